@@ -50,11 +50,11 @@ def __getattr__(name: str) -> Any:
             return MEASURES.get(name)
         if name in TESTS.public_names():
             return TESTS.get(name.removesuffix(TESTS.suffix))
-        from dreval._check import nearest_name
+        from dreval._check import did_you_mean
 
-        near = nearest_name(name, __dir__())
-        if near is not None:
-            raise AttributeError(f"module 'dreval' has no attribute {name!r}. Did you mean {near!r}?")
+        near = did_you_mean(name, __dir__()).rstrip()
+        if near:
+            raise AttributeError(f"module 'dreval' has no attribute {name!r}. {near}")
     raise AttributeError(f"module 'dreval' has no attribute {name!r}")
 
 

@@ -40,11 +40,14 @@ __all__ = [
     "check_width",
     "column_names",
     "describe",
+    "did_you_mean",
     "in_columns",
     "keywords_checked",
     "known_name",
     "known_names",
+    "near_names",
     "nearest_name",
+    "no_attribute",
 ]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
@@ -53,6 +56,7 @@ IntArray = npt.NDArray[np.int64]
 IMPUTE = "Drop or impute these cells before evaluating; dreval does not guess values."
 MIN_POINTS = 4
 AUTO = 15  # neighbors, where there are enough points
+FEW_NAMES = 4  # more that begin with the same letters are not suggested
 MANY_NAMES = 12  # more are not listed in a message where a call lists them
 SYNONYMS = {
     "add": "with_embedding",
@@ -60,6 +64,7 @@ SYNONYMS = {
     "canonical_correlation": "cca",
     "cityblock": "manhattan",
     "cmds": "classical_mds",
+    "conf_level": "alpha",
     "distance": "metric",
     "fdr_bh": "benjamini_hochberg",
     "k": "n_neighbors",
@@ -67,6 +72,8 @@ SYNONYMS = {
     "l1": "manhattan",
     "l2": "euclidean",
     "laplacian": "laplace",
+    "locally_linear_embedding": "lle",
+    "locallylinearembedding": "lle",
     "lr": "learning_rate",
     "mds": "metric_mds",
     "n_iter": "max_iter",
@@ -76,6 +83,8 @@ SYNONYMS = {
     "principal_component_analysis": "pca",
     "rbf": "gaussian",
     "seed": "random_state",
+    "spectral_embedding": "laplacian_eigenmaps",
+    "spectralembedding": "laplacian_eigenmaps",
     "squared_exponential": "gaussian",
     "taxicab": "manhattan",
     "threads": "n_jobs",
@@ -108,8 +117,8 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     """The option of which ``name`` is an alias, else the one that it is like or a part of; None where there is none.
 
     Capital letters, hyphens and spaces do not matter. A name is like an option where the matching letters are at least
-    65 % of both; it is a part of one where its words (of three letters or more) are like words of that option and of
-    no other that has as few words.
+    65 % of both; it is a part of one where that alone begins with it (three letters or more), or where its words (of
+    three letters or more) are like words of that option and of no other that has as few words.
 
     Examples
     --------
@@ -126,10 +135,40 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     best = max(shares, key=lambda option: shares[option], default=None)
     if best is None or shares[best] >= SURE:
         return best
-    words = [word for word in _plain(str(name)).split("_") if len(word) >= WORD]
+    typed = _plain(str(name))
+    begun = [option for option, text in plain.items() if len(typed) >= WORD and text.startswith(typed)]
+    if len(begun) == 1:
+        return begun[0]
+    words = [word for word in typed.split("_") if len(word) >= WORD]
     having = {o: len(text.split("_")) for o, text in plain.items() if words and _has_words(text.split("_"), words)}
     fewest = [option for option, count in having.items() if count == min(having.values())]
     return fewest[0] if len(fewest) == 1 else best if shares[best] >= ALIKE else None
+
+
+def near_names(name: Any, options: Iterable[str]) -> list[str]:
+    """The nearest option alone, or the few that begin with ``name``.
+
+    Examples
+    --------
+    >>> near_names("trust", ("trustworthiness", "trustability", "stress"))
+    ['trustability', 'trustworthiness']
+    """
+    options = [str(option) for option in options] if isinstance(name, str) else []
+    near, typed = nearest_name(str(name), options), _plain(str(name))
+    begun = sorted(option for option in options if len(typed) >= WORD and _plain(option).startswith(typed))
+    return [near] if near else begun if len(begun) <= FEW_NAMES else []
+
+
+def did_you_mean(name: Any, options: Iterable[str]) -> str:
+    """The question that names what ``near_names`` finds, with a space behind it; empty where it finds nothing."""
+    near = " or ".join(map(repr, near_names(name, options)))
+    return f"Did you mean {near}? " if near else ""
+
+
+def no_attribute(thing: object, name: str) -> AttributeError:
+    """The error for an attribute that an object does not have; the nearest public one is suggested."""
+    near = did_you_mean(name, [] if name.startswith("_") else [word for word in dir(thing) if word[0] != "_"])
+    return AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}. {near}".rstrip(". "))
 
 
 def _plain(name: str) -> str:
@@ -184,8 +223,7 @@ def _unknown(
     kind: type[UnknownName], value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = ()
 ) -> UnknownName:
     """The refusal of a name that is none of the options."""
-    near = nearest_name(value, options) if isinstance(value, str) else None
-    cure = (f"Did you mean {near!r}? " if near else "") + known_names(options, listing)
+    cure = did_you_mean(value, options) + known_names(options, listing)
     return kind(argument, "must be a known name", describe(value), cure, **calls(listing))
 
 

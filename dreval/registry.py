@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -79,6 +79,20 @@ class Registry:
         if len(things) != 1:
             raise ImportError(f"{module.__name__} must define exactly one thing with a card, it defines {len(things)}")
         return things[0]
+
+    def check_run(self, name: Any, found: Collection[str], argument: str, *, curves: bool = False) -> str:
+        """One of the names ``found`` in a result; the error for another entry says how to run it.
+
+        A measure that is a curve has no value in a table; ``curves`` says that there may be some among the names.
+        """
+        if known_name(name, found) not in found and known_name(name, self._names) in self:
+            if self is MEASURES and not curves and self.card(name).curve:
+                got, cure = f"{name!r}, a curve", f"{{curve}} has its values. Known: {', '.join(sorted(found))}."
+                raise InputError(argument, "must have one value", got, cure, curve="Results.curve")
+            where, call = ("embeddings", "Evaluation") if self is METHODS else (self.plural, "run")
+            cure = f"Add it to {{{where}}} of `{call}`. Those that were run: {', '.join(sorted(found)) or 'none'}."
+            raise InputError(argument, "must be one that was run", repr(name), cure, **{where: where})
+        return check_one_of(name, found, argument)
 
     def card(self, name: str, argument: str | None = None) -> Any:
         """The card of one entry."""

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import dreval
-from dreval._check import keywords_checked, nearest_name
+from dreval._check import keywords_checked, near_names, nearest_name
 from dreval.cli._main import main
-from dreval.errors import DrevalError, UnknownKeyword
+from dreval.errors import DrevalError, InputError, UnknownKeyword, UnknownName
 from dreval.protocol.returned import ProtocolStatus
 from dreval.records.certificate import Certificate
 from dreval.records.comparison import Comparison, Family
@@ -73,7 +74,11 @@ TYPED = [
     ("measure", "knn", "knn_accuracy"), ("measure", "accuracy", "knn_accuracy"), ("measure", "shepard", None),
     ("measure", "silhouete", "silhouette"), ("measure", "wasserstein", "wasserstein_distance"),
     ("measure", "nothing", None), ("measure", "f1", None), ("measure", "zzz", None), ("measure", "kappa", None),
-    ("method", "umpa", "umap"), ("method", "tnse", "tsne"), ("method", "t sne", "tsne"), ("method", "isomp", "isomap"),
+    ("measure", "trustw", "trustworthiness"), ("measure", "trust", None), ("compare", "conf_level", "alpha"),
+    ("method", "SpectralEmbedding", "laplacian_eigenmaps"), ("method", "spectral_embedding", "laplacian_eigenmaps"),
+    ("method", "LocallyLinearEmbedding", "lle"), ("method", "LinearDiscriminantAnalysis", None),
+    ("method", "lda", None), ("method", "umpa", "umap"), ("method", "tnse", "tsne"), ("method", "t sne", "tsne"),
+    ("method", "isomp", "isomap"),
     ("method", "pac", "pca"), ("method", "kernelPCA", "kernel_pca"), ("method", "vea", "vae"),
     ("method", "laplacian", "laplacian_eigenmaps"), ("method", "difusion_map", "diffusion_maps"),
     ("method", "mds", "metric_mds"), ("method", "autoencodr", "autoencoder"), ("method", "nothing", None),
@@ -105,6 +110,58 @@ def test_the_nearest_name_is_the_one_a_person_would_suggest() -> None:
         if (found := nearest_name(typed, NAMES[kind])) != wanted
     }
     assert wrong == {}
+
+
+def test_the_few_names_that_begin_so_are_all_suggested() -> None:
+    """Where one name is not nearest, up to four that begin with the letters; no list of more."""
+    assert near_names("trust", MEASURES) == ["trustability", "trustworthiness"]
+    assert near_names("tr", MEASURES) == near_names(3, MEASURES) == []
+    assert near_names("abc", [f"abcdefghijkl_{letter}" for letter in "mnop"]) != []
+    assert near_names("abc", [f"abcdefghijkl_{letter}" for letter in "mnopq"]) == []
+    with pytest.raises(UnknownName, match="Did you mean 'trustability' or 'trustworthiness'"):
+        dreval.Evaluation(X, {"a": Y}).run("trust")
+    with pytest.raises(AttributeError, match="Did you mean 'trustability' or 'trustworthiness'"):
+        getattr(dreval, "trust")  # noqa: B009
+
+
+RUN_NAMES = {
+    "ranking": (lambda r: r.ranking("stress"), "measure", "`measures` of `run`", "silhouette, trustworthiness"),
+    "compare": (lambda r: r.compare(measure="stress"), "measure", "`measures` of `run`", "silhouette, trustworthiness"),
+    "margin": (lambda r: r.compare(margin={"stress": 1}), "margin", "`measures` of `run`", "silhouette, trustw"),
+    "forest": (lambda r: r.plot("forest", measure="stress"), "measure", "`measures` of `run`", "silhouette, trustw"),
+    "map": (lambda r: r.plot("map", measure="stress"), "measure", "`measures` of `run`", "silhouette, trustworthiness"),
+    "heatmap": (lambda r: r.plot("heatmap", measure="stress"), "measure", "`measures` of `run`", "silhouette, trust"),
+    "plot curve": (lambda r: r.plot("curve", measure="stress"), "measure", "`measures` of `run`", "r_nx, silhouette"),
+    "curve": (lambda r: r.curve("q_nx"), "measure", "`measures` of `run`", "r_nx"),
+    "null": (lambda r: r.plot("null", test="kcca"), "test", "`tests` of `run`", "hsic"),
+    "names": (lambda r: r.compare(["a", "umap"]), "names", "`embeddings` of `Evaluation`", "a, b"),
+    "item": (lambda r: r["umap"], "name", "`embeddings` of `Evaluation`", "a, b"),
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> dreval.Results:
+    """Two embeddings, with a curve and a test."""
+    evaluation = dreval.Evaluation(X, {"a": Y, "b": X[:, 1:]}, labels=list("ab") * 12, n_neighbors=5, random_state=0)
+    return evaluation.run(["trustworthiness", "silhouette", "r_nx"], "hsic", n_resamples=9)
+
+
+@each("what", RUN_NAMES)
+def test_a_right_name_that_was_not_run_is_no_unknown_name(what: str, results: dreval.Results) -> None:
+    """The error says so, where to add it, and what was run."""
+    ask, argument, where, listed = RUN_NAMES[what]
+    said = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
+    with pytest.raises(InputError, match=said):
+        ask(results)
+
+
+def test_a_curve_that_was_run_has_no_single_value(results: dreval.Results) -> None:
+    """Where one value is asked for the error names the verb of curves, and the other way about."""
+    for ask in (lambda: results.ranking("r_nx"), lambda: results.plot("map", measure="r_nx")):
+        with pytest.raises(InputError, match=r"must have one value: got 'r_nx', a curve. `Results.curve` has"):
+            ask()
+    with pytest.raises(InputError, match=r"must have a value for every number of neighbors: .* Curves: r_nx\.$"):
+        results.curve("trustworthiness")
 
 
 def _callables() -> Iterator[tuple[str, Any]]:
@@ -217,18 +274,23 @@ def test_the_check_costs_little() -> None:
     assert seconds < 5e-6
 
 
-def test_attributes_get_the_nearest_name() -> None:
-    """Of the package, of its methods, and of an evaluation."""
+def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
+    """Of the package, of its methods, of an evaluation, and of records."""
     for thing, typed, near in (
         (dreval, "trustworthines", "trustworthiness"),
         (dreval, "Evalution", "Evaluation"),
         (dreval.methods, "isomp", "Isomap"),
         (dreval.methods, "Umpa", "UMAP"),
         (dreval.Evaluation(X), "add", "with_embedding"),
+        (results, "tabel", "table"),
+        (results, "sumary", "summary"),
+        (results.compare(), "pair", "pairs"),
+        (results["a"], "coordinate", "coordinates"),
     ):
         with pytest.raises(AttributeError, match=f"Did you mean '{near}'"):
             getattr(thing, typed)
     assert not hasattr(dreval, "nothing")
+    assert not hasattr(results, "__array__")
 
 
 @pytest.mark.parametrize(
@@ -252,6 +314,18 @@ def test_the_command_line_suggests_the_nearest_option(
     assert caught.value.code == 2
     assert "unrecognized arguments" in said
     assert said.endswith(f"(did you mean {near}?)") if near else "did you mean" not in said
+
+
+def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    """Verbs and their subcommands; where nothing is near all are listed."""
+    for words, said in (
+        (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
+        (["study", "rn"], "'rn'. Did you mean 'run'?"),
+        (["zzz"], "'evaluate'"),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert said in capsys.readouterr().err
 
 
 def test_words_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:

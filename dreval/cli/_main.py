@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dreval import __version__
-from dreval._check import known_name, nearest_name
+from dreval._check import did_you_mean, known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
@@ -52,6 +52,14 @@ class Verb(argparse.ArgumentParser):
             near = nearest_name(stray.split()[0].partition("=")[0].strip("-").replace("-", "_"), self.flags)
             message += f" (did you mean --{near.replace('_', '-')}?)" if near else ""
         super().error(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is none of the choices, with the nearest of them."""
+        choices = [str(choice) for choice in action.choices or ()]
+        if choices and value not in choices and (near := did_you_mean(value, choices)):
+            listed = ", ".join(map(repr, choices))
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}. {near}Choose from {listed}.")
+        super()._check_value(action, value)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; the verb itself, whose options are known here, refuses what is not one of them."""

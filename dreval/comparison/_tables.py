@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_numeric, check_one_of, describe, nearest_name
+from dreval._check import check_numeric, check_one_of, describe, did_you_mean
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
 from dreval.journal.store import is_journal
@@ -21,7 +21,7 @@ from dreval.records.comparison import Family
 from dreval.records.frames import full_name
 from dreval.records.notes import Note, Notes, joined, note
 from dreval.records.results import Results
-from dreval.registry import MEASURES
+from dreval.registry import MEASURES, METHODS
 
 KEYS = ("dataset", "embedding", "replicate", "measure", "parameters")
 DEFAULTS: dict[str, Any] = {"replicate": 0, "measure": None, "parameters": "", "direction": ""}
@@ -149,7 +149,7 @@ def families(
     known = list(dict.fromkeys(table["embedding"]))
     wanted = list(dict.fromkeys(wanted_names(names, known, "names")))
     if baseline is not None:
-        check_one_of(baseline, wanted, "baseline")
+        METHODS.check_run(baseline, wanted, "baseline")
         order = {name: name == baseline for name in wanted}
         table = table.iloc[np.argsort([order.get(name, False) for name in table["embedding"]], kind="stable")]
     table = table[table["embedding"].isin(wanted)]
@@ -178,7 +178,7 @@ def wanted_names(wanted: Any, known: list[str], argument: str) -> list[str]:
         raise InputError(argument, "must be names", describe(wanted), f"Known: {', '.join(known)}.")
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     for name in names:
-        check_one_of(name, known, argument)
+        (METHODS if argument == "names" else MEASURES).check_run(name, known, argument)
     if not names:
         raise InputError(argument, "must name something", "an empty list", "Leave it out for all.")
     return [name for name in known if name in names]
@@ -190,8 +190,7 @@ def _directions(table: pd.DataFrame, direction: Any) -> dict[str, bool]:
     given = dict(direction) if isinstance(direction, Mapping) else dict.fromkeys(names, direction)
     for name in given:
         if name not in names:
-            near = nearest_name(name, names)
-            cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {', '.join(names)}."
+            cure = did_you_mean(name, names) + f"Known: {', '.join(names)}."
             raise UnknownName("direction", "must speak of a measure of the table", repr(name), cure)
     return {name: _direction(name, given.get(name), table.loc[table["measure"] == name, "direction"]) for name in names}
 

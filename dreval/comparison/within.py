@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_float, check_one_of, describe
+from dreval._check import check_float, describe
 from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
 from dreval.comparison._tables import wanted_names
 from dreval.errors import Hint, InputError
@@ -33,7 +33,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, over_replicates, setting_names
 from dreval.records.notes import note
 from dreval.records.results import Results
-from dreval.registry import MEASURES
+from dreval.registry import MEASURES, METHODS
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
@@ -58,7 +58,7 @@ def compare_pairs(
         cure = "Name two or more, or none for all." if names is not None else "Add another embedding to the evaluation."
         raise InputError("names", "must name two embeddings that were computed", ", ".join(settings[0].values), cure)
     if baseline is not None:
-        check_one_of(baseline, list(settings[0].values), "baseline")
+        METHODS.check_run(baseline, list(settings[0].values), "baseline")
     margins = _margins(margin, list(dict.fromkeys(at.key["measure"] for at in settings)))
     made = [
         _pair(at, first, second, alpha, margins.get(at.key["measure"]))
@@ -100,7 +100,7 @@ def _chosen(results: Results, names: Any) -> list[str]:
         if name in results.failed:
             cure = f"Leave it out. It failed: {results.failed[name]}"
             raise InputError("names", "must name embeddings that were computed", repr(name), cure)
-        check_one_of(name, known, "names")
+        METHODS.check_run(name, known, "names")
     if not asked:
         raise InputError("names", "must name something", "an empty list", "Leave it out for all.")
     return asked
@@ -118,7 +118,7 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
             raise InputError("margin", rule, describe(margin), cure, each=each, measure="measure")
         margin = {measures[0]: margin}
     for name in margin:
-        check_one_of(name, measures, "margin")
+        MEASURES.check_run(name, measures, "margin")
     given = {name: check_float(value, f"margin[{name!r}]", low=0.0) for name, value in margin.items()}
     for name, value in given.items():
         if value == 0:

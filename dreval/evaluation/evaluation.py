@@ -19,7 +19,7 @@ from dreval._check import (
     check_one_of,
     check_random_state,
     keywords_checked,
-    nearest_name,
+    no_attribute,
 )
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
@@ -199,8 +199,7 @@ class Evaluation:
     if not TYPE_CHECKING:  # a type checker must go on refusing attributes that are not there
 
         def __getattr__(self, name: str) -> Any:
-            near = nearest_name(name, [word for word in dir(type(self)) if not word.startswith("_")])
-            raise AttributeError(f"an Evaluation has no {name!r}" + (f". Did you mean {near!r}?" if near else ""))
+            raise no_attribute(self, name)
 
     def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
         """The source in normal form. A wrong name is refused at once; unreadable content is kept for its row."""

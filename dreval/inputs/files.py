@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from dreval._check import nearest_name
+from dreval._check import did_you_mean
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._sizes import check_hdf5, check_mtx, check_npy, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
@@ -93,8 +93,7 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
                 raise _pickled(path, argument)
             return check_sparse(load_npz(path), path, argument)
         if member is not None and member not in names:
-            near = nearest_name(member, names)
-            cure = (f"Did you mean {near!r}? " if near else "") + f"It holds: {', '.join(sorted(names))}."
+            cure = did_you_mean(member, names) + f"It holds: {', '.join(sorted(names))}."
             raise UnknownName(argument, f"must name an array of {str(path)!r}", repr(member), cure)
         wanted = [member] if member is not None else names if len(names) == 1 else [n for n in _PREFERRED if n in names]
         if len(wanted) != 1:
@@ -282,7 +281,6 @@ def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) 
         cure = "Rename the columns so that each name occurs once."
         raise InputError(argument, f"must name {what}", f"{name!r}, the name of {times} columns", cure)
     names = names[1:] if len(names) > 1 and is_unnamed(names[0]) else names  # row names cannot be selected
-    near = nearest_name(str(name), names)
     listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-    cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}."
+    cure = did_you_mean(str(name), names) + f"Known: {listed}."
     raise UnknownName(argument, f"must name {what}", repr(name), cure)

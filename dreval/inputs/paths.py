@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreval._check import nearest_name
+from dreval._check import known_name, nearest_name
 from dreval.errors import InputError, MissingFile, UnknownName
 
 SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".tsv", ".tsv.gz")
@@ -51,7 +51,7 @@ def has_suffix(text: str) -> bool:
 
 
 def nearest_file(path: str) -> str | None:
-    """The most similar name of a file in the same folder (with or without its suffix), or None."""
+    """The most similar name of a file in the same folder, or None; of a bare word the file of that name."""
     folder, name = os.path.split(path)
     try:
         entries = sorted(os.listdir(folder or "."))
@@ -60,7 +60,8 @@ def nearest_file(path: str) -> str | None:
     if has_suffix(name):
         return nearest_name(name, entries)
     stems = {entry.split(".")[0]: entry for entry in entries if has_suffix(entry)}
-    return stems.get(nearest_name(name, stems) or "")
+    near = nearest_name(name, stems) if folder else known_name(name, stems)
+    return stems.get(near or "")
 
 
 def locate(path: str | os.PathLike[str], argument: str) -> Located:

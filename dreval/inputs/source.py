@@ -23,7 +23,7 @@ from dreval._check import (
     check_spread,
     known_name,
     known_names,
-    nearest_name,
+    near_names,
 )
 from dreval._random import root_seed
 from dreval.errors import Hint, InputError, UnknownName
@@ -94,13 +94,10 @@ def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
 
 def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
     """The error for an unknown name."""
-    method, key, file = nearest_name(value, METHODS), nearest_name(value, data.obsm), nearest_file(value)
-    found = [
-        f"the obsm key {key!r}" if key else "",
-        f"the method {method!r}" if method else "",
-        f"the file {file!r}" if file else "",
-    ]
-    near = " or ".join(text for text in found if text)
+    file = nearest_file(value)
+    found = [f"the obsm key {key!r}" for key in near_names(value, data.obsm)]
+    found += [f"the method {method!r}" for method in near_names(value, METHODS)]
+    near = " or ".join([*found, f"the file {file!r}"] if file else found)
     keys = f"Keys of obsm: {', '.join(sorted(data.obsm))}. " if data.obsm else ""
     cure = (f"Did you mean {near}? " if near else "") + keys + known_names(METHODS.names(), METHODS.listing)
     rule = "must be a method, an obsm key or an existing file"

@@ -25,6 +25,10 @@ from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
 from dreval.records.read_only import read_only
 
+OF_POINTS = {
+    "labels": "Pass labels=, the class of each point.",
+    "latent": "Pass latent=, the true latent variables, one row per point.",
+}  # what a measure may need beside data and embedding, and how to give it
 ChanceRule = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
@@ -261,10 +265,8 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
     def call(X: Any, Y: Any, **options: Any) -> Any:
         own = public.__signature__  # type: ignore[attr-defined]
         check_parameters(options, list(own.parameters)[2:], card.name)
-        if "labels" in card.needs and "labels" not in options:
-            cure = "Pass labels=, the class of each point."
-            raise InputError("labels", f"must be given to {card.name}", "none", cure)
-        bound = own.bind(X, Y, **options)
+        of_points = {name: None for name in OF_POINTS if name in card.needs}
+        bound = own.bind(X, Y, **{**of_points, **options})
         bound.apply_defaults()
         given = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
@@ -332,6 +334,9 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
     data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"), metric=metric)
+    for name, cure in OF_POINTS.items():
+        if name in card.needs and getattr(data, name) is None:
+            raise InputError(name, f"must be given to {card.name}", "none", cure)
     Y = as_source(given["Y"], "Y", data).coordinates(data)
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
@@ -348,9 +353,6 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     if "labels" in card.needs:
         changes["labels"] = None if data.labels is None else data.labels.codes
     if "latent" in card.needs:
-        if data.latent is None:
-            cure = "Pass the true latent variables, one row per point."
-            raise InputError("latent", "must be given", "None", cure)
         changes["latent"] = data.latent
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))

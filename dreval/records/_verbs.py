@@ -7,9 +7,9 @@ convenience. Code of the house calls the functions, never the verbs.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dreval._check import keywords_checked
+from dreval._check import keywords_checked, no_attribute
 
 VERBS = {
     "Certificate.summary": "dreval.report.contents.tests:certificate_summary",
@@ -91,6 +91,11 @@ class Record:
         """
         made: Summary = call(f"{type(self).__name__}.summary", self)
         return made
+
+    if not TYPE_CHECKING:  # a type checker must go on refusing attributes that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name)
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -18,6 +18,7 @@ from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 from dreval.records.results import Results
+from dreval.registry import MEASURES
 
 FORMATS = ("text", "markdown", "latex")  # of a paragraph
 
@@ -144,7 +145,7 @@ class Comparison(Record):
         if len(short) > 1:
             cure = f"Say which: {', '.join(short)}."
             raise InputError("measure", "must name one setting", repr(measure), cure)
-        return short[0] if short else check_one_of(measure, self.measures, "measure")
+        return short[0] if short else MEASURES.check_run(measure, self.measures, "measure")
 
     def tidy(self) -> pd.DataFrame:
         """One row per measure, pair and test; full precision."""

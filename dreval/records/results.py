@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of, check_parameters, check_path
+from dreval._check import check_parameters, check_path
 from dreval.errors import InputError
 from dreval.records._verbs import Record, Summary, call, function
 from dreval.records.embedding import Embedding
@@ -26,6 +26,7 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import FAILURE, Note
 from dreval.records.read_only import read_only
+from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -303,7 +304,7 @@ class Results(Record):
 
     def _check_computed(self, name: str) -> None:
         """Refuse names of no embedding, and of one that failed."""
-        check_one_of(name, self.names, "name")
+        METHODS.check_run(name, self.names, "name")
         if name in self.failed:
             raise InputError(
                 "name", "must be an embedding that was computed", repr(name), f"It failed: {self.failed[name]}"
@@ -315,7 +316,10 @@ class Results(Record):
         if not known:
             cure = "Name a curve in Evaluation.run, as measures=['r_nx']."
             raise InputError("measure", "must be a curve that was run", f"{measure!r}, and there are none", cure)
-        check_one_of(measure, known, "measure")
+        if measure in set(self.table["measure"]) - {*known}:
+            cure = f"`tidy` has its values. Curves: {', '.join(known)}."
+            raise InputError("measure", "must have a value for every number of neighbors", repr(measure), cure)
+        MEASURES.check_run(measure, known, "measure", curves=True)
         rows = self.curves[self.curves["measure"] == measure]
         wide = rows.pivot(index="K", columns="embedding", values="value")
         return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)

@@ -16,7 +16,7 @@ from dreval.comparison.across import compare
 from dreval.errors import DrevalWarning, InputError, caller_level
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
-from dreval.registry import FIGURES
+from dreval.registry import FIGURES, METHODS
 from dreval.report._style import draw_for_reader, drawing, unknown_letters
 from dreval.report.figures._kind import FigureCard
 from dreval.report.reading import Reading, read_results
@@ -141,7 +141,7 @@ def _check_computed(reading: Reading, name: Any, argument: str) -> None:
     if isinstance(name, str) and name in reading.failed:
         cure = f"Leave it out. It failed: {reading.failed[name]}"
         raise InputError(argument, "must name embeddings that were computed", repr(name), cure)
-    check_one_of(name, reading.computed, argument)
+    METHODS.check_run(name, reading.computed, argument)
 
 
 def _read(figure: Figure | Axes) -> Figure | Axes:

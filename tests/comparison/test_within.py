@@ -266,7 +266,7 @@ def test_what_cannot_be_compared_is_refused(results):
 
     with pytest.raises(UnknownName, match="Did you mean 'good'"):
         results.compare(["god", "bad"])
-    with pytest.raises(UnknownName, match="Did you mean 'procrustes_rc'"):
+    with pytest.raises(InputError, match="must be one that was run: got 'procrustes_r'"):
         results.compare(measure="procrustes_r")
     with pytest.raises(InputError, match="must name two embeddings that were computed: got good"):
         results.compare(["good"])

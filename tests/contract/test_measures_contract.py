@@ -40,6 +40,16 @@ every_with_curves = each("name", NAMES + CURVES)
 ANY_PAIR = st.one_of(pairs(min_n=5), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
 
 
+@every_measure
+def test_labels_and_latents_that_are_needed_must_be_given(name):
+    """Left out or None: the same refusal, of the same kind."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    for word in {"labels", "latent"} & {*_card(name).needs}:
+        for given_none in ({}, {word: None}):
+            with pytest.raises(InputError, match=f"`{word}` must be given to {name}: got none"):
+                getattr(dreval, name)(X, X[:, :2], **given_none)
+
+
 def _card(name):
     return MEASURES.card(name)
 

@@ -54,11 +54,13 @@ def test_an_evaluation_does_not_change(change: str) -> None:
 def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
     """``add`` is no attribute, and the error says which word is; hasattr is false of it, and pickling holds."""
     ev = evaluation()
-    with pytest.raises(AttributeError, match=r"^an Evaluation has no 'add'\. Did you mean 'with_embedding'\?$"):
+    with pytest.raises(
+        AttributeError, match=r"^'Evaluation' object has no attribute 'add'\. Did you mean 'with_embedding'\?$"
+    ):
         ev.add("f", Y)
     with pytest.raises(AttributeError, match=r"Did you mean 'run'\?"):
         getattr(ev, "runs")  # noqa: B009
-    with pytest.raises(AttributeError, match=r"^an Evaluation has no 'zzz'$"):
+    with pytest.raises(AttributeError, match=r"^'Evaluation' object has no attribute 'zzz'$"):
         getattr(ev, "zzz")  # noqa: B009
 
     assert not hasattr(ev, "add")

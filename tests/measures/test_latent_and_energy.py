@@ -100,7 +100,7 @@ def test_latents_that_cannot_be_answered_are_refused():
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`latent` must vary in every column: got column 1 with one value"):
         dreval.latent_r2(Y, Y, latent=np.c_[Y[:, 0], np.full(10, 0.1)])
-    with pytest.raises(InputError, match="`latent` must be given: got None"):
+    with pytest.raises(InputError, match="`latent` must be given to latent_r2: got none"):
         dreval.latent_r2(Y, Y, latent=None)
     with pytest.raises(InputError, match="`latent` must have one row per point"):
         dreval.latent_r2(Y, Y, latent=Y[:5])

@@ -13,10 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dreval._check import check_int, check_one_of, check_rows
+from dreval._check import check_int, check_rows
 from dreval.errors import InputError
 from dreval.records.frames import setting_names
 from dreval.records.results import Results
+from dreval.registry import MEASURES
 from dreval.report._numbers import counted
 from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
@@ -166,7 +167,7 @@ def mapped_column(results: Results, reading: Reading, measure: str | None, n_nei
     elif any(c.measure == measure for c in reading.columns) and not any(c.measure == measure for c in having):
         listed = ", ".join(sorted({c.measure for c in having}))
         raise InputError("measure", "must have values for single points", repr(measure), f"Those that have: {listed}.")
-    check_one_of(measure, {c.measure for c in having}, "measure")
+    MEASURES.check_run(measure, {c.measure for c in having}, "measure")
     family = [c for c in having if c.measure == measure]
     if n_neighbors is None:
         main = [c for c in family if c in reading.main]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
+from dreval.registry import MEASURES
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import draw_curves, draw_scales, scale_curves
 from dreval.report.reading import Reading
@@ -21,7 +21,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
     if measure in whole or (measure is None and whole and not families):
         return draw_scales(whole[measure] if measure is not None else next(iter(whole.values())), places)
     if measure is not None:
-        check_one_of(measure, {column.measure for column in reading.columns} | set(whole), "measure")
+        MEASURES.check_run(measure, {column.measure for column in reading.columns} | set(whole), "measure", curves=True)
     if not families or (measure is not None and measure not in families):
         have = f" Those that have: {', '.join(sorted({*families, *whole}))}." if families or whole else ""
         raise InputError(

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
+from dreval.registry import MEASURES
 from dreval.report._numbers import ordered
 from dreval.report._style import LIGHT, embedding_color, math_words, one_axes
 from dreval.report.figures._kind import figure
@@ -83,7 +83,7 @@ def _chosen(reading: Reading, measure: str | Sequence[str] | None, names: list[s
         return columns
     wanted = [measure] if isinstance(measure, str) else list(measure)
     for one in wanted:
-        check_one_of(one, [column.measure for column in columns], "measure")
+        MEASURES.check_run(one, [column.measure for column in columns], "measure")
     return [column for column in columns if column.measure in wanted]
 
 

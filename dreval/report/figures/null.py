@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
+from dreval.registry import TESTS
 from dreval.report._numbers import decisive_p
 from dreval.report._style import embedding_color, grid
 from dreval.report.figures._kind import figure
@@ -54,7 +55,7 @@ def _chosen(results: Results, reading: Reading, names: list[str], test: str | No
         raise InputError("results", "must hold a test of independence", "none", cure)
     rows = [row for row in reading.tests if row["embedding"] in names]
     if test is not None:
-        check_one_of(test, {row["test"] for row in reading.tests}, "test")
+        TESTS.check_run(test, {row["test"] for row in reading.tests}, "test")
         rows = [row for row in rows if row["test"] == test]
     if variable is not None:
         check_one_of(variable, {row["variable"] for row in rows}, "variable")
