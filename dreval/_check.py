@@ -321,12 +321,20 @@ def check_int(value: Any, argument: str, low: int | None = None, high: int | Non
     return int(value)
 
 
-def check_float(value: Any, argument: str, low: float | None = None, high: float | None = None) -> float:
-    """A finite number within [low, high]."""
-    bounds = _bounds_text(low, high)
+def check_float(
+    value: Any, argument: str, low: float | None = None, high: float | None = None, *, above: float | None = None
+) -> float:
+    """A finite number within [low, high], and greater than ``above``; a percentage is answered with the share."""
+    bounds = _bounds_text(low, high) if above is None else f" > {above} and <= {high}"
     real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
-    if not real or (low is not None and value < low) or (high is not None and value > high):
-        raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
+
+    def legal(number: float) -> bool:
+        return (low is None or number >= low) and (high is None or number <= high) and (above is None or number > above)
+
+    if not real or not legal(value):
+        percent = real and high is not None and high <= 1 and value >= 5 and legal(value / 100)
+        cure = (f"Did you mean {value / 100:g}? " if percent else "") + f"Choose a number{bounds}."
+        raise InputError(argument, f"must be a finite number{bounds}", describe(value), cure)
     return float(value)
 
 
@@ -377,12 +385,8 @@ def check_random_state(value: Any, argument: str = "random_state") -> int | np.r
         return value
     if isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_) and int(value) >= 0:
         return int(value)
-    raise InputError(
-        argument,
-        "must be a non-negative integer, a numpy Generator or None",
-        describe(value),
-        "Pass an integer such as 0, or numpy.random.default_rng(0).",
-    )
+    others = "" if isinstance(value, int) else ", a numpy Generator or None"
+    raise InputError(argument, f"must be a non-negative integer{others}", describe(value), "Pass an integer such as 0.")
 
 
 def auto_neighbors(n: int) -> int:
@@ -601,9 +605,8 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
             argument,
             "must be classes (text, booleans or integers)",
             f"dtype {array.dtype}",
-            "Convert class codes with labels.astype(int); pass numbers as {covariates}, or `embed` them as {response}.",
+            "Convert class codes with labels.astype(int); numbers are {covariates} of `Evaluation`.",
             covariates="covariates",
-            response="response",
         )
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")

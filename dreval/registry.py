@@ -150,7 +150,7 @@ def card(name: str, kind: str | None = None) -> Any:
     Parameters
     ----------
     name : str
-        A name from one of the lists.
+        A name from one of the lists, or of the function of a test ("hsic_test").
     kind : {"measure", "test", "method", "dataset", "figure"}, optional
         What it is the name of; needed for names of several things, such as "cca" (a test and a method).
 
@@ -179,6 +179,8 @@ def card(name: str, kind: str | None = None) -> Any:
     """
     if kind is not None:
         return KINDS[check_one_of(kind, KINDS, "kind", aliases=True)].card(name, "name")
+    if name in TESTS.public_names():
+        return TESTS.card(name.removesuffix(TESTS.suffix))
     having = [word for word, registry in KINDS.items() if known_name(name, registry.names()) in registry]
     if len(having) > 1:
         cure = f"Pass kind={having[0]!r} or kind={having[1]!r}."

@@ -132,6 +132,21 @@ def test_integers_and_floats_at_their_bounds() -> None:
             check_float(wrong, "v", 0.5, 1.0)
 
 
+def test_a_percentage_is_answered_with_the_share() -> None:
+    """Where shares are asked for; an open end is part of the rule."""
+    assert check_float(0.1, "v", above=0.0, high=1.0) == 0.1
+    for value, options, said in (
+        (95, {"low": 0.5, "high": 0.999999}, "Did you mean 0.95? Choose a number >= 0.5"),
+        (5.0, {"low": 1e-6, "high": 0.5}, "Did you mean 0.05?"),
+        (0, {"above": 0.0, "high": 1.0}, "> 0.0 and <= 1.0: got 0. Choose a number > 0.0"),
+        (2, {"above": 0.0, "high": 1.0}, "got 2. Choose"),
+        (95, {"low": 0.0, "high": 2.0}, "got 95. Choose"),
+    ):
+        with pytest.raises(InputError) as caught:
+            check_float(value, "v", **options)
+        assert said in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("value", "cure"),
     [

@@ -164,6 +164,37 @@ def test_a_curve_that_was_run_has_no_single_value(results: dreval.Results) -> No
         results.curve("trustworthiness")
 
 
+CURES = {
+    "embed": (lambda: dreval.embed(X, "umpa"), "`method` must be .* Did you mean the method 'umap'"),
+    "no file": (lambda: dreval.embed(X, "lda"), r"got 'lda'\. dreval.list_methods"),
+    "file by its stem": (lambda: dreval.embed(X, "Lab"), r"Did you mean the file 'lab.csv'"),
+    "file by its path": (lambda: dreval.embed(X, "lba.csv"), r"Did you mean 'lab.csv'"),
+    "two methods": (lambda: dreval.embed(X, "proc"), "'procrustes_refinement' or the method 'procrustes_subspaces_al"),
+    "data set": (lambda: dreval.Study("s.dreval", ["s22"], ["pca"], "stress"), r"Did you mean the data set 's2'\? P"),
+    "simulation": (lambda: dreval.simulate("swiss_roll", m=100), "Known: n, noise, random_state, spacing"),
+    "few points": (lambda: dreval.Study("s.dreval", {"x": X}, ["pca"], "stress", subsample=0.01),
+                   r"`subsample` must leave at least 4 points: got 0.01 of 24 \(data set 'x'\)"),
+    "no points": (lambda: dreval.Study("s.dreval", {"x": X}, ["pca"], "stress", subsample=0), "`subsample` .* > 0.0"),
+    "no labels": (lambda: dreval.silhouette(X, Y, labels=[None] * 24), r"missing values\. Check how the column was"),
+    "numbers": (lambda: dreval.silhouette(X, Y, labels=X[:, 0]), r"numbers are `covariates` of `Evaluation`\.$"),
+}  # fmt: skip
+
+
+@each("what", CURES)
+def test_a_cure_names_what_was_meant(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The argument of the function that was called; files where a path is meant; bounds that the value breaks."""
+    (tmp_path / "lab.csv").touch()
+    monkeypatch.chdir(tmp_path)
+    ask, said = CURES[what]
+    with pytest.raises(DrevalError, match=said):
+        ask()
+
+
+def test_the_card_of_a_test_is_found_by_its_function() -> None:
+    """Also where a method has the test's name."""
+    assert all(dreval.card(f"{name}_test") == dreval.card(name, "test") for name in TESTS)
+
+
 def _callables() -> Iterator[tuple[str, Any]]:
     """Every public function, class, method of the registry and verb of a record; bound to nothing."""
     for name in dreval.__all__:

@@ -132,11 +132,11 @@ def neighbors(text: str) -> list[int] | str:
     return text if text == "auto" else integers(text)
 
 
-def pairs(text: str) -> dict[str, str]:
-    """NAME=VALUE pairs separated by commas, as a dict."""
+def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, str]:
+    """NAME=VALUE pairs separated by commas, as a dict; ``form`` is what the error asks for."""
     found = [part.partition("=") for part in text.split(",")]
     if not all(name and equals and value for name, equals, value in found):
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE separated by commas: got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be {form}: got {text!r}")
     return {name.strip(): value.strip() for name, _, value in found}
 
 

@@ -62,7 +62,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     written = verb.add_argument_group("output files")
     written.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     written.add_argument(
-        "--plot", action="append", default=[], type=pairs, metavar="KIND=PATH",
+        "--plot", action="append", default=[], type=partial(pairs, form="KIND=PATH"), metavar="KIND=PATH",
         help="write a figure, as embedding=map.png; repeat for several",
     )  # fmt: skip
     written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
@@ -145,6 +145,10 @@ def _evaluate(options: Any, say: Say) -> int:
     sources = [_named_source(text) for text in options.embedding]
     if not sources:
         raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
+    names = [name for name, _ in sources]
+    if taken := [name for name in names if names.count(name) > 1]:
+        cure = f"Write -e NAME={sources[names.index(taken[0])][1]}."
+        raise InputError("--embedding", "must have different names", f"{taken[0]!r} twice", cure)
     read = [options.data, options.labels, *(source for _, source in sources)]
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)

@@ -186,7 +186,7 @@ def simulate(
     if make.card.kind != "simulated":
         raise other_verb(name, make.card.kind, "simulated")
     size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
-    check_parameters(parameters, make.card.parameters, name)
+    check_parameters(parameters, ["n", "random_state", *make.card.parameters], name)
     root = root_seed(random_state)
     draw = make(size, stream(root, "dataset", name), **parameters)
     return finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})

@@ -305,7 +305,7 @@ class Evaluation:
             "default": anchors where anchors are used, replicates where their options are given and a method can be
             re-run, else points.
         conf_level : float
-            Level of the intervals, at least 0.5 and below 1; the column ``conf_level`` repeats it.
+            Level of the intervals, from 0.5 to 0.999999; the column ``conf_level`` repeats it.
         n_resamples : int
             Permutations of a test.
         adjust : "holm", "benjamini_hochberg" or None

@@ -26,7 +26,7 @@ from dreval._check import (
     near_names,
 )
 from dreval._random import root_seed
-from dreval.errors import Hint, InputError, UnknownName
+from dreval.errors import DrevalError, Hint, InputError, UnknownName
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers, looks_like_ids
 from dreval.inputs.paths import nearest_file, split_member
@@ -417,7 +417,10 @@ def embed(
     data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
     name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
-    source = as_source(bundled_first(method), name, data, **parameters)
+    try:
+        source = as_source(bundled_first(method), name, data, **parameters)
+    except DrevalError as error:
+        raise error.named({f"embeddings[{name!r}]": "method"}) from error
     if not source.can_embed:
         cure = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError("method", "must be a method that can be run", str(source.reason), cure)

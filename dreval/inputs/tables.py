@@ -314,7 +314,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
             cure = f"Load it: dreval.load_dataset({value!r}, path)." if value.endswith("_file") else cure
         else:
             near = nearest_name(value, DATASETS.names())
-            hint = f"Did you mean the bundled data set {near!r} (dreval.load_dataset)? " if near else ""
+            hint = f"Did you mean the data set {near!r}? " if near else ""
             cure = f"{hint}Pass an array, a DataFrame, or the path of a table file."
         raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
     name = stem_of(value)

@@ -398,7 +398,7 @@ def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64]
     """
     missing = series.isna().to_numpy()
     if missing.all():
-        cure = "Leave it out, or check how the column was read."
+        cure = "Check how the column was read."
         raise InputError(argument, "must hold a class of some points", f"{len(missing)} missing values", cure)
     values = _class_values(series[~missing], argument)
     if missing.any() and values.dtype.kind == "f" and (np.rint(values) == values).all():

@@ -112,8 +112,7 @@ def dcov_test(
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
     variables = gather(x, y, kind=metric, argument="metric")
     metrics = variables.kinds
-    if not 0 < check_float(exponent, "exponent", high=2.0):
-        raise InputError("exponent", "must be a number in (0, 2]", repr(exponent), "Choose 1, the usual one.")
+    check_float(exponent, "exponent", above=0.0, high=2.0)
     settings = zip(variables.values, variables.names, metrics, strict=True)
     a, b = (center(_distances(value, name, kind, exponent)) for value, name, kind in settings)
     pair, n = exact_pair(a, b), variables.n

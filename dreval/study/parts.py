@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dreval._check import check_float, check_int, check_k, check_one_of, check_parameters, describe
+from dreval._check import MIN_POINTS, check_float, check_int, check_k, check_one_of, check_parameters, describe
 from dreval.datasets._dataset import simulate
 from dreval.datasets._raw import load_dataset
 from dreval.errors import DrevalError, Hint, InputError
@@ -205,7 +205,7 @@ def make_settings(
         anchors=None if anchors is None else check_int(anchors, "anchors", low=2),
         ci=_interval_kind(ci, anchors),
         options=checked,
-        subsample=None if subsample is None else check_float(subsample, "subsample", low=0.0, high=1.0),
+        subsample=None if subsample is None else check_float(subsample, "subsample", above=0.0, high=1.0),
         random_state=root,
     )
 
@@ -218,6 +218,9 @@ def points_per_replicate(settings: Settings, n: int) -> int:
 def check_fit(settings: Settings, name: str, data: Data) -> None:
     """Check settings against a data set: numbers of neighbors and anchors, options of measures."""
     n = points_per_replicate(settings, data.n)
+    if n < MIN_POINTS:
+        rule, got = f"must leave at least {MIN_POINTS} points", f"{settings.subsample} of {data.n} (data set {name!r})"
+        raise InputError("subsample", rule, got, "Choose a larger share, or leave it out.")
     try:
         check_k(settings.n_neighbors, n)
         check_int(settings.anchors or 2, "anchors", low=2, high=n)

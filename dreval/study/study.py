@@ -151,7 +151,7 @@ class Study:
         own cells; embeddings are compared at equal numbers only.
     n_neighbors : int or list of int
         Neighborhood sizes k of the measures.
-    subsample : float in (0, 1), optional
+    subsample : float in (0, 1], optional
         Each replicate uses this fraction of the points, drawn without replacement and the same for all methods. There
         is no bootstrap, because repeated points are perfect neighbors in every embedding. k is not changed.
     labels : dict of data set name to labels, optional

@@ -79,7 +79,10 @@ def test_methods_are_run_anew(run: Any) -> None:
         (("evaluate", "data.csv"), "`--embedding` must be given"),
         (("evaluate", "data.csv", "-e", "=umap.csv"), "`--embedding` must be NAME=SOURCE or SOURCE"),
         (("evaluate", "data.csv", "-e", "umap="), "`--embedding` must be NAME=SOURCE or SOURCE"),
-        ((*EVALUATE, "-e", "umap.csv"), "`name` must be new: got 'umap', which is taken"),
+        (
+            (*EVALUATE, "-e", "umap.csv"),
+            "`--embedding` must have different names: got 'umap' twice. Write -e NAME=",
+        ),
         ((*EVALUATE, "-k", "40"), "`--n-neighbors` must be smaller than the number of points: got 40 with 40 points"),
         ((*EVALUATE, "--labels", "kind"), "`--labels` must be a vector, a column of the data, or an existing file"),
         ((*EVALUATE, "--labels", "meta.csv"), "must be one value per point: got 2 columns (kind, site)"),
@@ -93,7 +96,10 @@ def test_methods_are_run_anew(run: Any) -> None:
         ((*EVALUATE, "--adjust", "bonferroni"), "`--adjust` must be a known name"),
         ((*EVALUATE, "--anchors", "99"), "`--anchors` must be an integer >= 2 and <= 40"),
         ((*EVALUATE, "--n-resamples", "0"), "`--n-resamples` must be an integer >= 1"),
-        ((*EVALUATE, "--random-state", "-1"), "`--random-state` must be a non-negative integer"),
+        (
+            (*EVALUATE, "--random-state", "-1"),
+            "`--random-state` must be a non-negative integer: got -1. Pass an int",
+        ),
         ((*EVALUATE, "--n-jobs", "0"), "`--n-jobs` must be an integer >= 1"),
         ((*EVALUATE, "--report", "nowhere/r.html"), "`--report` must be in an existing folder: got 'nowhere'"),
         ((*EVALUATE, "--report", "r.pdf"), "`--report` must end in .html"),

@@ -105,8 +105,12 @@ def test_distances_that_are_given_are_used():
     [
         ((np.ones(5), np.arange(5)), {}, "`x` must vary"),
         ((np.eye(5), np.arange(5)), {}, "`x` must have distances that vary"),
-        ((np.arange(5), np.arange(5)), {"exponent": 0}, "`exponent` must be a number in (0, 2]"),
-        ((np.arange(5), np.arange(5)), {"exponent": 2.5}, "`exponent` must be a finite number <= 2.0"),
+        ((np.arange(5), np.arange(5)), {"exponent": 0}, "`exponent` must be a finite number > 0.0 and <= 2.0: got 0"),
+        (
+            (np.arange(5), np.arange(5)),
+            {"exponent": 2.5},
+            "`exponent` must be a finite number > 0.0 and <= 2.0: got 2.5",
+        ),
         ((np.arange(5), np.arange(5)), {"metric": "cosine"}, "`metric` must be a known name"),
         ((np.arange(5), np.arange(5)), {"metric": "precomputed"}, "must be a symmetric (n, n) matrix of distances"),
         ((np.eye(5), np.eye(5)), {"metric": "precomputed"}, "a distance, or one of a row to itself"),
