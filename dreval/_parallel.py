@@ -8,7 +8,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from dreval._check import check_int
+from dreval._check import check_bool, check_int
 
 __all__ = ["SumInOrder", "few_blas_threads", "n_threads", "open_progress", "run_blocks"]
 
@@ -109,7 +109,7 @@ def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
     else:
         from tqdm import tqdm
 
-    disable = None if wanted is None else not wanted
+    disable = None if wanted is None else not check_bool(wanted, "progress")
     bar: AbstractContextManager[Any] = tqdm(
         total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False
     )

@@ -23,7 +23,7 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName, caller_level
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, caller_level
 from dreval.evaluation.kept import Kept
 from dreval.evaluation.plan import (
     Intervals,
@@ -64,7 +64,7 @@ from dreval.records.frames import (
     setting_names,
     tidy_frame,
 )
-from dreval.records.notes import Note, refusal
+from dreval.records.notes import Note, note, refusal
 from dreval.records.results import Results
 
 FloatArray = npt.NDArray[np.float64]
@@ -368,13 +368,20 @@ class Evaluation:
         recipe = recipe_of(ev, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["conf_level"] = level
-        notes: list[Note] = [reason.within(name) for name, reason in failed.items()]
+        read = {*(task.name for task in (*plan, *test_plan)), *intervals.words}
+        idle = tuple(repr(name) for name in options if name not in read)
+        notes: list[Note] = [note("options.unused", names=idle)] if idle else []
+        notes += [reason.within(name) for name, reason in failed.items()]
         notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found})]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
         if failed:
             said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
             many = f"{len(failed)} of {len(ev.sources)} embeddings failed"
             warnings.warn(f"{many}. {said}.", EmbeddingFailed, stacklevel=caller_level())
+        for code, word, known in (("labels.none", "labels", self.data.n_labeled), ("latent.none", "latent", latent)):
+            for name in dict.fromkeys(task.name for task in plan if word in task.card.needs and not known):
+                lost = note(code, name, way=f"{word}= to Evaluation")
+                warnings.warn(InputWarning(lost), stacklevel=caller_level())
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
         recipe["call"] = written_call(ev, {**asked, "adjust": adjust, "options": options})
         return ev._results(table, noted, found, embedded, recipe)

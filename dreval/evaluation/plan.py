@@ -165,7 +165,7 @@ def _plan_measure(
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
         elif key != "n_neighbors":
-            check_int(value, key, low=2)
+            check_int(value, key, low=2, high=seen if key == "n_folds" and key in given else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, thing, parameters)]
     return [
@@ -315,6 +315,11 @@ class Intervals:
             runs = self.counts["seeds"]
             found.append(note("interval.runs", ", ".join(drawn), runs=runs, least=100 * unseen_share(runs)))
         return found
+
+    @property
+    def words(self) -> set[str]:
+        """The words of ``CI_OPTIONS`` whose options are used."""
+        return {"replicates" if kind in ("seeds", "subsamples") else kind for kind in self.kinds.values()}
 
     def named(self, kind: str) -> list[str]:
         """The embeddings that get this kind."""

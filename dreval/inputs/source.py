@@ -427,10 +427,14 @@ def embed(
     check_random_state(random_state)
     seed = _seed_to_use(source, random_state)
     start = time.perf_counter()
+    if y is not None and not source.supervised:
+        cure = "Leave it out, or choose a supervised method, as 'sir'."
+        raise InputError("response", "must be left out for a method that is not supervised", name, cure)
+    idle = () if labels is None or source.supervised else (note("source.labels", what=name),)
     Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
-    notes = (*data.notes, *data.dense_notes(), *embedding_notes(Y, "method"))
+    notes = (*data.notes, *idle, *data.dense_notes(), *embedding_notes(Y, "method"))
     shape = (data.n, data.X.shape[1])
     return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval._check import AUTO, check_k, check_one_of, check_parameters, check_random_state
+from dreval._check import AUTO, check_int, check_k, check_one_of, check_parameters, check_random_state
 from dreval._check import FloatArray as FloatArray
 from dreval._random import root_seed
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, caller_level
@@ -275,6 +275,8 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
+        if "n_folds" in options:
+            check_int(options["n_folds"], "n_folds", low=2, high=view.n)
         parameters = {name: given[name] for name in card.parameters}
         for name, words in card.choices.items():
             parameters[name] = check_one_of(given[name], words, name, aliases=True)
@@ -337,7 +339,11 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     for name, cure in OF_POINTS.items():
         if name in card.needs and getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", cure)
-    Y = as_source(given["Y"], "Y", data).coordinates(data)
+    source = as_source(given["Y"], "Y", data)
+    Y = source.coordinates(data)
+    for one in (*data.notes, *source.notes):
+        if one.code == "rows.nothing_common":  # of what is assumed the likeliest to be a mistake
+            warnings.warn(InputWarning(one.named({"embeddings['Y']": "Y"})), stacklevel=caller_level())
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in given:

@@ -185,6 +185,13 @@ CODES: dict[str, Code] = {
     "refused": Code("`{argument}` {rule}: got {got}. {cure}", FAILURE),
     "labels.none": Code("needs labels; pass {way}", FAILURE, "Pass labels."),
     "latent.none": Code("needs latent variables; pass {way}", FAILURE, "Pass latent variables."),
+    # what was passed and not used
+    "options.unused": Code(
+        "`options` of {names} were not used: nothing that was run reads them.", ASSUMPTION, "Leave them out."
+    ),
+    "source.labels": Code(
+        "Labels were not used: {what} is not supervised.", ASSUMPTION, "Leave them out, or choose a supervised method."
+    ),
     # values of measures
     "neighbors.half": Code("k = {k} is half of the {n} points or more", LIMIT, "Choose a smaller n_neighbors."),
     "neighbors.auto": Code(

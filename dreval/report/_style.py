@@ -198,8 +198,9 @@ def draw_for_reader(draw: Callable[[], Any], ax: Axes | None = None, figsize: An
         if ax is not None:
             cure = "The size is that of the figure of ax."
             raise InputError("figsize", "must be left out with ax", describe(figsize), cure)
-        width, height = figsize if isinstance(figsize, list | tuple) and len(figsize) == 2 else (figsize, figsize)
-        figsize = check_float(width, "figsize", low=0.5), check_float(height, "figsize", low=0.5)
+        if not isinstance(figsize, list | tuple) or len(figsize) != 2:
+            raise InputError("figsize", "must be (width, height) in inches", describe(figsize), "Pass (6, 4).")
+        figsize = tuple(check_float(length, "figsize", low=0.5) for length in figsize)
     usual = _defaults()
     changed = {key: rcParams[key] for key in _READER if rcParams[key] != usual[key]}
     changed["font.family"] = [*(rcParams["font.family"] if changed.keys() & _FAMILIES else ()), *_families()]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 import dreval
-from dreval.errors import DrevalError, InputError, UndefinedMeasure
+from dreval.errors import DrevalError, InputError, InputWarning, UndefinedMeasure
 from dreval.measures import trustworthiness as module
 
 X = np.random.default_rng(0).normal(size=(40, 4))
@@ -189,10 +190,75 @@ def test_a_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyP
 
 def test_labels_are_missed_in_a_row() -> None:
     """A measure of labels that is asked for without labels is a row that says what to pass."""
-    table = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(["knn_accuracy", "continuity"]).tidy()
+    ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5)
+    with pytest.warns(InputWarning, match="^knn_accuracy: needs labels; pass labels= to Evaluation$"):
+        table = ev.run(["knn_accuracy", "continuity"]).tidy()
 
     assert table["note"].tolist() == ["needs labels; pass labels= to Evaluation", ""]
     assert table["value"].notna().tolist() == [False, True]
+
+
+def test_a_latent_that_is_missed_is_a_warning_and_all_is_none() -> None:
+    """What was asked for by name is said to be missing; "all" leaves it out."""
+    ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=[3, 5])
+    with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as caught:
+        ev.run(["latent_r2", "trustworthiness"], ci=None)
+    assert len(caught) == 1
+    names = ev.run("all", ci=None).tidy()["measure"]
+    assert not names.isin(["latent_r2", "silhouette"]).any()
+
+
+IDLE = {
+    "another measure": ("trustworthiness", "default", {"stress": {}, "trustworthiness": {}}, ["stress"]),
+    "another interval": ("trustworthiness", "points", {"subsampling": {"n_splits": 5}}, ["subsampling"]),
+    "nothing to run again": ("trustworthiness", "default", {"replicates": {"n_replicates": 3}}, ["replicates"]),
+    "no interval": ("trustworthiness", None, {"points": {}, "hsic": {}}, ["points", "hsic"]),
+    "all used": ("trustworthiness", "default", {"points": {"n_partitions": 2}, "trustworthiness": {}}, []),
+}
+
+
+@each("case", IDLE)
+def test_options_that_nothing_reads_are_noted(case: str) -> None:
+    """A note names them; those that were read are in none."""
+    measure, ci, options, idle = IDLE[case]
+    notes = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(measure, ci=ci, options=options).notes
+    found = notes[notes["code"] == "options.unused"]["text"].tolist()
+    listed = ", ".join(map(repr, idle))
+    assert found == [f"`options` of {listed} were not used: nothing that was run reads them."] * bool(idle)
+
+
+def test_what_cannot_be_meant_is_refused() -> None:
+    """More folds than points, a response of a method that reads none, one length of a figure, a word for a bar."""
+    labels = np.arange(len(X)) % 2
+    ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5)
+    results = ev.run("trustworthiness", None, None)
+    for wrong, said in (
+        (lambda: dreval.knn_accuracy(X, Y, labels=labels, n_folds=len(X) + 1), f"`n_folds` .* <= {len(X)}: got"),
+        (lambda: ev.run("knn_accuracy", options={"knn_accuracy": {"n_folds": len(X) + 1}}), "`n_folds` .* <= "),
+        (lambda: dreval.embed(X, "pca", response=X[:, 0]), "`response` must be left out for a method that is not"),
+        (lambda: results.plot(figsize=3), r"`figsize` must be \(width, height\) in inches: got 3"),
+        (lambda: ev.run(progress="yes"), "`progress` must be True or False"),
+    ):
+        with pytest.raises(InputError, match=said):
+            wrong()
+
+
+def test_labels_of_a_method_without_supervision_are_noted() -> None:
+    """They change nothing; a supervised one uses them without a word."""
+    labels = np.arange(len(X)) % 2
+    assert [one.code for one in dreval.embed(X, "pca", labels=labels).notes].count("source.labels") == 1
+    assert [one.code for one in dreval.embed(X, "sir", 1, labels=labels).notes].count("source.labels") == 0
+
+
+def test_disjoint_row_names_are_said() -> None:
+    """A measure as a function warns that rows were matched by position, an evaluation notes it."""
+    data = pd.DataFrame(X, index=[f"a{i}" for i in range(len(X))])
+    other = pd.DataFrame(Y, index=[f"b{i}" for i in range(len(X))])
+    with pytest.warns(InputWarning, match="^Row names of `Y` and of the data have nothing in common"):
+        value = dreval.trustworthiness(data, other, n_neighbors=5)
+    assert value == dreval.trustworthiness(X, Y, n_neighbors=5)
+    notes = dreval.Evaluation(data, {"e": other}, n_neighbors=5).run("continuity", ci=None).notes
+    assert "rows.nothing_common" in set(notes["code"])
 
 
 def test_what_foreign_code_interrupts_stays_interrupted() -> None:

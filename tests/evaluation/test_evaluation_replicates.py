@@ -12,7 +12,7 @@ from scipy import sparse, stats
 
 import dreval
 from dreval._random import stream, stream_seed
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.evaluation.resampling import half_neighbors
 from dreval.inference.intervals import METHODS, TARGETS, halves_interval
 
@@ -163,7 +163,8 @@ def test_nothing_is_run_anew_for_nothing() -> None:
     ev.run("r_nx", "hsic", "replicates", n_resamples=9)
     assert len(calls) == 1
     few = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
-    rows = few.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+    with pytest.warns(InputWarning, match="needs labels"):
+        rows = few.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
     assert rows["replicate"].tolist() == [0, 0]
     assert rows["note"].str.startswith("needs labels").all()
 
@@ -241,7 +242,8 @@ def test_halves_of_other_data(form: str) -> None:
     metric = "precomputed" if form == "precomputed" else "euclidean"
     other = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
     measures = ["trustworthiness", "procrustes_rc", "knn_accuracy", "latent_r2"]
-    one, two = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, other))
+    with pytest.warns(InputWarning, match="needs l"):
+        one, two = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, other))
     ends = ["se", "conf_low", "conf_high"]
     assert_allclose(one.loc[0, ends].astype(float), two.loc[0, ends].astype(float), rtol=1e-12)
     assert two["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
