@@ -112,31 +112,66 @@ FIGURES = Registry("dreval.report.figures", "kind", "figures")
 
 @keywords_checked
 def list_measures() -> list[str]:
-    """Names of all measures, as ``Evaluation.run(measures=...)`` takes them."""
+    """Names of all measures, as ``Evaluation.run(measures=...)`` takes them.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> "trustworthiness" in dreval.list_measures()
+    True
+    """
     return MEASURES.names()
 
 
 @keywords_checked
 def list_tests() -> list[str]:
-    """Names of all independence tests, as ``Evaluation.run(tests=...)`` takes them."""
+    """Names of all independence tests, as ``Evaluation.run(tests=...)`` takes them.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> "hsic" in dreval.list_tests()
+    True
+    """
     return TESTS.names()
 
 
 @keywords_checked
 def list_methods() -> list[str]:
-    """Names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them."""
+    """Names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> "isomap" in dreval.list_methods()
+    True
+    """
     return METHODS.names()
 
 
 @keywords_checked
 def list_datasets() -> list[str]:
-    """Names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``)."""
+    """Names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``).
+
+    Examples
+    --------
+    >>> import dreval
+    >>> "digits" in dreval.list_datasets()
+    True
+    """
     return DATASETS.names()
 
 
 @keywords_checked
 def list_figures() -> list[str]:
-    """Names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them."""
+    """Names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> "map" in dreval.list_figures()
+    True
+    """
     return FIGURES.names()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.frames import curves_frame, full_name, notes_frame, setting_names, tidy_frame
+from dreval.records.frames import columns_by_full_name, curves_frame, full_name, notes_frame, tidy_frame
 from dreval.records.notes import ASSUMPTION, FAILURE, define
 from dreval.records.results import Results
 from dreval.records.shepard import Shepard
@@ -165,7 +165,7 @@ def simulated_results(
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
-    short = {full_name(*key): name for key, name in setting_names(tidy_frame(rows)).items()}
+    short = columns_by_full_name(tidy_frame(rows))
     points = {name: frame.rename(columns=short) for name, frame in points.items()}
     shepard = {name: simulated_shepard(place) for place, name in enumerate(names)}
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)

@@ -15,6 +15,10 @@ from each import each
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, UnknownName
+from dreval.records.certificate import Certificate
+from dreval.records.comparison import Comparison
+from dreval.records.embedding import Embedding
+from dreval.records.measure_record import MeasureRecord
 from dreval.registry import DATASETS, FIGURES, KINDS, MEASURES, METHODS, TESTS
 
 FUNCTIONS = {
@@ -215,3 +219,19 @@ def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> N
     for registry in KINDS.values():
         assert main(["list", registry.plural]) == 0
         assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(registry)
+
+
+def test_every_public_function_and_method_has_an_example() -> None:
+    """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
+    public = {name: getattr(dreval, name) for name in dir(dreval) if callable(getattr(dreval, name))}
+    records = {kind.__name__: kind for kind in (Comparison, Embedding, Certificate, MeasureRecord)}
+    methods = {
+        f"{name}.{verb}": function
+        for name, kind in {**public, **records}.items()
+        if inspect.isclass(kind)
+        for verb, function in inspect.getmembers(kind, callable)
+        if not verb.startswith("_")
+    }
+    without = [n for n, o in {**public, **records, **methods}.items() if ">>> " not in (inspect.getdoc(o) or "")]
+    assert len(methods) > 50
+    assert without == []

@@ -56,12 +56,11 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.records._verbs import call
 from dreval.records.frames import (
+    columns_by_full_name,
     curves_frame,
-    full_name,
     groups_frame,
     notes_frame,
     nulls_frame,
-    setting_names,
     tidy_frame,
 )
 from dreval.records.notes import Note, note, refusal
@@ -145,7 +144,7 @@ class Evaluation:
     >>> ev = dreval.Evaluation(X, {"first two": X[:, :2]}, n_neighbors=10, random_state=0)
     >>> res = ev.with_embedding("pca", "pca").run(measures=["trustworthiness", "procrustes_rc"])
     >>> res.tidy()[["embedding", "measure", "value"]].round(3)
-       embedding            measure  value
+       embedding          measure  value
     0  first two  trustworthiness  0.759
     1  first two    procrustes_rc  0.432
     2        pca  trustworthiness  0.847
@@ -224,6 +223,14 @@ class Evaluation:
         **options
             ``ids`` for coordinates, ``use_rep="X_umap"`` for those in another AnnData object; parameters such as
             ``n_components`` for everything that is run.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> ev.with_embedding("pca", "pca").names, ev.names
+        (['a', 'b', 'pca'], ['a', 'b'])
         """
         copy = object.__new__(Evaluation)
         vars(copy).update(vars(self))
@@ -335,6 +342,19 @@ class Evaluation:
         -----
         EmbeddingFailed
             If some embeddings could not be computed.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run(["trustworthiness", "procrustes_rc"], tests=None)
+        >>> res.tidy()[["embedding", "measure", "value", "conf_low", "conf_high"]].round(2)
+          embedding          measure  value  conf_low  conf_high
+        0         a  trustworthiness   0.73      0.63       0.83
+        1         a    procrustes_rc   0.37      0.28       0.45
+        2         b  trustworthiness   0.83      0.74       0.91
+        3         b    procrustes_rc   0.30      0.21       0.39
         """
         if not self.sources:
             raise InputError(
@@ -471,7 +491,7 @@ class Evaluation:
     ) -> Results:
         import pandas as pd
 
-        columns = {full_name(*key): name for key, name in setting_names(table).items()}
+        columns = columns_by_full_name(table)
 
         def wide(values: dict[str, FloatArray]) -> pd.DataFrame:
             return pd.DataFrame(values, index=range(self.data.n)).rename(columns=columns)

@@ -163,6 +163,15 @@ class Protocol:
         ProtocolError
             If the folder has other content, was exported from other data or with other settings, was altered, or has a
             returned file that cannot be used; the file is named.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> protocol = dreval.Protocol(X, n_transformations=4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     protocol.export(f"{folder}/tool")
+        ProtocolStatus(round 1 of 2: 0 of 7 files returned)
         """
         place = check_path(folder, "folder")
         try:
@@ -204,6 +213,16 @@ class Protocol:
         ------
         ProtocolError
             If the folder has no manifest, or an altered one.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> protocol = dreval.Protocol(X, n_transformations=4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     exported = protocol.export(f"{folder}/tool", embedding=X[:, :2])
+        ...     dreval.Protocol.status(f"{folder}/tool")
+        ProtocolStatus(round 2 of 2: 1 of 11 files returned)
         """
         place = check_path(folder, "folder")
         return status_of(place, folders.read_manifest(place))
@@ -234,6 +253,17 @@ class Protocol:
         ------
         ProtocolError
             If a file is missing, was altered, or has wrong rows, columns, ids or numbers; the file is named.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> protocol = dreval.Protocol(X, n_transformations=4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     exported = protocol.export(f"{folder}/tool", embedding=X[:, :2])
+        ...     source = dreval.Protocol.collect(f"{folder}/tool", partial=True)
+        >>> source
+        RecordedSource('tool': 1 of 11 runs on 30 points, 3 columns)
         """
         place = check_path(folder, "folder")
         check_bool(partial, "partial")

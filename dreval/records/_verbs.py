@@ -88,6 +88,13 @@ class Record:
         -------
         Summary
             ``str()`` of it is text for 80 columns; ``as_html()``, ``as_latex()``, ``as_markdown()`` give the rest.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
+        'Embedding'
         """
         made: Summary = call(f"{type(self).__name__}.summary", self)
         return made

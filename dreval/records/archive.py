@@ -102,6 +102,17 @@ def load_results(path: str | Path) -> Results:
     ------
     InputError
         If the file does not exist or was not written by ``Results.save``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+    >>> res = ev.run("trustworthiness", tests=None, ci=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dreval.load_results(res.save(f"{folder}/a.dreval"))
+    Results(2 embeddings of 40 points, 2 rows)
     """
     path = check_path(path, "path")
     if not path.is_file():

@@ -65,6 +65,14 @@ class Certificate(Record):
         are tested), ``bandwidth``, ``condition`` and ``random_state``.
     notes : tuple of Note
         What was assumed.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> res = dreval.Evaluation(X, {"a": X[:, :2]}, random_state=0).run("stress", None, None)
+    >>> res.certificate("a", n_resamples=19)
+    Certificate(a: held-out error 0.7013, 0 objections)
     """
 
     name: str
@@ -100,7 +108,18 @@ class Certificate(Record):
         return str(call("Certificate.verdict", self))
 
     def tidy(self) -> pd.DataFrame:
-        """One row per test, with the errors beside it."""
+        """One row per test, with the errors beside it.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> res = dreval.Evaluation(X, {"a": X[:, :2]}, random_state=0).run("stress", None, None)
+        >>> res.certificate("a", n_resamples=19).tidy()[["embedding", "held_out", "test"]].round(3)
+          embedding  held_out  test
+        0         a     0.701  hsic
+        1         a     0.701  kcca
+        """
         import pandas as pd
 
         shared = {"embedding": self.name, "train": self.train, "held_out": self.held_out}

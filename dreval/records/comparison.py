@@ -113,6 +113,15 @@ class Comparison(Record):
         What was assumed, left out or averaged: a row for each note, with the keys of the row of ``pairs`` or
         ``overall`` it belongs to (without a test: the measure; all empty: the whole), ``code``, ``severity``
         ("assumption", "limit" or "failure"), ``values``, ``scope`` and its ``text``.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+    >>> found = ev.run("trustworthiness").compare()
+    >>> found
+    Comparison(2 embeddings, 1 measures, 1 rows)
     """
 
     pairs: pd.DataFrame
@@ -130,13 +139,34 @@ class Comparison(Record):
         return list(dict.fromkeys(full_name(measure, parameters) for measure, parameters in keys))
 
     def of(self, table: pd.DataFrame, measure: str | None = None) -> pd.DataFrame:
-        """The rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique."""
+        """The rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.of(found.pairs, "trustworthiness")[["first", "second", "advantage"]].round(3)
+          first second  advantage
+        0     a      b     -0.098
+        """
         names = [full_name(i, p) for i, p in zip(table["measure"], table["parameters"], strict=True)]
         name = self.named(measure)
         return table.loc[pd.Series([one == name for one in names], table.index, dtype=bool)].reset_index(drop=True)
 
     def named(self, measure: str | None) -> str:
-        """The full name of a measure of this comparison; the first by default."""
+        """The full name of a measure of this comparison; the first by default.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.named("trustworthiness")
+        'trustworthiness(n_neighbors=5)'
+        """
         if measure is None:
             return self.measures[0]
         if measure in self.measures:
@@ -148,15 +178,50 @@ class Comparison(Record):
         return short[0] if short else MEASURES.check_run(measure, self.measures, "measure")
 
     def tidy(self) -> pd.DataFrame:
-        """One row per measure, pair and test; full precision."""
+        """One row per measure, pair and test; full precision.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.tidy()[["measure", "first", "second", "advantage", "p_value"]].round(3)
+                   measure first second  advantage  p_value
+        0  trustworthiness     a      b     -0.098    0.176
+        """
         return self.pairs.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row per measure and embedding, the best first: value, mean rank and letters."""
+        """One row per measure and embedding, the best first: value, mean rank and letters.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.glance()[["measure", "embedding", "value", "letters"]].round(3)
+                   measure embedding  value letters
+        0  trustworthiness         b  0.826       a
+        1  trustworthiness         a  0.728       a
+        """
         return self.standing.copy()
 
     def wins(self, measure: str | None = None) -> pd.DataFrame:
-        """Number of data sets on which the embedding of the row is better than that of the column."""
+        """Number of data sets on which the embedding of the row is better than that of the column.
+
+        Examples
+        --------
+        >>> import pandas as pd, dreval
+        >>> table = pd.DataFrame({"dataset": list("aabbcc"), "embedding": ["umap", "pca"] * 3,
+        ...                       "value": [0.9, 0.8, 0.8, 0.6, 0.7, 0.75]})
+        >>> found = dreval.compare(table, direction="higher")
+        >>> found.wins()
+              umap  pca
+        umap     0    2
+        pca      1    0
+        """
         if not self.families:
             cure = "Its pairs are in tidy(), with the share of points on which the first is better."
             raise InputError("comparison", "must be over several data sets", "one data set", cure)
@@ -169,6 +234,15 @@ class Comparison(Record):
         ----------
         format : {"text", "markdown", "latex"}
             How symbols and names are written.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.paragraph()[:48]
+        'Trustworthiness (T), higher is better, k = 5: 2 '
         """
         return str(call("Comparison.paragraph", self, check_one_of(format, FORMATS, "format", aliases=True)))
 
@@ -227,6 +301,18 @@ class Comparison(Record):
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
 
         See ``Results.report``; the path is given back.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = found.report(f"{folder}/page.html")
+        ...     path.name, path.exists()
+        ('page.html', True)
         """
         return Path(call("Comparison.report", self, check_path(path, "path"), title=title))
 

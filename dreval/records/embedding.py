@@ -81,7 +81,18 @@ class Embedding(Record):
         return n, d
 
     def to_frame(self) -> pd.DataFrame:
-        """The coordinates as a table, with the row names of the data; a copy."""
+        """The coordinates as a table, with the row names of the data; a copy.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> emb = dreval.embed(X, "pca")
+        >>> emb.to_frame().head(2).round(3)
+           pca_1  pca_2
+        0 -0.319  0.734
+        1 -1.568  0.487
+        """
         names = [f"{self.method}_{j + 1}" for j in range(self.shape[1])]
         return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
 
@@ -89,6 +100,14 @@ class Embedding(Record):
         """The embedding as a function of the data (Roy, 2021, Theorem 2), with its ridge, bandwidth and conditioning.
 
         See ``dreval.geometry.rkhs.embedding_map``.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> emb = dreval.embed(X, "pca")
+        >>> emb.embedding_map().rule
+        'theorem2'
         """
         options = {"reg": reg, "bandwidth": bandwidth}
         return self._map("embedding_map", self.known_data(), self.coordinates, self.columns, **options)
@@ -99,6 +118,14 @@ class Embedding(Record):
         """The data as a function of the embedding by kernel ridge or Theorem 3 of Roy (2021), and how it was found.
 
         See ``dreval.geometry.rkhs.reconstruction_map``.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> emb = dreval.embed(X, "pca")
+        >>> emb.reconstruction_map().rule
+        'ridge'
         """
         options = {"rule": rule, "reg": reg, "bandwidth": bandwidth}
         return self._map("reconstruction_map", self.coordinates, self.known_data(), None, **options)
@@ -109,17 +136,43 @@ class Embedding(Record):
         The columns of a frame are found by name, where the data have names: other names are refused, their order is
         free. Those of an array go by position.
         Of the known points it gives the coordinates up to the ridge. O(n^3) time for the first call.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> emb = dreval.embed(X, "pca")
+        >>> emb.transform(X[:3]).shape
+        (3, 2)
         """
         check_parameters(options, ("reg", "bandwidth"), "transform")
         return np.asarray(self.embedding_map(**options)(points))
 
     def inverse_transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Data (m, p) at places (m, d) of the embedding, by ``reconstruction_map(**options)``."""
+        """Data (m, p) at places (m, d) of the embedding, by ``reconstruction_map(**options)``.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> emb = dreval.embed(X, "pca")
+        >>> emb.inverse_transform([[0.0, 0.0]]).shape
+        (1, 4)
+        """
         check_parameters(options, ("rule", "reg", "bandwidth"), "inverse_transform")
         return np.asarray(self.reconstruction_map(**options)(points))
 
     def known_data(self) -> npt.NDArray[np.float64]:
-        """The data, refused where they are not known."""
+        """The data, refused where they are not known.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> emb = dreval.embed(X, "pca")
+        >>> emb.known_data().shape
+        (40, 4)
+        """
         if self.data is None:
             cure = "Embed with dreval.embed, or give the record its data: dataclasses.replace(embedding, data=X)."
             raise InputError("data", "must be known to map between data and embedding", "none", cure)

@@ -152,3 +152,8 @@ def setting_names(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     keys = dict.fromkeys(zip(table["measure"], table["parameters"], strict=True))
     settings = [measure for measure, _ in keys]
     return {(m, words): full_name(m, words) if settings.count(m) > 1 else m for m, words in keys}
+
+
+def columns_by_full_name(table: pd.DataFrame) -> dict[str, str]:
+    """The same names, by the measure with all its parameters."""
+    return {full_name(*key): name for key, name in setting_names(table).items()}

@@ -87,7 +87,17 @@ class IndependenceTest(Record):
         return self.p_value
 
     def tidy(self) -> pd.DataFrame:
-        """One row with the columns of the tidy table of an evaluation: test, statistic, p_value, effect_size, ..."""
+        """One row with the columns of the tidy table of an evaluation: test, statistic, p_value, effect_size, ...
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> found = dreval.hsic_test(X, X[:, 0] ** 2, n_resamples=99, random_state=0)
+        >>> found.tidy()[["test", "n", "statistic", "p_value"]].round(3)
+           test   n  statistic  p_value
+        0  hsic  40      0.006     0.11
+        """
         import pandas as pd
 
         row = {"test": self.test, "n": self.recipe.get("n"), "statistic": self.statistic, "chance": self.null_mean}

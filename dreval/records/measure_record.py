@@ -66,7 +66,16 @@ class MeasureRecord(Number, Record):
     direction: str = ""
 
     def tidy(self) -> pd.DataFrame:
-        """One row: the measure, its value, its chance value and its parts."""
+        """One row: the measure, its value, its chance value and its parts.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> dreval.reconstruction_error(X, X[:, :2], random_state=0).tidy()[["measure", "value"]].round(3)
+                        measure  value
+        0  reconstruction_error  0.701
+        """
         import pandas as pd
 
         return pd.DataFrame([{"measure": self.measure, "value": self.value, "chance": self.chance, **self.parts}])

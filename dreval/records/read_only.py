@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
@@ -42,9 +44,11 @@ def read_only(record: Record) -> Record:
     ...
     ValueError: assignment destination is read-only
     """
+    page = inspect.cleandoc(record.__doc__ or "")
     for field in fields(record):
         if not field.name.startswith("_"):
-            setattr(record, field.name, _Protected(field.name))
+            entry = re.search(rf"^(?:\w+, )*{field.name}(?:, \w+)* : .*(?:\n    .*)*", page, re.MULTILINE)
+            setattr(record, field.name, _Protected(field.name, entry[0] if entry else ""))
     record.__setstate__ = _restored  # type: ignore[attr-defined]
     return keywords_checked(record)
 
@@ -57,8 +61,9 @@ def _restored(record: Any, state: dict[str, Any]) -> None:
 class _Protected:
     """An attribute of a record. The value itself lies in the record's ``__dict__``; a view of it is handed out."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, entry: str) -> None:
         self.name = name
+        self.__doc__ = entry  # of the class docstring: what help(Record.attribute) prints
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
         if record is None:

@@ -78,6 +78,17 @@ class Results(Record):
     nulls : DataFrame
         The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
         variable, the two ends of a cell, and how many permutations lie in it.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+    >>> res = ev.run("trustworthiness", tests=None, ci=None)
+    >>> res
+    Results(2 embeddings of 40 points, 2 rows)
+    >>> res.names, len(res.tidy())
+    (['a', 'b'], 2)
     """
 
     table: pd.DataFrame
@@ -105,7 +116,20 @@ class Results(Record):
         return {one.scope: str(one.within("")) for one in self.failures()}
 
     def failures(self) -> list[Note]:
-        """A note for each embedding that could not be computed; ``scope`` is its name."""
+        """A note for each embedding that could not be computed; ``scope`` is its name.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> failing = ev.with_embedding("short", X[:5])
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     res = failing.run("trustworthiness", None, None)
+        >>> [(one.scope, one.code) for one in res.failures()]
+        [('short', 'refused')]
+        """
         return [one for one in notes_in(of_whole(self.notes)) if one.severity == FAILURE]
 
     def __len__(self) -> int:
@@ -124,7 +148,19 @@ class Results(Record):
         return self._embedding(name, self._known_data(None) if held else None)
 
     def tidy(self) -> pd.DataFrame:
-        """One row per embedding x measure x parameter, tests included; full precision."""
+        """One row per embedding x measure x parameter, tests included; full precision.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> res.tidy()[["embedding", "measure", "parameters", "value"]].round(3)
+          embedding          measure     parameters  value
+        0         a  trustworthiness  n_neighbors=5  0.728
+        1         b  trustworthiness  n_neighbors=5  0.826
+        """
         return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
@@ -133,6 +169,17 @@ class Results(Record):
         A column is named by its measure, with the parameters behind it where the measure has several settings
         (``trustworthiness(n_neighbors=5)``); ``augment`` uses the same names. Where a method was run with several seeds
         the value is the mean over its runs.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> res.glance().drop(columns="seconds").round(3)
+          embedding   n  n_components  trustworthiness failed
+        0         a  40             2            0.728
+        1         b  40             2            0.826
         """
         import pandas as pd
 
@@ -230,6 +277,15 @@ class Results(Record):
             Name of the embedding.
         data : (n, p) array, optional
             The data; they are known in memory, and must be given to a loaded result.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> res.embedding("a").shape
+        (40, 2)
         """
         known = self._known_data(data)
         self._check_computed(name)
@@ -249,6 +305,15 @@ class Results(Record):
         """Coordinates (m, d) of new points in one embedding, whatever made it; see ``Embedding``.
 
         A loaded result must be given its ``data`` again.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> res.transform("a", X[:2]).shape
+        (2, 2)
         """
         return self.embedding(name, data=data).transform(points, **options)
 
@@ -256,6 +321,15 @@ class Results(Record):
         """Data (m, p) at places (m, d) of one embedding, whatever made it; see ``Embedding``.
 
         A loaded result must be given its ``data`` again.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> res.inverse_transform("a", [[0.0, 0.0]]).shape
+        (1, 4)
         """
         return self.embedding(name, data=data).inverse_transform(points, **options)
 
@@ -277,6 +351,15 @@ class Results(Record):
         Certificate
             Errors, tests of residual against embedding, and ``verdict``; ``print`` shows them. O(n^3 + n_resamples n^2
             p) time and O(n^2) memory, on at most 1000 points.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> res.certificate("a", n_resamples=19).verdict
+        'Nothing here speaks against Definition 1; that is no proof of it.'
         """
         certify = function("Results.certificate")
         check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
@@ -311,7 +394,20 @@ class Results(Record):
             )
 
     def curve(self, measure: str) -> pd.DataFrame:
-        """A curve over the number of neighbors K: one row per K, one column per embedding."""
+        """A curve over the number of neighbors K: one row per K, one column per embedding.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> ev.run("r_nx", tests=None, ci=None).curve("r_nx").head(3).round(3)
+               a      b
+        K
+        1  0.205  0.307
+        2  0.170  0.368
+        3  0.188  0.404
+        """
         known = list(dict.fromkeys(self.curves["measure"]))
         if not known:
             cure = "Name a curve in Evaluation.run, as measures=['r_nx']."
@@ -333,6 +429,15 @@ class Results(Record):
             ``print`` shows it in 80 columns; ``.as_html()``, ``.as_markdown()`` and ``.as_latex()`` give the same
             content elsewhere. A name for which a table has no room is shortened in print and in LaTeX, and stands in
             full below; in HTML and Markdown all names are whole.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> str(res.summary()).splitlines()[0].strip()
+        'Evaluation of embeddings'
         """
         return super().summary()
 
@@ -565,11 +670,35 @@ class Results(Record):
 
         For ``report.tex`` the folder is ``report-figures``; it also holds the tables, to be taken into
         papers. Gives the path.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = res.report(f"{folder}/page.html")
+        ...     path.name, path.exists()
+        ('page.html', True)
         """
         return Path(call("Results.report", self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:
-        """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""
+        """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dreval.load_results(res.save(f"{folder}/a.dreval")).names
+        ['a', 'b']
+        """
         return Path(call("Results.save", self, path))
 
     def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
@@ -577,6 +706,19 @@ class Results(Record):
 
         The object is returned. Cells are matched by ``obs_names``; see ``dreval.records.annotated.annotate``. With
         ``copy`` a copy is changed.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None, ci=None)
+        >>> import pandas as pd
+        >>> from types import SimpleNamespace  # stands in for an AnnData object
+        >>> names = pd.Index([str(i) for i in range(40)])
+        >>> cells = SimpleNamespace(obs=pd.DataFrame(index=names), obs_names=names, n_obs=40, uns={})
+        >>> list(res.to_anndata(cells).obs)
+        ['dreval_trustworthiness_a', 'dreval_trustworthiness_b']
         """
         return call("Results.to_anndata", self, adata, key_added, copy=copy)
 

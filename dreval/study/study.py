@@ -259,6 +259,18 @@ class Study:
         ------
         InputError
             If the file does not exist or holds no study.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> made = study.run()
+        >>> dreval.Study.open(path).status()
+        StudyStatus('study.journal': 4 cells, 4 done, 0 failed, 0 running, 0 waiting)
+        >>> folder.cleanup()
         """
         study = object.__new__(cls)
         study.path, study.n_replicates, study.n_components = check_path(path, "path"), 0, []
@@ -302,6 +314,19 @@ class Study:
         -----
         Killing the process loses only the cells in progress. Cells that another process is computing are left to it;
         those of a process that has ended are taken over.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.run(limit=2).status()
+        StudyStatus('study.journal': 4 cells, 2 done, 0 failed, 0 running, 2 waiting)
+        >>> study.run().status()
+        StudyStatus('study.journal': 4 cells, 4 done, 0 failed, 0 running, 0 waiting)
+        >>> folder.cleanup()
         """
         settings = self._runnable()
         limit = None if limit is None else check_int(limit, "limit", low=1)
@@ -326,7 +351,19 @@ class Study:
         return self
 
     def status(self) -> StudyStatus:
-        """Numbers of cells that are done, failed, running and waiting, by data set and method."""
+        """Numbers of cells that are done, failed, running and waiting, by data set and method.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.status()
+        StudyStatus('study.journal': 4 cells, 0 done, 0 failed, 0 running, 4 waiting)
+        >>> folder.cleanup()
+        """
         cells = self._cells() if self.settings is not None else []
         if is_new(self.path):
             return StudyStatus(self.path.name, with_waiting(no_states(), cells))
@@ -339,6 +376,21 @@ class Study:
 
         ``embedding`` is the name of the method, ``replicate`` counts from 0; a failed cell has no value, and its reason
         is the ``note``.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.run().table()[["dataset", "embedding", "value"]].round(3)
+          dataset      embedding  value
+        0       x            pca  0.893
+        1       x  classical_mds  0.893
+        2   cubes            pca  0.948
+        3   cubes  classical_mds  0.948
+        >>> folder.cleanup()
         """
         with StudyFile(self.path) as file:
             return file.table()
@@ -368,6 +420,17 @@ class Study:
             If the cell is not done, failed, or was not kept.
         UnknownName
             If there is no such data set or method.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.run().embedding("cubes", "pca").shape
+        (30, 2)
+        >>> folder.cleanup()
         """
         with StudyFile(self.path) as file:
             states = file.states()
@@ -387,6 +450,17 @@ class Study:
 
         Replicates are averaged within data set. Embeddings of different numbers of components are not compared with
         each other.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.run().compare()
+        Comparison(2 embeddings, 1 measures, 1 rows)
+        >>> folder.cleanup()
         """
         with StudyFile(self.path) as file:
             table = file.table(split_components=True)
@@ -426,6 +500,17 @@ class Study:
             If there is no such kind, option or measure.
         InputError
             If the study has one data set, or nothing of the kind.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.run().plot("wins")
+        <Figure size ...>
+        >>> folder.cleanup()
         """
         return call("Study.plot", self, kind, ax, figsize, **options)
 
@@ -433,11 +518,34 @@ class Study:
         """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
 
         It holds the comparison, every value, the state of the cells, and the recipe.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> study.run().report(f"{folder.name}/page.html").name
+        'page.html'
+        >>> folder.cleanup()
         """
         return Path(call("Study.report", self, check_path(path, "path"), title=title))
 
     def recipe(self) -> dict[str, Any]:
-        """The settings, data sets and methods of the file, with their hashes and versions."""
+        """The settings, data sets and methods of the file, with their hashes and versions.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
+        >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
+        >>> sorted(study.run().recipe()["methods"])
+        ['classical_mds', 'pca']
+        >>> folder.cleanup()
+        """
         with StudyFile(self.path) as file:
             return {**file.recipe, "datasets": file.parts(DATASETS), "methods": file.parts(METHODS)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import pydoc
 import time
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
@@ -16,6 +17,9 @@ import pytest
 from scipy import sparse
 
 import dreval
+from dreval.records.comparison import Comparison
+from dreval.records.embedding import Embedding
+from dreval.records.independence_test import IndependenceTest
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2].copy()
@@ -194,3 +198,13 @@ def test_tables_are_handed_out_without_copying_them() -> None:
             get()
             seconds.append(time.perf_counter() - began)
         assert min(seconds) < 1e-3
+
+
+def test_help_on_an_attribute_is_its_entry_in_the_docstring():
+    """``help(Results.table)`` says what the table is; the attributes of public records have an entry each."""
+    for record in (dreval.Results, Comparison, IndependenceTest, Embedding):
+        entries = {
+            field.name: vars(record)[field.name].__doc__ for field in dataclasses.fields(record) if field.name[0] != "_"
+        }
+        assert all(name in entry and len(entry.splitlines()) > 1 for name, entry in entries.items()), entries
+    assert "The tidy table" in pydoc.render_doc(dreval.Results.table, renderer=pydoc.plaintext)

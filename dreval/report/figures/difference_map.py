@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of, describe
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
+from dreval.records.frames import columns_by_full_name
 from dreval.report._style import LIGHT, RAMP, embedding_color, grid, math_words
 from dreval.report.contents.comparison import direction_of
 from dreval.report.figures._kind import figure
@@ -95,9 +96,10 @@ def _pair(pair: Any, names: Sequence[str]) -> tuple[str, str]:
 
 def _differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
     """Advantage of the first at each point; None where the measure has no values of points."""
-    points = getattr(comparison.results, "points", {})
-    if any(name not in points[one].columns for one in (first, second)):
+    results = comparison.results
+    column = "" if results is None else columns_by_full_name(results.table).get(name, "")
+    if results is None or any(column not in results.points[one].columns for one in (first, second)):
         return None
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
-    one, other = (points[one][name].to_numpy(dtype=np.float64) for one in (first, second))
+    one, other = (results.points[one][column].to_numpy(dtype=np.float64) for one in (first, second))
     return sign * (one - other)
