@@ -388,7 +388,7 @@ class Evaluation:
         recipe = recipe_of(ev, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["conf_level"] = level
-        read = {*(task.name for task in (*plan, *test_plan)), *intervals.words}
+        read = {*(one.name for one in plan), *(one.name for one in test_plan), *intervals.words}
         idle = tuple(repr(name) for name in options if name not in read)
         notes: list[Note] = [note("options.unused", names=idle)] if idle else []
         notes += [reason.within(name) for name, reason in failed.items()]

@@ -16,7 +16,7 @@ from sklearn.metrics import r2_score
 from strategies import clouds, tie_free_pairs
 
 import dreval
-from dreval.errors import InputError, UndefinedMeasure
+from dreval.errors import InputError, InputWarning, UndefinedMeasure
 from dreval.geometry.blocks import sweep
 from dreval.registry import MEASURES
 
@@ -78,7 +78,8 @@ def test_latent_r2_in_an_evaluation():
     assert row["chance"] < 0.1
     assert row["conf_low"] < row["value"] < row["conf_high"]
     assert "latent=latent" in ev.run("latent_r2", None).recipe["call"]
-    missing = dreval.Evaluation(X, {"e": Y}).run("latent_r2", None).tidy().iloc[0]
+    with pytest.warns(InputWarning, match="latent_r2: needs latent variables"):
+        missing = dreval.Evaluation(X, {"e": Y}).run("latent_r2", None).tidy().iloc[0]
     assert np.isnan(missing["value"])
     assert missing["note"] == "needs latent variables; pass latent= to Evaluation"
     frame = pd.DataFrame(X, index=[f"p{i}" for i in range(80)])
