@@ -605,8 +605,9 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
             argument,
             "must be classes (text, booleans or integers)",
             f"dtype {array.dtype}",
-            "Convert class codes with labels.astype(int); numbers are {covariates} of `Evaluation`.",
+            "Convert class codes with labels.astype(int); numbers go to {covariates}, or {response} of `embed`.",
             covariates="covariates",
+            response="response",
         )
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")

@@ -210,7 +210,7 @@ def format_p(p: float) -> str:
     """A p-value as it is printed; small ones as a bound, never as 0."""
     if p != p:
         return ""
-    return "<.001" if p < 0.001 else f"{p:.3f}"
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 PARTS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}

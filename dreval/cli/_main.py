@@ -263,7 +263,7 @@ class _Defects:
 def _run(options: Any) -> int:
     """Run the verb, or print the help of a verb that needs a subcommand."""
     if options.run is None:
-        _say(options.parser.format_help())
+        _say(options.parser.format_help().rstrip())
         return DONE
     quiet = getattr(options, "quiet", False)
     with warnings.catch_warnings():

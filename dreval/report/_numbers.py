@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dreval.glossary import format_p
+
+ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -87,7 +90,7 @@ def probability(p: float) -> str:
     """A p-value in a table; small ones as a bound."""
     if math.isnan(p):
         return "—"
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0") if p < 1 else "1"
+    return format_p(p) if p < 1 else "1"
 
 
 def p_words(p: float) -> str:
@@ -100,6 +103,11 @@ def decisive_p(row: Mapping[str, Any]) -> str:
     """The p of a test that decides, in a sentence: the adjusted one where there is one, and which it is."""
     adjusted = float(row["p_adjusted"])
     return p_words(float(row["p_value"])) if math.isnan(adjusted) else f"adjusted {p_words(adjusted)}"
+
+
+def adjusted_by(adjust: str | None) -> str:
+    """How p-values were adjusted, behind "p"; ``adjust`` is what the recipe says."""
+    return f"adjusted by {ADJUSTMENTS[adjust]}" if adjust in ADJUSTMENTS else "not adjusted"
 
 
 def in_words(count: int) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.report._beside import Beside
-from dreval.report._numbers import counted, fixed, in_words, probability
+from dreval.report._numbers import adjusted_by, counted, fixed, in_words, probability
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import (
     OVERALL_TITLES,
@@ -27,7 +27,6 @@ from dreval.report.contents.comparison import (
 from dreval.report.contents.page import measure_words_of
 from dreval.report.contents.pairs import ABSENT, HeatCell, leading, pair_rows, posterior_rows, rank_lines
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.contents.tests import ADJUSTMENTS
 from dreval.report.figures.forest import forest_words
 from dreval.report.page import is_page, page_target, write_page
 from dreval.report.plot import draw_comparison, plot_comparison
@@ -190,9 +189,7 @@ def _meta(found: Comparison) -> str:
     recipe = found.recipe
     n = max((len(family.cells) for family in found.families.values()), default=0)
     size = counted(n, "data set") if n else counted(int(recipe.get("n") or 0), "point")
-    adjust = recipe["adjust"]
-    by = "p not adjusted" if adjust == "nothing" else f"p adjusted by {ADJUSTMENTS.get(adjust, adjust)}"
-    return " · ".join([size, f"level {recipe['alpha']:g}", by])
+    return " · ".join([size, f"level {recipe['alpha']:g}", f"p {adjusted_by(recipe['adjust'])}"])
 
 
 def _column(found: Comparison, name: str) -> Column:

@@ -25,7 +25,9 @@ from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 def test_embed_writes_coordinates(run: Any, output: str) -> None:
     """The file holds the coordinates of ``dreval.embed``, exact, and is an embedding for ``evaluate``."""
     arguments = ("embed", "full.csv", "isomap", output, "-d", "3", "-k", "8", "--labels", "kind", "--ids", "cell")
-    assert run(*arguments) == (0, f"isomap: 40 points, 3 components, written to {output}\n", "")
+    said = [f"isomap: 40 points, 3 components, written to {output}"]
+    said.append("note: Labels were not used: isomap is not supervised.")
+    assert run(*arguments) == (0, "\n".join([*said, ""]), "")
     features = pd.read_csv("full.csv").drop(columns=["kind", "cell"])
     expected = np.asarray(dreval.embed(features, "isomap", 3, n_neighbors=8, random_state=0))
     if output.endswith("csv"):
@@ -56,7 +58,7 @@ def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, giv
     assert np.allclose(np.load("o.npy"), dreval.methods.CCA(1).fit_transform(X, y.to_numpy()))
     assert np.array_equal(np.load("o.npy"), np.asarray(dreval.embed(X, "cca", 1, **{option: y})))
     code, _, err = run("embed", "y.csv", "cca", "o.npy", "-d", "1", "--labels", "a")
-    assert (code, "`--response`" in err) == (2, True)
+    assert (code, "`--response` of `embed`" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

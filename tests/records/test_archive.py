@@ -59,7 +59,7 @@ def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
     return loaded
 
 
-FEW: dict[str, Any] = {"measures": ["trustworthiness", "knn_accuracy"], "tests": None}
+FEW: dict[str, Any] = {"measures": ["trustworthiness", "stress"], "tests": None}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
     "everything": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "all"}),

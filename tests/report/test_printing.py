@@ -234,7 +234,7 @@ def test_numbers_as_printed(value: Any, digits: int, text: str) -> None:
 
 def test_p_values_are_never_zero() -> None:
     """Small p-values are bounds; R's codes mark them."""
-    assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", "0.001", "0.046", "1.000", ""]
+    assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", ".001", ".046", "1.000", ""]
     assert [significance_stars(p) for p in (0.001, 0.01, 0.05, 0.1, 0.11, math.nan)] == ["***", "**", "*", ".", "", ""]
 
 

@@ -14,6 +14,7 @@ from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
 from dreval.records.notes import Notes, joined
+from dreval.report._numbers import ADJUSTMENTS, adjusted_by
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.document import CODES, Block, significance_stars
 from dreval.report.render.summary import Summary
@@ -112,7 +113,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     if own is not None and not math.isclose(own, 1 - recipe["alpha"]):
         levels.append(("Intervals of differences", f"{100 * (1 - recipe['alpha']):g} %"))
         levels.append(("Intervals of values", f"{100 * own:g} %"))
-    return [*head, *levels, ("Adjusted by", str(adjust)), *rope]
+    return [*head, *levels, ("Adjusted by", ADJUSTMENTS.get(adjust, adjust)), *rope]
 
 
 def _sections(
@@ -213,8 +214,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield "Advantage of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison)
     adjust = comparison.recipe["adjust"]
-    how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust} within this table and test"
-    yield f"p of pairs {how}."
+    yield f"p of pairs {adjusted_by(adjust)}{' within this table and test' if adjust in ADJUSTMENTS else ''}."
 
 
 def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
@@ -280,7 +280,5 @@ def _spoken(comparison: Comparison, name: str) -> str:
         {comparison.recipe["decided_by"]} if comparison.families else set(comparison.of(comparison.pairs, name)["test"])
     )
     said = " and ".join(dict.fromkeys(SPOKEN[test] for test in sorted(tests)))
-    adjust = comparison.recipe["adjust"]
-    how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust.title().replace('_', '-')}"
     few = comparison.families and tests != {"wilcoxon"} and "wilcoxon" in set(comparison.pairs["test"])
-    return f"{said}{FEW if few else ''}, {how}"
+    return f"{said}{FEW if few else ''}, {adjusted_by(comparison.recipe['adjust'])}"

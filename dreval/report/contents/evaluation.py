@@ -12,6 +12,7 @@ from dreval.inference.intervals import LEVEL
 from dreval.records.frames import notes_in, of_whole, over_replicates
 from dreval.records.notes import FAILURE, Note
 from dreval.registry import MEASURES, TESTS
+from dreval.report._numbers import adjusted_by
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
 from dreval.report.render.summary import Summary
 
@@ -205,8 +206,7 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
         target = TARGETS[kind if first["target"] == "replicates" and kind in TARGETS else first["target"]]
         found.append(f"{100 * first['conf_level']:g} % intervals{of}: {method}, for {target}.")
     if table["p_value"].notna().any():
-        how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
-        found.append(f"p {how}; chance of a test: null mean of its statistic.")
+        found.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
     names = list(dict.fromkeys(results.curves["measure"]))
     said = "Curves over the number of neighbors K: {}; see results.curve({!r})."
     return list(dict.fromkeys([*found, *([said.format(", ".join(names), names[0])] if names else [])]))

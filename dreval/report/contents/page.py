@@ -12,7 +12,7 @@ from typing import Any
 from dreval.glossary import COLUMNS, TARGETS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import counted, in_words, ordered
+from dreval.report._numbers import ADJUSTMENTS, counted, in_words, ordered
 from dreval.report.contents.evaluation import printed_notes
 from dreval.report.contents.pairs import paired_differences
 from dreval.report.contents.tests import asked_rows, known_tests, test_groups, test_row, tests_said
@@ -404,9 +404,10 @@ def definitions(reading: Reading) -> list[tuple[str, str]]:
         ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
         words.append(("ties", f"{ties} A verdict stands only where it holds for both."))
     if reading.tests:
+        adjustment = ADJUSTMENTS.get(reading.recipe.get("adjust"), "nothing")
         words += [
             ("p", _sentence(COLUMNS["p_value"])),
-            ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {reading.recipe.get('adjust') or 'nothing'}")),
+            ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
             ("effect size", _sentence(COLUMNS["effect_size"])),
         ]
     return [*words, *_verdict_words(reading)]

@@ -15,9 +15,8 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import counted, decimals_for, fixed, in_words, ordered, probability
+from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, in_words, ordered, probability
 from dreval.report.contents.comparison import PAIR_TITLES
-from dreval.report.contents.tests import ADJUSTMENTS
 from dreval.report.reading import Reading, parameter_words
 from dreval.report.statements import Decided
 

@@ -13,7 +13,7 @@ from dreval.records.certificate import EMPTY, LEVEL, Certificate
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
-from dreval.report._numbers import counted, fixed, probability
+from dreval.report._numbers import ADJUSTMENTS, counted, fixed, probability
 from dreval.report.document import CODES, Block, same_digits, significance_stars
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
@@ -65,7 +65,7 @@ def _test_block(found: IndependenceTest, stars: str) -> Block:
     means = [] if math.isnan(found.null_mean) else [found.null_mean]
     values = [found.statistic, *means, *([float(np.quantile(null, 0.95))] if len(null) else [])]
     statistic, *quantiles = same_digits(values)
-    interval = f"[{low:.3f}, {high:.3f}]" if low < high else found.p_kind
+    interval = f"[{low:.3f}, {high:.3f}]".replace("0.", ".") if low < high else found.p_kind
     row = [found.test, statistic, *quantiles, format_p(found.p_value), interval, stars]
     nulls = ["null mean", "null 95 %"][: len(quantiles)]
     columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]
@@ -166,7 +166,6 @@ def certificate_verdict(found: Certificate) -> str:
 
 ABSENT = "—"
 RESIDUAL = "residual"
-ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 
 
 def known_tests(reading: Reading) -> list[Mapping[str, Any]]:

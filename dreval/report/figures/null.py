@@ -10,7 +10,7 @@ from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report._numbers import decisive_p
+from dreval.report._numbers import adjusted_by, decisive_p
 from dreval.report._style import embedding_color, grid
 from dreval.report.figures._kind import figure
 from dreval.report.figures._nulls import draw_panel, kept_null
@@ -45,7 +45,7 @@ def _words(results: Results, chosen: list[Any]) -> str:
     held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
     drawn = "bootstrap resamples" if first["variable"] == "residual" else "permutations"
     words = f"{first['test'].upper()} against {first['variable']}, {first['n_resamples']:,} {drawn} of each"
-    return f"{words}; p adjusted ({adjust})." if held and adjust != "nothing" else f"{words}."
+    return f"{words}; p {adjusted_by(adjust)}." if held and adjust != "nothing" else f"{words}."
 
 
 def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, variable: str | None) -> list[Any]:
