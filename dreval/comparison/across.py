@@ -94,7 +94,7 @@ def compare(
         result whose own intervals are at another level.
     adjust : "holm", "benjamini_hochberg" or None
         Adjustment over all pairs and measures that have the same test. Nemenyi's p-values hold for all pairs of a
-        measure already, and are adjusted over measures.
+        measure already, and are adjusted over measures. "BH" and "fdr_bh" are accepted for "benjamini_hochberg".
     columns : dict, optional
         What the columns of tables are called, as ``{"embedding": "algorithm", "value": "score"}``.
     random_state : int, Generator or None

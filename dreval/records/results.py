@@ -485,7 +485,7 @@ class Results(Record):
             whatever the level of the intervals of the values, ``run(conf_level=)``. Where the two differ, the printed
             comparison states both.
         adjust : "holm", "benjamini_hochberg" or None
-            Adjustment over all pairs and measures of this comparison; Holm by default.
+            Adjustment over all pairs and measures of this comparison; Holm by default. "BH" and "fdr_bh" are accepted.
 
         Returns
         -------
