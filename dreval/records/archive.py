@@ -158,9 +158,49 @@ def _read_members(path: Path) -> tuple[dict[str, Any], Members]:
     return manifest, members
 
 
+# The forms of what is read from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key
+# "*" for all keys. A key may be missing, and others are kept as they are.
+_WORDS = {"*": str}
+_VECTOR = (None, {"dtype": str, "values": [(str, int, float, bool, None)]})
+_MANIFEST = {
+    "embeddings": [str],
+    "labels": _VECTOR,
+    "ids": _VECTOR,
+    "recipe": {
+        "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
+        "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _WORDS,
+        "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _WORDS}},
+        "intervals": _WORDS, "conf_level": float, "call": str, "command": str,
+    },
+}  # fmt: skip
+_NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
+
+
+def _check_form(value: Any, form: Any, place: str) -> None:
+    """Raise an error where a value is not of its form."""
+    forms = form if isinstance(form, tuple) else (form,)
+    for one in forms:
+        if isinstance(one, dict) and isinstance(value, dict):
+            for key, part in value.items():
+                if (wanted := one.get(key, one.get("*"))) is not None:
+                    _check_form(part, wanted, f"{place}.{key}")
+            return
+        if isinstance(one, list) and isinstance(value, list):
+            for i, part in enumerate(value):
+                _check_form(part, one[0], f"{place}[{i}]")
+            return
+        if (value is None and one is None) or (isinstance(one, type) and type(value) is one):
+            return
+    raise ValueError(f"{place} holds a value of another kind")
+
+
 def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     """The result in the content of a file."""
+    _check_form(manifest, _MANIFEST, MANIFEST)
     names = manifest["embeddings"]
+    known = set(manifest["recipe"].get("sources", names)) & set(names)
+    if len(known) < len(names) or sum(name.startswith("embedding_") for name in members) != len(names):
+        raise ValueError("the names of the embeddings are not those of the coordinates")
     coordinates = {
         name: np.load(io.BytesIO(members[f"embedding_{i}.npy"]), allow_pickle=False) for i, name in enumerate(names)
     }
@@ -176,6 +216,11 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     nulls = _cells(members["nulls.csv"])[list(nulls_frame([]).columns)]
     nulls[["low", "high", "count"]] = _floats(nulls[["low", "high", "count"]])
     notes = json.loads(members["notes.json"])  # their sentences are those of this version
+    _check_form(notes, _NOTES, "notes.json")
+    labels, ids = _loaded(manifest["labels"]), _loaded(manifest["ids"])
+    sizes = {len(one) for one in (*coordinates.values(), labels, ids) if one is not None}
+    if len(sizes | ({manifest["recipe"]["n"]} if "n" in manifest["recipe"] else set())) > 1:
+        raise ValueError("embeddings, labels and ids are not of as many points as the recipe says")
     left_out = {
         name: _floats(_cells(members[f"left_out_{i}.csv"]))
         for i, name in enumerate(names)
@@ -186,8 +231,8 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         points={name: _sized(points[name], len(coordinates[name])) for name in names},
         groups=groups_frame(_rows(groups)),
         embeddings=coordinates,
-        labels=_loaded(manifest["labels"]),
-        ids=_loaded(manifest["ids"]),
+        labels=labels,
+        ids=ids,
         recipe=manifest["recipe"],
         curves=curves_frame(_rows(curves)),
         notes=notes_frame([{**{key: one[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(one),)} for one in notes]),

@@ -8,6 +8,7 @@ import json
 import re
 import tracemalloc
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,38 @@ def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path
 def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
     """Also where the checksums agree, what is no table, array or list of notes is refused."""
     assert "must be a file written by" in str(refusal(resigned(saved, tmp_path / "r.dreval", entry, content)))
+
+
+def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value in JSON."""
+    yield place
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _places(part, (*place, key))
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
+def test_a_manifest_that_was_forged_is_refused_or_shown(
+    saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, other: Any
+) -> None:
+    """Whatever stands in one place of the manifest or the notes, with checksums that agree: no other error leaves."""
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        entry = data.draw(st.sampled_from(["manifest.json", "notes.json"]))
+        content = json.loads(archive.read(entry))
+    kept = {"sha256", "members", "format"}
+    place = data.draw(st.sampled_from([p for p in _places(content) if p and p[0] not in kept]))
+    part = content
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = other
+    path = resigned(saved, tmp_path_factory.mktemp("f") / "r.dreval", entry, json.dumps(content).encode())
+    try:
+        loaded = dreval.load_results(path)
+        for show in (repr, dreval.Results.summary, dreval.Results.glance, dreval.Results.compare):
+            show(loaded)
+        loaded.augment(next(iter(loaded.embeddings)))
+    except dreval.errors.DrevalError:
+        return
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
