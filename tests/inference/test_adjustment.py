@@ -25,7 +25,7 @@ def closed(p, blocks):
 
 
 @given(ROWS)
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_holm_over_blocks_is_the_closed_test(rows):
     """So it controls the chance of any wrong rejection wherever the p-values of a block hold at once."""
     blocks, p = np.array([b for b, _ in rows]), np.array([v for _, v in rows])
@@ -33,7 +33,7 @@ def test_holm_over_blocks_is_the_closed_test(rows):
 
 
 @given(st.lists(VALUES, min_size=1, max_size=9), st.sampled_from(["holm", "benjamini_hochberg"]))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
     """As statsmodels does; and one block is not adjusted at all."""
     p = np.array(p)
@@ -43,7 +43,7 @@ def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
 
 
 @given(ROWS, st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_benjamini_and_bogomolov_select_blocks_first(rows, level):
     """Adjusted p up to the level: the block is selected by its smallest p (R of m), and p <= R level / m within it."""
     blocks, p = np.array([b for b, _ in rows]), np.array([v for _, v in rows])
