@@ -78,9 +78,9 @@ class Manifest:
         """Write the manifest, and the list of tasks that drivers read."""
         listed = ["task", "round", "input", "output", "n_components", "seed"]
         table = pd.DataFrame([asdict(task) for task in self.tasks])[listed]
-        write_whole(folder / TASKS, table.to_csv(index=False, lineterminator="\n"))
+        write_whole(folder / TASKS, table.to_csv(index=False, lineterminator="\n"), "folder")
         body = asdict(self)
-        write_whole(folder / MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n")
+        write_whole(folder / MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n", "folder")
 
 
 def _body_hash(body: Mapping[str, Any]) -> str:
@@ -274,7 +274,7 @@ def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest, *, used: bo
     if used and path.is_file() and path.read_bytes() != content.getvalue():
         raise _other_export(path.name)
     path.parent.mkdir(exist_ok=True)
-    write_whole(path, content.getvalue())
+    write_whole(path, content.getvalue(), "folder")
 
 
 def _other_export(file: str) -> ProtocolError:
@@ -404,8 +404,8 @@ def write_texts(folder: Path, manifest: Manifest) -> None:
     drivers["run.sh"] = SHELL.replace("@RETURNED@", RETURNED)
     for file, text in drivers.items():
         if not (folder / file).exists():
-            write_whole(folder / file, text)
-    write_whole(folder / "README.md", _readme(folder, manifest))
+            write_whole(folder / file, text, "folder")
+    write_whole(folder / "README.md", _readme(folder, manifest), "folder")
 
 
 def _r_driver(file: str, tool: str, embed: str, manifest: Manifest) -> str:
