@@ -33,11 +33,11 @@ def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """Let so many files be written, and end the process before the next."""
     left, write = [count], folders.write_whole
 
-    def limited(path: Path, content: str | bytes) -> Path:
+    def limited(path: Path, content: str | bytes, argument: str) -> Path:
         left[0] -= 1
         if left[0] < 0:
             raise Killed
-        return write(path, content)
+        return write(path, content, argument)
 
     monkeypatch.setattr(folders, "write_whole", limited)
 
