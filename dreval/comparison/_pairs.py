@@ -257,6 +257,7 @@ def _side(sums: FloatArray, edge: float) -> FloatArray:
 OPTIMIZERS = ("bfgs", "lbfgs", "powell")
 # With several variances they stop at a lower maximum of the likelihood in one of four data sets: these begin afresh.
 MORE_OPTIMIZERS = (("nm",), ("powell",))
+ROUNDING = 1e-12  # of the largest value
 SAME_MAXIMUM = 1e-4  # in units of the log-likelihood
 NOTHING = 1e-4  # share of the variance of the errors
 # Warnings of statsmodels, which has no classes for them: what is tried again, and variances near zero, which are judged
@@ -270,7 +271,8 @@ def fit_mixed(family: Family) -> tuple[Any, list[str]]:
     value = mean of the embedding + data set + error. Where cells hold several replicates, two more random terms:
     replicate within data set (when embeddings share replicates), and embedding within data set, without which every
     replicate would count as new evidence on the embeddings. The likelihood then has several local maxima: the highest
-    that was found counts, and of equal ones one that converged.
+    that was found counts, and of equal ones one that converged. Replicates that repeat one value (as those of methods
+    without random numbers) are one: there would be no error, and the likelihood no maximum.
     """
     from statsmodels.regression.mixed_linear_model import MixedLM
 
@@ -284,6 +286,9 @@ def fit_mixed(family: Family) -> tuple[Any, list[str]]:
             "replicate": [f"r{code}" for code in pd.factorize(rows["replicate"])[0]],
         }
     )
+    cells = frame.groupby(["dataset", "embedding"])["value"]
+    if (cells.max() - cells.min()).max() <= ROUNDING * frame["value"].abs().max():
+        frame = cells.mean().reset_index()
     terms = {}
     if frame.groupby(["dataset", "embedding"]).size().max() > 1:
         terms["cell"] = "0 + C(embedding)"
@@ -301,12 +306,25 @@ def fit_mixed(family: Family) -> tuple[Any, list[str]]:
                 refusals.append(error)
                 continue
         found.append((fit, list(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))))
-    found = [one for one in found if np.isfinite(one[0].llf)] or found[:1]
+    found = [one for one in found if np.isfinite(one[0].llf) and _is_sound(mean_covariance(one[0]))] or found[:1]
     if not found:
         raise refusals[0]
     highest = max(fit.llf for fit, _ in found)
     best = [one for one in found if not one[0].llf < highest - SAME_MAXIMUM]
     return next((one for one in best if one[0].converged), best[0])
+
+
+def mean_covariance(fit: Any) -> FloatArray:
+    """The covariance of the means of the embeddings."""
+    k = len(fit.fe_params)
+    return np.asarray(fit.cov_params())[:k, :k]
+
+
+def _is_sound(covariance: FloatArray) -> bool:
+    """Whether the difference of any two means has a positive variance."""
+    own = np.diag(covariance)
+    variances = (own[:, None] + own[None] - 2 * covariance)[np.triu_indices(len(own), 1)]
+    return bool(np.isfinite(variances).all() and (variances > 0).all())
 
 
 def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -320,10 +338,10 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
     try:
         fit, warned = fit_mixed(family)
         reason = None if fit.converged else note("mixed.unconverged")
-        means, covariance = np.asarray(fit.fe_params), np.asarray(fit.cov_params())[:k, :k]
+        means, covariance = np.asarray(fit.fe_params), mean_covariance(fit)
     except np.linalg.LinAlgError as error:
         reason = note("mixed.refused", message=str(error))
-    if reason is None and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
+    if reason is None and not _is_sound(covariance):
         reason = note("mixed.undefined")
     if reason is not None:
         return _no_fit(family, shared, reason)

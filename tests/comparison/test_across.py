@@ -195,6 +195,18 @@ def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed
     assert_allclose(found.pairs["advantage"], advantage, rtol=1e-8)
 
 
+def test_replicates_that_repeat_one_value_are_one_in_the_mixed_model():
+    """Methods without random numbers: the model of one value for each cell, which is the analysis of variance."""
+    one = table(n=5)
+    frame = pd.concat([one, one.assign(replicate=1)])
+    columns = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
+    repeated, single = (compared(one, tests="mixed").pairs[columns] for one in (frame, one))
+    pd.testing.assert_frame_equal(repeated, single, rtol=1e-9)
+    cells = one["value"].to_numpy().reshape(5, 3)
+    inside = cells - cells.mean(axis=0) - cells.mean(axis=1)[:, None] + cells.mean()
+    assert_allclose(repeated["se"], np.sqrt(2 * (inside**2).sum() / (4 * 2) / 5), rtol=1e-3)
+
+
 def test_the_mixed_model_is_that_of_statsmodels():
     """Means, standard errors, z and p of a direct fit of the stated formula, with and without replicates."""
     import statsmodels.formula.api as smf
