@@ -495,7 +495,7 @@ class Evaluation:
         columns = columns_by_full_name(table)
 
         def wide(values: dict[str, FloatArray]) -> pd.DataFrame:
-            return pd.DataFrame(values, index=range(self.data.n)).rename(columns=columns)
+            return pd.DataFrame({columns.get(name, name): v for name, v in values.items()}, index=range(self.data.n))
 
         return Results(
             table=table,
