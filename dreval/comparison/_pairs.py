@@ -19,6 +19,7 @@ from dreval.records.comparison import Family, to_digits
 from dreval.records.notes import Note, joined, note
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as scipy does
 PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
 
@@ -121,16 +122,14 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
         if not len(differences):
             rows.append({**shared, "test": "wilcoxon", "notes": (note("signed_ranks.none"),)})
             continue
-        shared["advantage"] = float(np.median(walsh_averages(differences)))
         shared["superiority"] = superiority(differences)
-        tested = _wilcoxon(differences) | dict(
-            zip(("conf_low", "conf_high"), walsh_interval(differences, alpha), strict=True)
-        )
+        tested = _wilcoxon(differences, alpha)
         rows.append({**shared, "test": "wilcoxon", **tested, "better": ahead(first, second, tested["effect_size"])})
         if rope is not None:
             rng = stream(root, "bayes", family.measure, family.parameters, first, second)
             better, equal, worse = bayesian_signed_rank(differences, rope, rng)
             posterior = {"p_first": better, "p_rope": equal, "p_second": worse}
+            posterior["advantage"] = float(np.median(walsh_averages(differences)))
             rows.append({**shared, "test": "bayes", **posterior, "better": ahead(first, second, better - worse)})
     return rows
 
@@ -162,10 +161,7 @@ def walsh_interval(differences: FloatArray, alpha: float) -> tuple[float, float]
 
     n = len(differences)
     if n <= EXACT_SUMS:
-        counts = np.ones(1)
-        for rank in range(1, n + 1):
-            counts = np.concatenate([counts, np.zeros(rank)]) + np.concatenate([np.zeros(rank), counts])
-        c = int(np.searchsorted(np.cumsum(counts) / 2.0 ** (n - 1), alpha * (1 + 1e-12), side="right"))
+        c = int(np.searchsorted(_two_sided(np.arange(1, n + 1)), alpha * (1 + 1e-12), side="right"))
     else:
         c = int(n * (n + 1) / 4 + ndtri(alpha / 2) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
     if c == 0:
@@ -174,23 +170,38 @@ def walsh_interval(differences: FloatArray, alpha: float) -> tuple[float, float]
     return float(averages[c - 1]), float(averages[-c])
 
 
-def _wilcoxon(differences: FloatArray) -> dict[str, Any]:
-    """Statistic, p and rank-biserial correlation (Kerby 2014) of the signed ranks; scipy's defaults, zeros dropped."""
+def _two_sided(ranks: IntArray) -> FloatArray:
+    """2 P(T <= t) for t = 0, 1, ..., with T the sum of the ranks that a fair coin picks."""
+    counts = np.ones(1)
+    for rank in ranks:
+        counts = np.concatenate([counts, np.zeros(rank)]) + np.concatenate([np.zeros(rank), counts])
+    return np.asarray(np.cumsum(counts) / 2.0 ** (len(ranks) - 1))
+
+
+def _wilcoxon(differences: FloatArray, alpha: float) -> dict[str, Any]:
+    """Statistic, p, rank-biserial correlation (Kerby 2014), estimate and interval of the signed ranks.
+
+    Differences of zero are dropped from all of them. p is exact up to 50 others, given the ties among their sizes.
+    """
     from scipy.stats import rankdata, wilcoxon
 
     kept = differences[differences != 0]
     if not len(kept):
-        shown = {"statistic": 0.0, "p_value": 1.0, "p_kind": "exact", "effect_size": 0.0}
-        return {**shown, "notes": (note("signed_ranks.equal"),)}
-    ranks = rankdata(np.abs(kept))
-    effect = float(np.sum(np.sign(kept) * ranks) / ranks.sum())
-    found = wilcoxon(differences)
-    kind = "asymptotic" if hasattr(found, "zstatistic") else "exact"
-    ties = (note("signed_ranks.ties"),) if len(kept) < len(differences) else ()
-    used = {"n_used": len(kept)} if ties else {}
+        shown = {"statistic": 0.0, "p_value": 1.0, "p_kind": "exact", "effect_size": 0.0, "advantage": 0.0}
+        ends = dict(zip(("conf_low", "conf_high"), walsh_interval(differences, alpha), strict=True))
+        return {**shown, **ends, "notes": (note("signed_ranks.equal"),)}
+    ranks, n = rankdata(np.abs(kept)), len(kept)
+    exact, tied = n <= EXACT_SUMS, len(np.unique(ranks)) < n
+    found = wilcoxon(kept, method="exact" if exact and not tied else "asymptotic")
+    statistic, p = float(found.statistic), float(found.pvalue)
+    if exact and tied:
+        p = min(1.0, float(_two_sided((2 * ranks).astype(np.int64))[round(2 * statistic)]))
+    low, high = walsh_interval(kept, alpha)
+    ties = (note("signed_ranks.ties"),) if n < len(differences) else ()
     return {
-        **used, "statistic": float(found.statistic), "p_value": float(found.pvalue), "p_kind": kind,
-        "effect_size": effect, "notes": ties,
+        **({"n_used": n} if ties else {}), "advantage": float(np.median(walsh_averages(kept))), "conf_low": low,
+        "conf_high": high, "statistic": statistic, "p_value": p, "p_kind": "exact" if exact else "asymptotic",
+        "effect_size": float(np.sum(np.sign(kept) * ranks) / ranks.sum()), "notes": ties,
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import warnings
@@ -171,10 +172,39 @@ def test_the_estimate_beside_wilcoxon_is_that_of_hodges_and_lehmann(differences)
     frame.loc[len(frame)] = ["e", "a", 1.0]
     frame.loc[len(frame)] = ["e", "b", 1.0]
     row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
-    d = [*differences, 0.0]
+    d = [value for value in differences if value] or [0.0]
     naive = np.median([(d[i] + d[j]) / 2 for i in range(len(d)) for j in range(i, len(d))])
     assert_allclose(row["advantage"], naive, atol=1e-9)
     assert math.isnan(row["conf_low"]) or row["conf_low"] <= row["advantage"] <= row["conf_high"]
+    assert row["advantage"] * row["effect_size"] >= 0
+
+
+@pytest.mark.parametrize(
+    "differences", [[0.0] * 9 + [1, 2, 3, 4, 5], [0.0] * 30 + [2.0] * 6, [1, 1, 2, -1, 3, 3, 3, -2, 5, 5, 5, 5, 6, 7]]
+)
+def test_signed_ranks_with_ties_are_exact(differences):
+    """p is the share of all signs of the differences that are no zero with a sum of ranks as far from the middle."""
+    frame = pd.DataFrame(
+        [(f"d{i}", name, value) for i, d in enumerate(differences) for name, value in (("a", d), ("b", 0.0))],
+        columns=["dataset", "embedding", "value"],
+    )
+    row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
+    kept = np.array([d for d in differences if d])
+    ranks = stats.rankdata(abs(kept))
+    signs = np.array(list(itertools.product([0, 1], repeat=len(kept))))
+    sums = signs @ ranks
+    far = np.abs(sums - ranks.sum() / 2) >= abs(ranks[kept > 0].sum() - ranks.sum() / 2) - 1e-9
+    assert row["p_value"] == pytest.approx(far.mean(), rel=1e-12)
+    assert (row["p_kind"], row["better"]) == ("exact", "a" if far.mean() <= 0.05 else "")
+
+
+def test_signed_ranks_of_many_data_sets_are_called_asymptotic():
+    """Beyond 50 data sets p is scipy's normal approximation, and says so."""
+    d = np.random.default_rng(0).normal(0.3, 1, size=60)
+    frame = pd.DataFrame({"dataset": [*range(60)] * 2, "embedding": ["a"] * 60 + ["b"] * 60, "value": [*d, *(0 * d)]})
+    row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
+    assert row["p_kind"] == "asymptotic"
+    assert row["p_value"] == pytest.approx(stats.wilcoxon(d, method="asymptotic").pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 14, 15, 26])
