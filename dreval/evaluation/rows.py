@@ -175,8 +175,9 @@ def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root:
     got = answer(task.thing, view, task.parameters)
     row = {"embedding": name, "measure": task.name, "parameters": task.words, "value": got.value}
     row["notes"] = (*got.notes, *task.card.metric_notes(view.metric))
-    if got.n_used is not None:
-        row["n_used"] = got.n_used
+    used = len(view.rows) if got.n_used is None and got.points is not None else got.n_used
+    if used is not None and used != view.n:
+        row["n_used"] = used
     if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
         add_note(row, "neighbors.half", k=task.parameters["n_neighbors"], n=view.n)
     row.update(_card_columns(task))
@@ -365,7 +366,7 @@ def _join_labeled(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> No
         found.left_out[column][known] = without
     for row in part.rows:
         add_note(row, "labels.partly", labeled=int(known.sum()), n=len(known))
-        row["n_used"] = int(known.sum())
+        row.setdefault("n_used", int(known.sum()))
     found.rows += part.rows
     found.groups += part.groups
     for column, values in part.points.items():
