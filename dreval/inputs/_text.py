@@ -122,7 +122,10 @@ def _load(path: Path, suffix: str, argument: str) -> bytes:
         raise InputError(argument, "must be a text table", f"{str(path)!r}, which is a web page (HTML)", cure)
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _garbage(path, argument, f"{str(path)!r} in UTF-16")
-    if b"\0" in raw or raw.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+    if raw.startswith(b"\x1f\x8b"):
+        cure = f"Name it {path.name + '.gz'!r}, or unpack it."
+        raise InputError(argument, "must be a text table", f"{str(path)!r}, which is compressed by gzip", cure)
+    if b"\0" in raw or raw.startswith(b"PK\x03\x04"):
         raise _garbage(path, argument, f"{str(path)!r} with binary content")
     return raw
 
@@ -154,7 +157,8 @@ def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str) ->
     if any(_NUMBER.fullmatch(cell.strip()) for cell in first):
         notes.append(note("file.header", file=path.name))
     header = [re.sub(r"^#+\s*", "", first[0]), *first[1:]]
-    if len(second) == len(header) + 1:
+    below = [len(row) for _, row in islice(rows, _LOOKED_AT)]
+    if len(second) == len(header) + 1 and not (below and set(below) == {len(header)}):
         trailing = not second[-1].strip()
         header = [*header, ""] if trailing else ["", *header]
     elif second and len(second) != len(header):

@@ -560,7 +560,7 @@ CODES: dict[str, Code] = {
     "mixed.statsmodels": Code("statsmodels says: {message}", LIMIT),
     "variance.dataset": Code("found no variance between data sets", ASSUMPTION),
     "variance.cell": Code("found no variance of embeddings within data sets", ASSUMPTION),
-    "variance.replicate": Code("found no variance between replicates", ASSUMPTION),
+    "variance.replicate": Code("found no variance that all embeddings of a replicate share", ASSUMPTION),
     # embeddings that a tool outside Python returned
     "protocol.missing": Code(
         "{count} of {runs} runs have not been returned, {first} the first.",

@@ -142,6 +142,15 @@ def test_lines_on_top_of_a_table_are_named(tmp_path: Path, top: str, lines: str)
     assert f"Remove {lines}" in str(error.value)
 
 
+def test_a_first_row_that_is_too_long_is_the_one_at_fault(tmp_path: Path) -> None:
+    """Not the others; and compressed text without its suffix is named as such."""
+    with pytest.raises(InputError, match=r"got 4 in line 2 of .*, 3 before"):
+        read_table(write(tmp_path, "t.csv", "a,b,c\n1,2,3,9\n0,0,0\n5,6,7\n"))
+    (tmp_path / "z.csv").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    with pytest.raises(InputError, match=r"compressed by gzip\)?\. Name it 'z\.csv\.gz'"):
+        read_table(tmp_path / "z.csv")
+
+
 def test_an_unnamed_first_column_of_repeated_labels_reaches_the_labels(tmp_path: Path) -> None:
     """They name no rows: as features they are refused with the name by which they are labels."""
     rows = "".join(f"{label},{j}.5,{j * j}\n" for j, label in enumerate("xyzxyz"))
