@@ -9,17 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from dreval._check import FloatArray, IntArray
 from dreval._random import stream
 from dreval.comparison._ranks import block_ranks, critical_difference, letter_display, nemenyi
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 from dreval.records.comparison import Family, to_digits
 from dreval.records.notes import Note, joined, note
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as scipy does
 PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
 
@@ -128,8 +126,8 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
         if rope is not None:
             rng = stream(root, "bayes", family.measure, family.parameters, first, second)
             better, equal, worse = bayesian_signed_rank(differences, rope, rng)
-            posterior = {"p_first": better, "p_rope": equal, "p_second": worse}
-            posterior["advantage"] = float(np.median(walsh_averages(differences)))
+            typical = float(np.median(walsh_averages(differences)))
+            posterior = {"advantage": typical, "p_first": better, "p_rope": equal, "p_second": worse}
             rows.append({**shared, "test": "bayes", **posterior, "better": ahead(first, second, better - worse)})
     return rows
 

@@ -14,13 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dreval._check import FloatArray, IntArray
 from dreval.inference.adjustment import adjust_p_values
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import full_name
 from dreval.records.notes import Notes, note
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 EXACT_UP_TO = 200_000  # sums of ranks that one data set may add
 DRAWS = 9_999
 DRAWN_AT_ONCE = 2_000_000  # ranks

@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_float
+from dreval._check import FloatArray, check_float
 from dreval._random import stream
 from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
@@ -18,7 +17,6 @@ from dreval.records.frames import over_replicates
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
-FloatArray = npt.NDArray[np.float64]
 COLUMNS = (
     "measure", "parameters", "rank", "embedding", "value", "se", "conf_low", "conf_high", "conf_level", "difference",
     "p_adjusted", "in_best_set", "note",

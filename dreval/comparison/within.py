@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_float, describe
+from dreval._check import FloatArray, check_float, describe
 from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
 from dreval.comparison._tables import wanted_names
 from dreval.errors import Hint, InputError
@@ -35,7 +34,6 @@ from dreval.records.notes import note
 from dreval.records.results import Results
 from dreval.registry import MEASURES, METHODS
 
-FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
 TEST_NAMES = {"points": "jackknife"}  # of the other kinds of interval the name is that of the kind
 

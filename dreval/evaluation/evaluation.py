@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import (
+    FloatArray,
     check_float,
     check_int,
     check_k,
@@ -65,8 +65,6 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import Note, note, refusal
 from dreval.records.results import Results
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @keywords_checked

@@ -11,13 +11,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray
 from dreval.errors import InputError
 from dreval.inputs.data import Data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source_kinds import Source, check_embedding
 from dreval.journal.store import Store
 
-FloatArray = npt.NDArray[np.float64]
 ABOUT, CELL = "evaluation", "embedding"
 
 

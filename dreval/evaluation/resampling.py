@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
 from dreval.evaluation.kept import Kept
@@ -32,8 +32,6 @@ from dreval.inputs.source import Source
 from dreval.measures._measure import answer, curve_values
 from dreval.records.notes import Note, refusal
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 GROUPS = 20  # groups of one random partition
 Values = list[float | Note]  # of every task: its value, or a note why there is none
 Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]

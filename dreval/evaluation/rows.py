@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
 from dreval.geometry.blocks import Groups, View, labeled, sweep
@@ -35,8 +36,6 @@ from dreval.records.frames import full_name
 from dreval.records.notes import Note, note, refusal
 from dreval.records.shepard import Shepard
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 WIDE = 0.05  # between the worst and the best order of equal distances
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedMeasure, caller_level
 from dreval.evaluation.plan import TestTask
@@ -20,7 +21,6 @@ from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
 from dreval.significance._kernels import factors_suffice
 
-FloatArray = npt.NDArray[np.float64]
 CELLS = 40  # at most, of a null distribution as a result keeps it
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
