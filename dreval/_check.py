@@ -48,6 +48,7 @@ __all__ = [
     "near_names",
     "nearest_name",
     "no_attribute",
+    "read_limit",
 ]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
@@ -245,7 +246,7 @@ def check_parameters(options: Iterable[str], known: Iterable[str], what: str) ->
     known = [key for key in known if key not in ("self", "cls")]
     for name in options:
         if name not in known:
-            raise _unknown(UnknownKeyword, name, known, f"{what} parameter")
+            raise _unknown(UnknownKeyword, name, known, f"parameter of {what}")
 
 
 def keywords_checked(thing: Thing) -> Thing:
@@ -262,7 +263,7 @@ def keywords_checked(thing: Thing) -> Thing:
     >>> example([], k=5)
     Traceback (most recent call last):
     ...
-    dreval.errors.UnknownKeyword: `example parameter` must be a known name: got 'k'. Did you mean 'n_neighbors'? ...
+    dreval.errors.UnknownKeyword: `parameter of example` must be a known name: got 'k'. Did you mean 'n_neighbors'? ...
     """
     if isinstance(thing, type):
         for name, own in list(vars(thing).items()):
@@ -361,9 +362,15 @@ def unpack_limit(path: Path) -> float:
 
     The environment variable ``DREVAL_READ_LIMIT`` (bytes, as "8e9") takes the place of both.
     """
+    given = read_limit()
+    return max(SMALL, UNPACKED * path.stat().st_size) if given is None else given
+
+
+def read_limit() -> float | None:
+    """The bytes that the environment variable ``DREVAL_READ_LIMIT`` allows; None where it is not set."""
     given = os.environ.get("DREVAL_READ_LIMIT")
     try:
-        return max(SMALL, UNPACKED * path.stat().st_size) if given is None else float(given)
+        return None if given is None else float(given)
     except ValueError as error:
         rule = "must be a number of bytes"
         raise InputError("DREVAL_READ_LIMIT", rule, repr(given), "Set the environment variable to 8e9.") from error

@@ -83,9 +83,14 @@ class Registry:
     def check_run(self, name: Any, found: Collection[str], argument: str, *, curves: bool = False) -> str:
         """One of the names ``found`` in a result; the error for another entry says how to run it.
 
-        A measure that is a curve has no value in a table; ``curves`` says that there may be some among the names.
+        A measure that is a curve has no value in a table; ``curves`` says that there may be some among the names. A
+        table made elsewhere, whose measures are all unknown here, was not run.
         """
-        if known_name(name, found) not in found and known_name(name, self._names) in self:
+        short = name.partition("(")[0] if isinstance(name, str) else name
+        if short != name and short in found:
+            raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {short!r}.")
+        foreign = self is MEASURES and not any(one.partition("(")[0] in self for one in found)
+        if not foreign and known_name(name, found) not in found and known_name(name, self._names) in self:
             if self is MEASURES and not curves and self.card(name).curve:
                 got, cure = f"{name!r}, a curve", f"{{curve}} has its values. Known: {', '.join(sorted(found))}."
                 raise InputError(argument, "must have one value", got, cure, curve="Results.curve")

@@ -46,7 +46,9 @@ class Verb(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Report an error; unrecognized arguments get the nearest option, or how one option takes several values."""
         stray = message.removeprefix("unrecognized arguments: ")
-        if stray != message and not stray.startswith("-"):
+        if stray != message and "embedding" in self.flags and Path(stray.split()[0]).suffix:
+            message += f" (embeddings are named by -e, as in -e {stray.split()[0]})"
+        elif stray != message and not stray.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
         elif stray != message:
             near = nearest_name(stray.split()[0].partition("=")[0].strip("-").replace("-", "_"), self.flags)
@@ -262,23 +264,43 @@ class _Defects:
 
 def _run(options: Any) -> int:
     """Run the verb, or print the help of a verb that needs a subcommand."""
+    output = _Output()
     if options.run is None:
-        _say(options.parser.format_help().rstrip())
+        output.say(options.parser.format_help().rstrip())
+        output.check()
         return DONE
     quiet = getattr(options, "quiet", False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.simplefilter("default", EmbeddingFailed)
         warnings.showwarning = _show_warning
-        return int(options.run(options, _discard if quiet else _say))
+        code = int(options.run(options, _discard if quiet else output.say))
+    output.check()
+    return code
 
 
-def _say(text: str) -> None:
-    """Print; what follows is done even if the reader of the output ended first, as in `dreval ... | head -1`."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+class _Output:
+    """Prints; what follows is done even if the reader of the output ended first, as in `dreval ... | head -1`.
+
+    Where the output can not be written, what follows is done too, and ``check`` refuses then.
+    """
+
+    def __init__(self) -> None:
+        self.lost: OSError | None = None
+
+    def say(self, text: str) -> None:
+        """Print a text."""
+        try:
+            print(text, flush=True)
+        except OSError as error:
+            self.lost = None if isinstance(error, BrokenPipeError) else error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def check(self) -> None:
+        """Refuse an output that could not be written."""
+        if self.lost is not None:
+            got, cure = str(self.lost.strerror).lower(), "Free space there, or send the output elsewhere."
+            raise InputError("stdout", "must be a place that output can be written to", got, cure) from self.lost
 
 
 def _discard(_: str) -> None:

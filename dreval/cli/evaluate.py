@@ -150,8 +150,12 @@ def _evaluate(options: Any, say: Say) -> int:
         cure = f"Write -e NAME={sources[names.index(taken[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{taken[0]!r} twice", cure)
     read = [options.data, options.labels, *(source for _, source in sources)]
+    from dreval.records.archive import check_saved, save_results
+
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)
+    if options.save:
+        check_saved(options.save, "--save")
     plots = _plots(options, read)
     results = _results(options, sources)
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
@@ -162,8 +166,6 @@ def _evaluate(options: Any, say: Say) -> int:
         from dreval.report.contents.evaluation import summarize
 
         say(str(summarize(results)))
-    from dreval.records.archive import save_results
-
     figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
     report = (options.report, partial(_write, results), "report")
     write_files([(options.save, partial(save_results, results), "result"), report, *figures], say, options.json)

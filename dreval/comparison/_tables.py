@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -155,7 +155,7 @@ def families(
     table = table[table["embedding"].isin(wanted)]
     if measure is None and direction is None:  # what only describes has no better end, and is compared on request
         table = table[~table["direction"].isin(["none", "zero"])]
-    table = table[table["measure"].isin(wanted_names(measure, list(dict.fromkeys(table["measure"])), "measure"))]
+    table = of_measures(table, measure)
     higher = _directions(table, direction)
     made, reasons = [], []
     for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
@@ -170,18 +170,27 @@ def families(
     return made
 
 
-def wanted_names(wanted: Any, known: list[str], argument: str) -> list[str]:
-    """The names that are asked for, each known; all by default."""
+def of_measures(table: pd.DataFrame, wanted: Any) -> pd.DataFrame:
+    """The rows of the measures that are asked for, each by its name alone or with its parameters; all by default."""
+    full = pd.Series([full_name(*one) for one in zip(table["measure"], table["parameters"], strict=True)], table.index)
+    known = list(dict.fromkeys(table["measure"]))
+    names = wanted_names(wanted, known, "measure", also=list(dict.fromkeys(full)))
+    return table[table["measure"].isin(names) | full.isin(names)]
+
+
+def wanted_names(wanted: Any, known: list[str], argument: str, also: Sequence[str] = ()) -> list[str]:
+    """The names that are asked for, each known, or one of ``also``; all known ones by default."""
     if wanted is None:
         return known
     if not isinstance(wanted, Iterable):
         raise InputError(argument, "must be names", describe(wanted), f"Known: {', '.join(known)}.")
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     for name in names:
-        (METHODS if argument == "names" else MEASURES).check_run(name, known, argument)
+        if name not in also:
+            (METHODS if argument == "names" else MEASURES).check_run(name, known, argument)
     if not names:
         raise InputError(argument, "must name something", "an empty list", "Leave it out for all.")
-    return [name for name in known if name in names]
+    return [name for name in dict.fromkeys([*known, *also]) if name in names]
 
 
 def _directions(table: pd.DataFrame, direction: Any) -> dict[str, bool]:

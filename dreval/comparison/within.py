@@ -12,7 +12,7 @@ import pandas as pd
 
 from dreval._check import FloatArray, check_float, describe
 from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
-from dreval.comparison._tables import wanted_names
+from dreval.comparison._tables import of_measures
 from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -204,7 +204,7 @@ def settings_of(results: Results, names: Any = None, measure: Any = None) -> lis
     runs, table = table, over_replicates(table)
     chosen = _chosen(results, names)
     table = table[table["embedding"].isin(chosen)]
-    table = table[table["measure"].isin(wanted_names(measure, list(dict.fromkeys(table["measure"])), "measure"))]
+    table = of_measures(table, measure)
     kinds = _kinds(results)
     if not kinds:
         cure = "Run the evaluation with ci='points', or with anchors."

@@ -43,6 +43,7 @@ from dreval.evaluation.recipe import (
     notes_of,
     plain_ids,
     recipe_of,
+    unused_settings,
     written_call,
 )
 from dreval.evaluation.resampling import Again, repeatable
@@ -390,6 +391,9 @@ class Evaluation:
         read = {*(one.name for one in plan), *(one.name for one in test_plan), *intervals.words}
         idle = tuple(repr(name) for name in options if name not in read)
         notes: list[Note] = [note("options.unused", names=idle)] if idle else []
+        asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
+        asked |= {"adjust": adjust, "options": options}
+        notes += unused_settings(asked, table)
         notes += [reason.within(name) for name, reason in failed.items()]
         notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found})]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
@@ -401,8 +405,7 @@ class Evaluation:
             for name in dict.fromkeys(task.name for task in plan if word in task.card.needs and not known):
                 lost = note(code, name, way=f"{word}= to Evaluation")
                 warnings.warn(InputWarning(lost), stacklevel=caller_level())
-        asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
-        recipe["call"] = written_call(ev, {**asked, "adjust": adjust, "options": options})
+        recipe["call"] = written_call(ev, asked)
         return ev._results(table, noted, found, embedded, recipe)
 
     # the named steps of run()

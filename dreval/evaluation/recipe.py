@@ -30,6 +30,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05  # p-values above it are called large
+USUAL = {
+    "measures": "default",
+    "tests": "default",
+    "ci": "default",
+    "conf_level": LEVEL,
+    "n_resamples": 999,
+    "adjust": "holm",
+    "options": {},
+}  # the arguments of Evaluation.run
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +94,20 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(value, Mapping):
             raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
     return {name: dict(value) for name, value in options.items()}
+
+
+def unused_settings(asked: Mapping[str, Any], table: pd.DataFrame) -> list[Note]:
+    """That arguments of ``run`` other than the usual were not used: nothing was tested, or has an interval."""
+    lost: dict[str, list[str]] = {"no test was run": [], "no interval was asked for": []}
+    if (table["test"] == "").all():
+        lost["no test was run"] = ["n_resamples", "adjust"]
+    if asked["ci"] in (None, "none"):
+        lost["no interval was asked for"] = ["conf_level"]
+    notes = []
+    for reason, arguments in lost.items():
+        names = tuple(f"`{name}`" for name in arguments if asked[name] not in (USUAL[name], None))
+        notes += [note("arguments.unused", names=names, count=len(names), reason=reason)] if names else []
+    return notes
 
 
 def attainable_note(table: Any, adjust: str | None) -> list[Note]:
@@ -171,16 +194,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
     head += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     head += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
     head += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
-    usual = {
-        "measures": "default",
-        "tests": "default",
-        "ci": "default",
-        "conf_level": LEVEL,
-        "n_resamples": 999,
-        "adjust": "holm",
-        "options": {},
-    }
-    run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != usual[key])
+    run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != USUAL[key])
     added = "".join(f".with_embedding({', '.join(_added(name, source, data))})" for name, source in sources[first:])
     return f"dreval.Evaluation({head}){added}.run({run})"
 

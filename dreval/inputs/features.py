@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, check_exact, check_spread, check_unmasked, describe
+from dreval._check import FloatArray, check_exact, check_spread, check_unmasked, describe, read_limit
 from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+(e[+-]?\d+)?\s*", re.I)
-_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+_GROUPED = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
+_WHOLE = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*")
 
 
 def frame_numbers(frame: pd.DataFrame, argument: str, cure: str, *others: str) -> npt.NDArray[np.float64]:
@@ -74,7 +75,15 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iter
         split = "Pass the real and imaginary parts as separate columns."
         return InputError(argument, rule, f"complex numbers in column {name!r}{more}", split)
     cells = column.dropna().astype(str)
-    if len(cells) and _decimal_commas(cells):
+    if len(cells) and _numbers_with(_GROUPED, cells):
+        return InputError(
+            argument,
+            rule,
+            f"numbers with commas in column {name!r} ({cells.iloc[0]!r}){more}",
+            "Read the file with pandas.read_csv(path, thousands=',') where the commas group digits, or with "
+            "pandas.read_csv(path, sep=';', decimal=',') where they are decimal commas.",
+        )
+    if len(cells) and _numbers_with(_COMMA, cells):
         return InputError(
             argument,
             rule,
@@ -93,10 +102,10 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iter
     return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure, **named)
 
 
-def _decimal_commas(cells: pd.Series[Any]) -> bool:
-    """Whether every cell is a number once its comma is a point."""
-    commas = cells.map(lambda cell: _COMMA.fullmatch(cell) is not None)
-    return bool(commas.any() and cells[~commas].map(lambda cell: _WHOLE.fullmatch(cell) is not None).all())
+def _numbers_with(commas: re.Pattern[str], cells: pd.Series[Any]) -> bool:
+    """Whether some cells are numbers with commas of this form, and all others are without."""
+    found = cells.map(lambda cell: commas.fullmatch(cell) is not None)
+    return bool(found.any() and cells[~found].map(lambda cell: _WHOLE.fullmatch(cell) is not None).all())
 
 
 def _kind(column: pd.Series[Any]) -> str:
@@ -121,16 +130,18 @@ def is_sparse(value: Any) -> bool:
 
 
 def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], Note]:
-    """A sparse matrix as a dense array, with a note; more than 8 GiB raises an error."""
+    """A sparse matrix as a dense array, with a note; more than 8 GiB, or DREVAL_READ_LIMIT, raises an error."""
     rows, columns = matrix.shape
     needed = rows * columns * 8
     size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
-    if needed > DENSE_LIMIT:
+    limit = max(DENSE_LIMIT, read_limit() or 0)
+    if needed > limit:
         raise InputError(
             argument,
-            "must fit into memory when made dense",
+            f"must take at most {limit / 2**30:.3g} GiB when made dense",
             f"a sparse matrix of {rows} x {columns} that needs {size}",
-            "Select columns or reduce the data first, for instance to 50 principal components.",
+            "Select columns or reduce the data first, for instance to 50 principal components; with enough memory, "
+            f"set the environment variable DREVAL_READ_LIMIT={2.0 * needed:.2g}.",
         )
     return np.asarray(matrix.toarray()), note("data.dense", rows=rows, columns=columns)
 

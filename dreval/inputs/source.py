@@ -431,6 +431,7 @@ def embed(
         cure = "Leave it out, or choose a supervised method, as 'sir'."
         raise InputError("response", "must be left out for a method that is not supervised", name, cure)
     idle = () if labels is None or source.supervised else (note("source.labels", what=name),)
+    idle = idle if labels is None or y is None else (note("source.response"),)
     Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}

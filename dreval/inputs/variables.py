@@ -66,12 +66,16 @@ def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
     twice = index[index.duplicated()]
     first = np.flatnonzero(index == twice[0])
     more = f" ({len(set(twice))} such ids)" if len(set(twice)) > 1 else ""
+    classes = 2 * index.nunique() <= len(index)
     raise InputError(
         argument,
         "must be different in every row",
         f"{_show(twice[0])} in rows {first[0]} and {first[1]}{more}",
-        "Remove the repeated rows, or name a column of unique ids.",
+        "If they are classes, pass them as {labels}; else name a column of unique ids."
+        if classes and index.name is not None
+        else "Remove the repeated rows, or name a column of unique ids.",
         table=table,
+        labels=Hint("labels", index.name),
     )
 
 

@@ -35,12 +35,22 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+OTHER_FORMATS = set(".csv .tsv .txt .npy .npz .json .parquet .h5ad .xlsx .html .md .tex .png .svg .pdf".split())
 Members = dict[str, bytes]
+
+
+def check_saved(path: Any, argument: str = "path") -> Path:
+    """A path for a saved result, which is no file of another format."""
+    path = Path(check_path(path, argument))
+    if path.suffix.lower() in OTHER_FORMATS:
+        cure = f"Write {path.stem}.dreval."
+        raise InputError(argument, "must not have the suffix of another format", repr(str(path)), cure)
+    return path
 
 
 def save_results(results: Results, path: str | Path) -> Path:
     """Write everything but the data; numbers keep every digit. The manifest has a checksum of each member."""
-    path = check_path(path, "path")
+    path = check_saved(path)
     names = list(results.embeddings)
     members: dict[str, str | bytes] = {
         "table.csv": results.table.to_csv(index=False),

@@ -192,6 +192,8 @@ CODES: dict[str, Code] = {
     "source.labels": Code(
         "Labels were not used: {what} is not supervised.", ASSUMPTION, "Leave them out, or choose a supervised method."
     ),
+    "source.response": Code("Labels were not used: the response takes their place.", ASSUMPTION, "Leave out one."),
+    "arguments.unused": Code("{names} {count:was|were} not used: {reason}.", ASSUMPTION, "Leave {count:it|them} out."),
     # values of measures
     "neighbors.half": Code("k = {k} is half of the {n} points or more", LIMIT, "Choose a smaller n_neighbors."),
     "neighbors.auto": Code(

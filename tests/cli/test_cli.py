@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,13 @@ from cli_runs import EVALUATE, Y, without_call
 import dreval
 
 # evaluate
+
+
+def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
+    """A second file beside the data is meant as an embedding."""
+    code, _, err = run("evaluate", "data.csv", "umap.csv")
+    assert code == 2
+    assert "unrecognized arguments: umap.csv (embeddings are named by -e, as in -e umap.csv)" in err
 
 
 def test_words_without_commas_are_told_of_them(run: Any) -> None:
@@ -105,6 +114,7 @@ def test_methods_are_run_anew(run: Any) -> None:
         ((*EVALUATE, "--report", "r.pdf"), "`--report` must end in .html"),
         ((*EVALUATE, "--save", "nowhere/r"), "`--save` must be in an existing folder"),
         ((*EVALUATE, "--save", "."), "`--save` must be a file"),
+        ((*EVALUATE, "--save", "a.csv"), "must not have the suffix of another format: got 'a.csv'. Write a.dreval."),
         ((*EVALUATE, "--save", "data.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--save", "umap.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--labels", "labels.csv:kind", "--save", "labels.csv"), "must not be a file that is read"),
@@ -213,6 +223,19 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
     assert code == 2
     assert "Trustworthiness" in out
     assert "must be on a disk with room for it: got 'out.dreval' (No space left on device)" in err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: Path) -> None:
+    """What was asked for is written; then one error in four parts, and code 2."""
+    np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",", header="a,b,c")
+    words = [sys.executable, "-m", "dreval", "evaluate", "x.csv", "-e", "pca", "-k", "3", "--save", "r.dreval"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "`stdout` must be a place that output can be written to: got no space left on device." in done.stderr
+    assert dreval.load_results(tmp_path / "r.dreval").names == ["pca"]
 
 
 def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

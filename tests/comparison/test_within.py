@@ -44,6 +44,16 @@ def test_two_levels_are_both_printed(found):
     assert set(res.ranking()["conf_level"]) == {0.9}
 
 
+def test_a_measure_is_named_with_or_without_its_parameters(results):
+    """The name alone means every setting of it; one with parameters means that one."""
+    ev = dreval.Evaluation(X, SOURCES, n_neighbors=[4, 6], random_state=0).run(MEASURES[:2], None)
+    assert ev.compare(measure="trustworthiness").measures == [f"trustworthiness(n_neighbors={k})" for k in (4, 6)]
+    assert ev.compare(measure="trustworthiness(n_neighbors=6)").measures == ["trustworthiness(n_neighbors=6)"]
+    assert set(ev.ranking("trustworthiness(n_neighbors=6)")["parameters"]) == {"n_neighbors=6"}
+    with pytest.raises(InputError, match=r"must be a name without parameters: .* Pass 'trustworthiness'"):
+        ev.plot("map", measure="trustworthiness(n_neighbors=6)")
+
+
 def test_the_test_is_the_jackknife_of_the_difference(results, found):
     """Advantage, standard error, interval, t and p from the values without each point, by hand."""
     values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]

@@ -227,6 +227,22 @@ def test_options_that_nothing_reads_are_noted(case: str) -> None:
     assert found == [f"`options` of {listed} were not used: nothing that was run reads them."] * bool(idle)
 
 
+def test_arguments_that_nothing_reads_are_noted() -> None:
+    """Without tests those of p-values, without intervals their level; the usual values and those read are in none."""
+    ev = dreval.Evaluation(X, {"e": Y}, labels=np.arange(len(X)) % 2, n_neighbors=5)
+
+    def said(**arguments: object) -> list[str]:
+        notes = ev.run("trustworthiness", **arguments).notes
+        return notes[notes["code"] == "arguments.unused"]["text"].tolist()
+
+    lost = [
+        "`n_resamples`, `adjust` were not used: no test was run.",
+        "`conf_level` was not used: no interval was asked for.",
+    ]
+    assert said(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == lost
+    assert said(tests=None, ci=None) == said(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
+
+
 def test_what_cannot_be_meant_is_refused() -> None:
     """More folds than points, a response of a method that reads none, one length of a figure, a word for a bar."""
     labels = np.arange(len(X)) % 2
@@ -248,6 +264,8 @@ def test_labels_of_a_method_without_supervision_are_noted() -> None:
     labels = np.arange(len(X)) % 2
     assert [one.code for one in dreval.embed(X, "pca", labels=labels).notes].count("source.labels") == 1
     assert [one.code for one in dreval.embed(X, "sir", 1, labels=labels).notes].count("source.labels") == 0
+    both = dreval.embed(X, "sir", 1, labels=labels, response=X[:, 0])
+    assert [one.code for one in both.notes] == ["source.response"]
 
 
 def test_disjoint_row_names_are_said() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import dreval
 from dreval.errors import InputError
 from dreval.inputs.data import as_data
+from dreval.inputs.features import densify
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="memory is measured as POSIX does")
 
@@ -39,6 +41,16 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("DREVAL_READ_LIMIT", "much")
     with pytest.raises(InputError, match="`DREVAL_READ_LIMIT` must be a number of bytes"):
         as_data(path)
+
+
+def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the value that the error names, sparse data are made dense."""
+    monkeypatch.setattr("dreval.inputs.features.DENSE_LIMIT", 100)
+    matrix = scipy.sparse.eye_array(30, format="csr")
+    with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as caught:
+        densify(matrix, "data")
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    assert np.array_equal(densify(matrix, "data")[0], np.eye(30))
 
 
 @pytest.mark.parametrize("name", ["a\0b.csv", f"{'x' * 300}.csv", f"{'é' * 200}.npy"])

@@ -160,6 +160,17 @@ def test_an_unnamed_first_column_of_repeated_labels_reaches_the_labels(tmp_path:
     data = as_data(path, labels="Unnamed: 0")
     assert list(data.labels.values) == list("xyzxyz")
     assert data.columns == ("a", "b")
+    with pytest.raises(InputError, match="If they are classes, pass them as labels='Unnamed: 0'"):
+        as_data(path, ids="Unnamed: 0")
+
+
+def test_commas_in_numbers_of_a_comma_file_have_two_meanings(tmp_path: Path) -> None:
+    """Both are in the cure; a number that can only have a decimal comma has one."""
+    rows = "".join(f'"{1000 + 17 * j:,}",{j}\n' for j in range(6))
+    with pytest.raises(InputError, match=r"numbers with commas in column 'a' \('1,000'\).*thousands=','.*decimal=','"):
+        as_data(write(tmp_path, "t.csv", "a,b\n" + rows))
+    with pytest.raises(InputError, match=r"numbers with decimal commas in column 'a' \('1,25'\)"):
+        as_data(write(tmp_path, "d.csv", "a,b\n" + rows.replace(",000", ",25")))
 
 
 @pytest.mark.parametrize(

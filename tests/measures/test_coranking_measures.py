@@ -246,7 +246,7 @@ def test_chance_of_a_permutation_reads_the_exchanged_points():
 def test_a_curve_takes_no_number_of_neighbors():
     """A curve has every K; asking for one is a wrong argument, in an evaluation a wrong option."""
     X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(UnknownName, match="`r_nx parameter` must be a known name: got 'n_neighbors'"):
+    with pytest.raises(UnknownName, match="`parameter of r_nx` must be a known name: got 'n_neighbors'"):
         dreval.r_nx(X, X, n_neighbors=5)
     with pytest.raises(UnknownName, match="all_k"):
         dreval.Evaluation(X, {"e": X}).run("r_nx", options={"r_nx": {"n_neighbors": 5}})

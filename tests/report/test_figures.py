@@ -124,7 +124,7 @@ def test_a_curve_needs_several_numbers_of_neighbors():
     """The cure is in the message; a measure without neighbors is refused beside those that have a curve."""
     with pytest.raises(InputError, match=r"n_neighbors=\[5, 15, 50\]"):
         plot(simulated_results(), "curve")
-    with pytest.raises(InputError, match=r"Those that have: .*trustworthiness"):
+    with pytest.raises(InputError, match=r"run at several: .*trustworthiness"):
         plot(simulated_results(ks=(5, 15)), "curve", measure="procrustes_disparity")
 
 

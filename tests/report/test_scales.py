@@ -124,7 +124,7 @@ def test_which_curve_is_drawn():
 
     assert title.startswith("Trustworthiness")
     assert "LCMC" in simulated_results(NAMES, n=N, curves=curves).plot("curve").axes[0].get_title(loc="left")
-    with pytest.raises(InputError, match=r"Those that have: .*lcmc.*r_nx.*trustworthiness"):
+    with pytest.raises(InputError, match=r"run at several: .*lcmc.*r_nx.*trustworthiness"):
         several.plot("curve", measure="procrustes_disparity")
 
 

@@ -153,9 +153,9 @@ def test_options_that_are_none_are_named():
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
     with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
         results.certificate("sheet", folds=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`transform parameter`.*Known: bandwidth, reg"):
+    with pytest.raises(dreval.errors.UnknownName, match=r"`parameter of transform`.*Known: bandwidth, reg"):
         results.embedding("sheet").transform(X, sigma=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`inverse_transform parameter`"):
+    with pytest.raises(dreval.errors.UnknownName, match=r"`parameter of inverse_transform`"):
         results.embedding("sheet").inverse_transform(Y, sigma=3)
 
 

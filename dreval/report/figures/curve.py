@@ -23,6 +23,10 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
     if measure is not None:
         MEASURES.check_run(measure, {column.measure for column in reading.columns} | set(whole), "measure", curves=True)
     if not families or (measure is not None and measure not in families):
+        if measure in MEASURES and "n_neighbors" not in MEASURES.card(measure).parameters:
+            rule = "must depend on the number of neighbors"
+            listed = ", ".join(sorted({*families, *whole})) or "none"
+            raise InputError("measure", rule, repr(measure), f"Name one that was run at several: {listed}.")
         have = f" Those that have: {', '.join(sorted({*families, *whole}))}." if families or whole else ""
         raise InputError(
             "measure",

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from dreval.errors import InputError
+from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import ordered
@@ -82,9 +83,11 @@ def _chosen(reading: Reading, measure: str | Sequence[str] | None, names: list[s
     if measure is None:
         return columns
     wanted = [measure] if isinstance(measure, str) else list(measure)
+    full = {full_name(column.measure, column.parameters): column for column in columns}
     for one in wanted:
-        MEASURES.check_run(one, [column.measure for column in columns], "measure")
-    return [column for column in columns if column.measure in wanted]
+        if one not in full:
+            MEASURES.check_run(one, [column.measure for column in columns], "measure")
+    return [column for name, column in full.items() if column.measure in wanted or name in wanted]
 
 
 def _head(column: Column) -> list[str]:
