@@ -35,17 +35,18 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-OTHER_FORMATS = set(".csv .tsv .txt .npy .npz .json .parquet .h5ad .xlsx .html .md .tex .png .svg .pdf".split())
+OTHER_FORMATS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".json", ".parquet", ".h5ad", ".xlsx"}
+OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf"}
 Members = dict[str, bytes]
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
     """A path for a saved result, which is no file of another format."""
-    path = Path(check_path(path, argument))
-    if path.suffix.lower() in OTHER_FORMATS:
-        cure = f"Write {path.stem}.dreval."
-        raise InputError(argument, "must not have the suffix of another format", repr(str(path)), cure)
-    return path
+    checked: Path = check_path(path, argument)
+    if checked.suffix.lower() in OTHER_FORMATS:
+        cure = f"Write {checked.stem}.dreval."
+        raise InputError(argument, "must not have the suffix of another format", repr(str(checked)), cure)
+    return checked
 
 
 def save_results(results: Results, path: str | Path) -> Path:
