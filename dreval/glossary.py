@@ -66,7 +66,7 @@ COLUMNS: dict[str, str] = {
     "(single points, or the groups of all partitions), anchors, splits into halves, or runs; 0 without an interval",
     "n_resamples": "number of permutations of a test, or of runs of the method behind the value; 0 without them",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
-    "lower": "smallest value the measure can take",
+    "lower": "smallest value the measure can take (empty when there is none)",
     "upper": "largest value the measure can take (empty when there is none)",
     "chance": "value that an embedding unrelated to the data would have: the mean over exchanges of its points, in "
     "closed form or of 20 draws; "

@@ -50,6 +50,7 @@ class Mutant(NamedTuple):
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
+STRUCTURE = "measures/test_structure_measures.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 MUTANTS = [
@@ -184,6 +185,12 @@ MUTANTS = [
         "np.exp(-(distances / largest) / width)",
         "measures/test_density_measures.py",
     ),
+    Mutant("geometry/graphs.py", "best[closer], link[closer] = values[closer], at", "link[closer] = at", STRUCTURE),
+    Mutant(
+        "measures/spanning_tree_distance.py", "np.sort(spanning_tree(space)[1])", "spanning_tree(space)[1]", STRUCTURE
+    ),
+    Mutant("measures/topographic_product.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
+    Mutant("measures/topographic_product.py", "np.log(D[:, :k] / D[:, k:])", "np.log(D[:, k:] / D[:, :k])", STRUCTURE),
     Mutant("measures/trustability.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
     Mutant(

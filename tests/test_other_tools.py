@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -109,24 +108,3 @@ def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
         return
     digits = float(row.numbers.removeprefix("equal to ") if row.numbers != "equal" else 1e-9)
     assert ours == pytest.approx(theirs, rel=digits, abs=digits * 1e-3)
-
-
-def _topographic_product(X: np.ndarray, Y: np.ndarray, k: int) -> float:
-    """Bauer & Pawelzik (1992), up to k neighbors: mean over points and K of the mean log ratio of the first K."""
-    total = 0.0
-    for i in range(len(X)):
-        dx, dy = np.linalg.norm(X - X[i], axis=1), np.linalg.norm(Y - Y[i], axis=1)
-        nx, ny = np.argsort(dx)[1 : k + 1], np.argsort(dy)[1 : k + 1]
-        logs = np.log(dx[ny] / dx[nx] * dy[ny] / dy[nx])
-        total += np.mean([logs[:K].sum() / (2 * K) for K in range(1, k + 1)])
-    return total / len(X)
-
-
-def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfect_one() -> None:
-    """The reason why it is not offered; the twin has ZADU's value on both clouds."""
-    for name in CLOUDS:
-        X, Y, _ = cloud(name)
-        assert _topographic_product(X, Y, N_NEIGHBORS) == pytest.approx(read("zadu")[name]["topo: topographic_product"])
-    rng = np.random.default_rng(0)
-    unrelated = [_topographic_product(*rng.normal(size=(2, 40, 2)), 5) for _ in range(60)]
-    assert abs(np.mean(unrelated)) <= 4 * np.std(unrelated, ddof=1) / math.sqrt(60)

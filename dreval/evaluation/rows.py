@@ -85,7 +85,8 @@ def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -
 def _card_columns(task: MeasureTask) -> dict[str, Any]:
     """What every row of a measure repeats from its card."""
     low, high = task.card.bounds
-    return {"direction": task.card.direction, "lower": low, "upper": high if np.isfinite(high) else None}
+    ends = {"lower": low if np.isfinite(low) else None, "upper": high if np.isfinite(high) else None}
+    return {"direction": task.card.direction, **ends}
 
 
 def evaluate_measures(
@@ -235,7 +236,8 @@ def _add_interval(
 def _anchored(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, found: Found) -> Interval | None:
     """The interval for all points from those that are anchors, or a note that says why there is none."""
     n, m, bounds = view.n, len(view.rows), task.card.bounds
-    if m == n or (task.card.level == "global" and not task.card.measures):
+    every = task.card.level == "global" and got.left_out is None and "full_ranks" not in task.card.needs
+    if m == n or every:  # the value is that of all points, whichever are anchors
         return Interval(0.0, got.value, got.value, "exact", m, math.inf, level=found.level)
     if got.points is not None:
         limits, worst = task.card.limits(n), task.card.worst(n)

@@ -16,7 +16,7 @@ from scipy.sparse import csgraph, csr_matrix
 from dreval._check import FloatArray, check_int, check_k, check_one_of
 from dreval._check import IntArray as IntArray
 from dreval.errors import ApproximationWarning, MethodFailed, caller_level
-from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.distances import Space, pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import Note, note
 
@@ -414,19 +414,49 @@ def beta_skeleton(points: FloatArray, beta: float) -> IntArray:
     return np.argwhere(lune_edges(squared, order, beta / 2.0))
 
 
-def spanning_tree(points: FloatArray) -> IntArray:
-    """The n - 1 edges (i, j), i < j, of the minimum spanning tree of distinct points; O(n^2 log n) time, O(n^2) memory.
+def spanning_tree(space: Space) -> tuple[IntArray, FloatArray]:
+    """A minimum spanning tree of all points.
+
+    Parameters
+    ----------
+    space : Space
+        n points and their metric.
+
+    Returns
+    -------
+    edges : ndarray (n - 1, 2)
+        In ascending order, i < j in each. The tree is unique where no distances are tied.
+    lengths : ndarray (n - 1,)
+        Their lengths, times ``space.scale``; all minimum spanning trees have the same ones. Duplicates are joined by
+        edges of length 0.
+
+    Notes
+    -----
+    Prim's algorithm: O(n^2 p) time, and O(n) memory beside the points, since each distance is computed when its first
+    point joins the tree.
 
     Examples
     --------
     >>> import numpy as np
-    >>> spanning_tree(np.array([[0.0], [5.0], [1.0]])).tolist()
+    >>> edges, lengths = spanning_tree(Space.of(np.array([[0.0], [5.0], [1.0]])))
+    >>> edges.tolist()
     [[0, 2], [1, 2]]
     """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import minimum_spanning_tree
-    from scipy.spatial.distance import pdist
+    from dreval.geometry._loops.rows import listed_values
 
-    n = len(points)  # a sparse matrix, since scipy takes entries of a dense one that are below 1e-8 as no edges
-    tree = minimum_spanning_tree(csr_matrix((pdist(points), np.triu_indices(n, 1)), shape=(n, n))).tocoo()
-    return np.unique(np.sort(np.column_stack([tree.row, tree.col]).astype(np.int64), axis=1), axis=0)
+    n, at = space.n, 0
+    rest = np.arange(1, n, dtype=np.int32)  # the points outside the tree, in any order, and their links to it
+    best, link, values = np.full(n - 1, np.inf), np.zeros(n - 1, np.int32), np.empty(n - 1)
+    edges = np.empty((n - 1, 2), np.int64)
+    for last in range(n - 2, -1, -1):
+        size = last + 1
+        listed_values(space.points, np.full(size, at, np.int32), rest[:size], values[:size])
+        closer = np.flatnonzero(values[:size] < best[:size])
+        best[closer], link[closer] = values[closer], at
+        nearest = int(np.argmin(best[:size]))
+        at = int(rest[nearest])
+        edges[last] = min(at, link[nearest]), max(at, link[nearest])
+        for listed in (rest, best, link):  # the last one takes the free place
+            listed[nearest] = listed[last]
+    edges = edges[np.lexsort(edges.T[::-1])]
+    return edges, space.listed(edges[:, 0], edges[:, 1])

@@ -80,7 +80,7 @@ class MeasureCard:
     area_of : str
         The curve whose area this is; an evaluation keeps it with the value.
     ceiling : function of (n, k) or None
-        Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
+        Value of a perfect copy where it is not the better end of ``bounds`` (without a direction, the lower end).
     expected : function of the view and the parameters, or None
         The mean over all permutations of rows in closed form, which replaces random permutations and a less exact
         ``chance``.

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from dreval._check import check_float, check_int, check_k, check_one_of, check_width, known_name
 from dreval.errors import ApproximationWarning, InputError, caller_level
-from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.distances import Space, pairwise_squared
 from dreval.geometry.graphs import (
     IntArray,
     beta_skeleton,
@@ -317,7 +317,7 @@ class LSDR(Method):
         automatic = "delaunay" if points.shape[1] <= DELAUNAY_COLUMNS else "gabriel"
         graph = known_name(self.graph, GRAPHS)
         graph = automatic if graph == "auto" else graph
-        tree = spanning_tree(points)
+        tree = spanning_tree(Space.of(points))[0]
         edges, simplices = proximity_graph(points, graph, self.beta, self.chunk_size)
         edges = np.unique(np.concatenate([edges, tree]), axis=0)
         lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from scipy.spatial import ConvexHull
 from strategies import clouds, tie_free_clouds
 
+from dreval.geometry.distances import Space
 from dreval.geometry.graphs import (
     beta_skeleton,
     chunks_of,
@@ -51,7 +52,7 @@ def test_beta_skeletons_equal_a_naive_twin(X, beta):
 @given(tie_free_clouds(min_n=8, max_n=40, min_p=2, max_p=4))
 def test_each_graph_holds_the_next(X):
     """Delaunay, Gabriel, relative neighborhood graph, spanning tree: a chain of inclusions (Toussaint, 1980)."""
-    chain = [simplex_edges(delaunay(X)), beta_skeleton(X, 1.0), beta_skeleton(X, 2.0), spanning_tree(X)]
+    chain = [simplex_edges(delaunay(X)), beta_skeleton(X, 1.0), beta_skeleton(X, 2.0), spanning_tree(Space.of(X))[0]]
     for larger, smaller in pairwise(chain):
         assert _set(smaller) <= _set(larger)
 
@@ -71,7 +72,7 @@ def test_the_tree_spans(X):
     """n - 1 edges that connect distinct points of any cloud; the flat coordinates keep all distances."""
     X = np.unique(X, axis=0)
     assume(len(X) > 1)
-    tree = spanning_tree(X)
+    tree = spanning_tree(Space.of(X))[0]
     assert len(tree) == len(X) - 1
     assert connected_parts(symmetric(tree, np.ones(len(tree)), len(X)))[0] == 1
 

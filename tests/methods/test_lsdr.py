@@ -18,6 +18,7 @@ from strategies import tie_free_clouds
 import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
 from dreval.geometry._loops.layouts import majorized
+from dreval.geometry.distances import Space
 from dreval.geometry.graphs import simplex_edges, spanning_tree
 from dreval.methods import LSDR
 from dreval.methods._spectral import metric_scaling
@@ -204,7 +205,7 @@ def test_chunks_are_joined_by_the_tree():
     many = proximity_graph(X, "chunked_delaunay", 1.0, 50)[1]
     assert len(simplex_edges(many)) < len(simplex_edges(proximity_graph(X, "delaunay", 1.0, 50)[1]))
     chunked = LSDR(2, graph="chunked_delaunay", chunk_size=50).fit(X)
-    tree = set(map(tuple, spanning_tree(X).tolist()))
+    tree = set(map(tuple, spanning_tree(Space.of(X))[0].tolist()))
     assert tree <= set(map(tuple, chunked.edges_.tolist()))
     assert np.isfinite(chunked.embedding_).all()
 
