@@ -189,6 +189,10 @@ MUTANTS = [
     Mutant(
         "measures/spanning_tree_distance.py", "np.sort(spanning_tree(space)[1])", "spanning_tree(space)[1]", STRUCTURE
     ),
+    Mutant("geometry/_loops/angles.py", "if c == codes[i]:", "if False:", STRUCTURE),
+    Mutant(
+        "measures/class_angular_distortion.py", "(v * (c - 1) * classes.sizes)", "(v * c * classes.sizes)", STRUCTURE
+    ),
     Mutant("measures/topographic_product.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
     Mutant("measures/topographic_product.py", "np.log(D[:, :k] / D[:, k:])", "np.log(D[:, k:] / D[:, :k])", STRUCTURE),
     Mutant("measures/trustability.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),

@@ -21,7 +21,7 @@ def signature(card: Any) -> inspect.Signature:
     parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
     if card.measures:
         parameters.append(inspect.Parameter("metric", named, default="euclidean"))
-    if "n_folds" in card.parameters or "pairs" in card.needs:
+    if "pairs" in card.needs or not DRAWN.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", named, default=None))
     if card.ties is not None:
         parameters.append(inspect.Parameter("ties", named, default="index"))

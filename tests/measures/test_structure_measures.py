@@ -1,8 +1,10 @@
-"""Spanning trees and the topographic product: other programs, slow twins, hand counts."""
+"""Spanning trees, topographic product, angles of classes: other programs, slow twins, hand counts."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from scipy.cluster.hierarchy import linkage
 from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.errors import UndefinedMeasure
+from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.measures import spanning_tree_distance as tree_module
 from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer
@@ -150,3 +153,91 @@ def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfe
     assert chance_value(MEASURES.get(name), view, {"n_neighbors": 5}, 0).value < -0.5
     table = dreval.Evaluation(X, {"a": X[:, :1], "b": X[:, :2]}, random_state=0).run(name, None, None)
     assert table.tidy()["direction"].unique().tolist() == ["none"]
+
+
+def _uneven(labels):
+    """One point of each of two classes alone in a further class."""
+    codes = np.unique(labels, return_inverse=True)[1]
+    codes[[0, np.flatnonzero(codes != codes[0])[0]]] = codes.max() + 1, codes.max() + 2
+    return codes
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+@pytest.mark.parametrize("name", CLOUDS)
+def test_angles_of_classes_are_those_of_zadu(name, uneven):
+    """All triplets with ZADU's weights and cosines; the mean over its random triplets within 4 standard errors."""
+    X, Y, labels = cloud(name)
+    stored, words = read("class_angles")[name], " uneven" * uneven
+    value = dreval.class_angular_distortion(X, Y, labels=_uneven(labels) if uneven else labels)
+    assert value == pytest.approx(stored[f"all{words}"], rel=1e-13)
+    assert abs(value - stored[f"mean{words}"]) < 4 * stored[f"se{words}"]
+
+
+def _cosine(Z, i, j, k):
+    a, b = Z[j] - Z[i], Z[k] - Z[i]
+    if not a.any() or not b.any():
+        return 0.0
+    return (
+        (a / np.abs(a).max())
+        @ (b / np.abs(b).max())
+        / math.hypot(*a / np.abs(a).max())
+        / math.hypot(*b / np.abs(b).max())
+    )
+
+
+@given(pair=pairs(min_n=6, max_n=20), classes=st.integers(2, 4))
+def test_angles_of_classes_are_their_definition(pair, classes):
+    """Triplet by triplet, with duplicates and constant embeddings: class pairs first, then points, then members."""
+    X, Y = pair
+    labels = np.minimum(np.arange(len(X)) % (classes + 1), classes - 1)
+    members = [np.flatnonzero(labels == c) for c in range(classes)]
+    means = []
+    for a, b in itertools.permutations(range(classes), 2):
+        if len(members[b]) < 2:
+            continue
+        gaps = [
+            (_cosine(X, i, j, k) - _cosine(Y, i, j, k)) ** 2 / 4
+            for i in members[a]
+            for j, k in itertools.combinations(members[b], 2)
+        ]
+        means.append(np.mean(gaps))
+    assert dreval.class_angular_distortion(X, Y, labels=labels) == pytest.approx(np.mean(means), abs=1e-7)
+
+
+def test_angles_of_classes_by_hand():
+    """A right angle shown as a straight one, from the points of a and c: cosines 0 and 40/41 in the data, -1 shown."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    Y = np.array([[0.0], [1.0], [-1.0], [0.0]])
+    labels = list("abbc")
+    from_c = (-1 - 40 / 41) ** 2 / 4  # shown at the point of a: cosine -1; in the data 40/41
+    assert dreval.class_angular_distortion(X, Y, labels=labels) == pytest.approx((1 / 4 + from_c) / 2)
+    with pytest.raises(UndefinedMeasure, match="a class with at least 2 points: got 4 classes of one point"):
+        dreval.class_angular_distortion(X, Y, labels=list("abcd"))
+    with pytest.raises(UndefinedMeasure, match="at least 2 classes"):
+        dreval.class_angular_distortion(X, Y, labels=list("aaaa"))
+
+
+def test_random_angles_are_near_all():
+    """More than 20,000 triplets a point: 200 random ones, the same for every embedding, near the value from all.
+
+    A point that is left out changes no draws of others, and what is drawn with it does not count.
+    """
+    rng = np.random.default_rng(0)
+    labels = np.arange(420) % 3
+    X = rng.normal(size=(420, 4)) + 3 * np.eye(4)[labels]
+    Y = X[:, :2]
+    whole = dreval.class_angular_distortion(X, Y, labels=labels, n_triplets=10**6)
+    drawn = [dreval.class_angular_distortion(X, Y, labels=labels, random_state=seed) for seed in range(20)]
+    assert np.std(drawn) > 0
+    assert abs(np.mean(drawn) - whole) < 4 * np.std(drawn, ddof=1) / math.sqrt(20)
+    assert dreval.class_angular_distortion(X, 2 * Y, labels=labels, random_state=0) == pytest.approx(
+        drawn[0], rel=1e-12
+    )
+    view = replace(sweep(X, {"": Y}, k=1, groups=random_groups(420, 420, rng))[""], labels=labels)
+    points = answer(MEASURES.get("class_angular_distortion"), view, {"n_triplets": 200}).points
+    left = leave_out(view, 7, 1)
+    others = answer(MEASURES.get("class_angular_distortion"), left, {"n_triplets": 200}).points
+    assert (np.abs(others / points[left.rows] - 1) < 0.02).mean() > 0.7  # 140 in each class, 200 draws of pairs
+    table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run("class_angular_distortion", None).tidy()
+    assert "200 random triplets a point" in table["note"].item()
+    assert table["conf_low"].item() < whole < table["conf_high"].item()

@@ -10,8 +10,8 @@ from dreval.geometry._loops.permutations import mix
 from dreval.geometry._loops.rows import direct
 
 CHUNK = 4096  # terms added before a partial sum is closed: rounding grows with the chunk, not with the number of pairs
-_GOLDEN, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
-_ONE, _S32 = np.uint64(1), np.uint64(32)
+GOLDEN, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
+ONE, _S32 = np.uint64(1), np.uint64(32)
 
 
 @loop()
@@ -237,6 +237,13 @@ def every_triplet(X, Y, rows, others, share, used):
 
 
 @loop()
+def two_of(state, n):
+    """Two random numbers below n (both unsigned), which may be equal, from a state of 64 bits."""
+    drawn = mix(state)
+    return np.int64(((drawn >> _S32) * n) >> _S32), np.int64(((drawn & _LOW) * n) >> _S32)
+
+
+@loop()
 def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
     """As ``every_triplet`` for ``wanted`` random triplets a row, less those that touch a point that does not stay.
 
@@ -245,13 +252,11 @@ def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
     n = np.uint64(Y.shape[0])
     for b in range(rows.shape[0]):
         i = rows[b]
-        state = mix(key ^ mix(np.uint64(i) + _ONE))
+        state = mix(key ^ mix(np.uint64(i) + ONE))
         agree, count, tried = 0.0, 0, 0
         while tried < wanted:
-            state += _GOLDEN
-            drawn = mix(state)
-            j = np.int64(((drawn >> _S32) * n) >> _S32)
-            k = np.int64(((drawn & _LOW) * n) >> _S32)
+            state += GOLDEN
+            j, k = two_of(state, n)
             if i in (j, k) or j == k:
                 continue
             tried += 1
