@@ -50,6 +50,7 @@ class Mutant(NamedTuple):
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
+CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
@@ -163,6 +164,11 @@ MUTANTS = [
         "np.flatnonzero(folds == fold), np.arange(len(folds))",
         "measures/test_knn_accuracy.py",
     ),
+    Mutant("measures/_clusters.py", "good = sums <= sums.min() * (1 + SAME)", "good = sums >= sums.max()", CLUSTERS),
+    Mutant("measures/_clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
+    Mutant("measures/calinski_harabasz.py", "size / np.maximum(size - 1, 1) * own", "own", CLUSTERS),
+    Mutant("measures/davies_bouldin.py", "ratio.max(axis=1)", "ratio.min(axis=1)", CLUSTERS),
+    Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant(
         "measures/silhouette.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
     ),

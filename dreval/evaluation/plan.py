@@ -50,7 +50,7 @@ class MeasureTask:
     @property
     def words(self) -> str:
         """The parameters as the table shows them."""
-        return ", ".join(f"{k}={v}" for k, v in self.parameters.items() if k in self.card.parameters)
+        return ", ".join(f"{k}={v}" for k, v in self.parameters.items() if k in self.card.parameters and v is not None)
 
     @property
     def k(self) -> int:
@@ -164,7 +164,7 @@ def _plan_measure(
             parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
-        elif key != "n_neighbors":
+        elif key != "n_neighbors" and (key in given or value is not None):
             check_int(value, key, low=2, high=seen if key == "n_folds" and key in given else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, thing, parameters)]

@@ -267,6 +267,7 @@ class Again:
             reason = next(value for value in values if isinstance(value, Note))
             add_note(row, "interval.half", reason=reason)
             return
+        numbers = numbers * 2.0**task.card.growth
         halves, bounds = numbers.reshape(-1, 2), task.card.bounds
         interval = halves_interval(row["value"], halves, self.data.n, bounds, kind, level=found.level)
         set_interval(row, interval, "interval.same_halves")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._random import stream
+from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view, sweep
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import n_pairs, share_pairs
@@ -49,7 +51,12 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
             return Chance(card.expected(view, *parameters.values()))
         known: Any = card.chance
         return Chance(float(known(view.n, parameters["n_neighbors"]) if callable(known) else known))
-    draws = [answer(thing, seen, parameters).value for seen in _permuted_views(card, view, parameters, root)]
+    draws = []
+    for seen in _permuted_views(card, view, parameters, root):
+        with suppress(UndefinedMeasure):  # as where permuted classes of few distinct points have the same centroid
+            draws.append(answer(thing, seen, parameters).value)
+    if not draws:
+        return Chance(math.nan)
     se = float(np.std(draws, ddof=1)) / math.sqrt(len(draws)) if len(draws) > 1 else math.nan
     return Chance(float(np.mean(draws)), se, len(draws))
 

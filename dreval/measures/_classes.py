@@ -38,6 +38,15 @@ def members(view: View, least: int = 1) -> Members:
     return Members(codes, sizes, np.searchsorted(view.population, view.rows))
 
 
+def fewer_than_points(classes: Members) -> Members:
+    """The classes; an error where each point is a class of its own."""
+    c = len(classes.sizes)
+    if c == len(classes.codes):
+        cure = "Pass labels of classes with several points."
+        raise UndefinedMeasure("labels", "must have a class with at least 2 points", f"{c} classes of 1", cure)
+    return classes
+
+
 def centroids(points: FloatArray, classes: Members) -> FloatArray:
     """Mean of each class, (c, p)."""
     order = np.argsort(classes.codes, kind="stable")

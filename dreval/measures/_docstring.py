@@ -46,6 +46,10 @@ _PARAMETER_DOCS = {
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, 1 <= k < n.{auto}",
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation, at least 2.",
     "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has more, at least 2.",
+    "n_clusters": (
+        "n_clusters : int, default {default}\n    Number of clusters, at least 2; None: as many as there are classes."
+    ),
+    "n_init": "n_init : int, default {default}\n    Runs of k-means, each from other starting points, at least 2.",
     "sigma": (
         "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
     ),
@@ -63,6 +67,7 @@ _PARAMETER_DOCS = {
 # What the seed of a measure draws, by the parameter that it goes with.
 DRAWN = {
     "n_folds": "the folds",
+    "n_init": "the starting points",
     "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
     "": "the pairs or points that are drawn of more than 5000 points (see Cost); of fewer nothing is drawn",
 }

@@ -97,6 +97,8 @@ class MeasureCard:
         Whether its value changes smoothly when points are left out; no interval is computed where it does not.
     whole : bool
         Whether its values are whole numbers, and are printed as such.
+    growth : int
+        Power of n with which the value grows, by which values of halves of the points are rescaled.
     jumps : str
         Why it has no interval, where it is not smooth.
     contributions : (float, float), function of n, or None
@@ -133,6 +135,7 @@ class MeasureCard:
     quadratic: bool = False
     smooth: bool = True
     whole: bool = False
+    growth: int = 0
     jumps: str = "the value moves in jumps"
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
 

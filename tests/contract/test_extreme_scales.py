@@ -46,7 +46,7 @@ def _numbers(name, data, embedding, **options):
     options |= {"labels": LABELS} if "labels" in card.needs else {}
     options |= {"latent": LATENT} if "latent" in card.needs else {}
     options |= {"n_folds": N, "random_state": 0} if "n_folds" in card.parameters else {}
-    options |= {"random_state": 0} if "pairs" in card.needs else {}
+    options |= {"random_state": 0} if "pairs" in card.needs or "n_init" in card.parameters else {}
     return np.atleast_1d(getattr(dreval, name)(data, embedding, **options))
 
 
@@ -165,7 +165,8 @@ def test_one_huge_coordinate(name, options, power):
         values, reason = _value_or_reason(lambda: _numbers(name, *spaces, **options))  # noqa: B023
         assert np.isfinite(values).all()
         if reason is not None:
-            assert "must have a unit in which" in reason
+            coincide = name == "davies_bouldin" and "two classes with the same centroid" in reason
+            assert coincide or "must have a unit in which" in reason
             continue
         if name in OF_NEIGHBORS and "features" not in MEASURES.card(name).needs:
             spaces[space][3, 1] = 2.0**52  # the same order of all distances

@@ -14,7 +14,7 @@ from scipy.stats import kendalltau, ks_2samp, pearsonr, spearmanr
 from scipy.stats import wasserstein_distance as earth_mover
 from sklearn.isotonic import IsotonicRegression
 from sklearn.manifold import trustworthiness
-from sklearn.metrics import roc_auc_score, silhouette_score
+from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, roc_auc_score, silhouette_score
 from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
 
@@ -39,6 +39,8 @@ def values(name: str) -> dict[str, float]:
         "sklearn.manifold.trustworthiness": float(trustworthiness(X, Y, n_neighbors=N_NEIGHBORS)),
         "sklearn.manifold.trustworthiness, spaces exchanged": float(trustworthiness(Y, X, n_neighbors=N_NEIGHBORS)),
         "sklearn.metrics.silhouette_score": float(silhouette_score(Y, labels)),
+        "sklearn.metrics.calinski_harabasz_score": float(calinski_harabasz_score(Y, labels)),
+        "sklearn.metrics.davies_bouldin_score": float(davies_bouldin_score(Y, labels)),
         "sklearn.metrics.roc_auc_score, each point a query": retrieval(Y, labels),
         "sklearn.isotonic.IsotonicRegression, its stress": float(np.sqrt(((y - fitted) ** 2).sum() / (y**2).sum())),
         "scipy.stats.pearsonr": float(pearsonr(x, y).statistic),

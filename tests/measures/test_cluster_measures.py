@@ -1,0 +1,244 @@
+"""Clusters and centroids of classes: scikit-learn, exact means over permutations, hand counts."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import metrics
+from sklearn.cluster import KMeans
+from strategies import pairs, tie_free_pairs
+
+import dreval
+from dreval.errors import InputError, UndefinedMeasure
+from dreval.geometry.blocks import sweep
+from dreval.measures._chance import chance_value
+from dreval.measures._clusters import clusters, expected_information, mean_entropy, mutual_information
+from dreval.registry import MEASURES
+
+SEEDS = st.integers(0, 2**32 - 1)
+AGREEMENT = {
+    "kmeans_ari": metrics.adjusted_rand_score,
+    "kmeans_ami": metrics.adjusted_mutual_info_score,
+    "kmeans_nmi": metrics.normalized_mutual_info_score,
+}
+OF_CENTROIDS = {"calinski_harabasz": metrics.calinski_harabasz_score, "davies_bouldin": metrics.davies_bouldin_score}
+
+
+def _labels(n, classes, seed):
+    """Classes of unequal size, none empty, in any order."""
+    return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
+
+
+def _view(Y, labels):
+    view = sweep(Y, {"Y": Y}, k=1)["Y"]
+    object.__setattr__(view, "labels", np.asarray(labels))
+    return view
+
+
+def _blobs(seed=0, n=120, c=4, apart=4.0):
+    """Classes about random centers, and some noise."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, c, n)
+    return apart * rng.normal(size=(c, 2))[labels] + rng.normal(size=(n, 2)), labels
+
+
+@given(pair=pairs(min_n=6), classes=st.integers(2, 4), k=st.integers(2, 5), seed=SEEDS)
+def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
+    """For the clusters that were found, whatever they are; V-measure is the normalized mutual information."""
+    Y = pair[1]
+    labels = _labels(len(Y), classes, seed)
+    found = clusters(_view(Y, labels), k, 3)
+    best = found.codes[found.best]
+    for name, theirs in AGREEMENT.items():
+        got = MEASURES.get(name).rule(_view(Y, labels), k, 3)[0]
+        assert got == pytest.approx(theirs(labels, best), abs=1e-9)
+    assert metrics.v_measure_score(labels, best) == pytest.approx(
+        MEASURES.get("kmeans_nmi").rule(_view(Y, labels), k, 3)[0], abs=1e-9
+    )
+
+
+@given(seed=SEEDS, a=st.integers(1, 6), b=st.integers(1, 6), n=st.integers(12, 200))
+def test_expected_information_is_that_of_scikit_learn(seed, a, b, n):
+    """The mean of the mutual information over permutations, of tables of any sizes."""
+    rng = np.random.default_rng(seed)
+    one, other = rng.integers(0, a, n), rng.integers(0, b, n)
+    table = metrics.cluster.contingency_matrix(one, other)
+    expected = metrics.cluster.expected_mutual_information(table, n)
+    assert expected_information(table) == pytest.approx(expected, abs=1e-10)
+    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(one, other), abs=1e-10)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_chance_is_the_mean_over_all_pairings(name, tied):
+    """Six points, in all 720 orders of the embedding's rows: the stated level exactly, also with equal points."""
+    Y = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 3.0] if tied else [0.0, 0.2, 1.1, 1.7, 3.2, 3.9])[:, None]
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    options = {"labels": labels, "random_state": 0, "n_init": 4}
+    values = [getattr(dreval, name)(Y, Y[list(order)], **options) for order in itertools.permutations(range(6))]
+    stated = chance_value(MEASURES.get(name), _view(Y, labels), {"n_clusters": None, "n_init": 4}, 0)
+    assert stated.draws == 0
+    assert stated.value == pytest.approx(np.mean(values), abs=1e-12)
+    assert (stated.value > 0.3) == (name == "kmeans_nmi")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_clusters_have_the_smallest_sum_of_squares_of_scikit_learn(seed):
+    """The best of ten starts is the best of a hundred starts of scikit-learn."""
+    Y, labels = _blobs(seed)
+    found = clusters(_view(Y, labels), 4, 10)
+    theirs = KMeans(4, n_init=100, random_state=0, tol=0, algorithm="lloyd").fit(Y)
+    best = found.codes[found.best]
+    mine = sum(((Y[best == c] - Y[best == c].mean(axis=0)) ** 2).sum() for c in range(4))
+    assert mine == pytest.approx(theirs.inertia_, rel=1e-7)
+    assert metrics.adjusted_rand_score(theirs.labels_, best) == 1
+
+
+def test_each_start_is_a_fixed_point_of_lloyds_algorithm():
+    """Every point is in the cluster of the nearest mean, from each start."""
+    Y, labels = _blobs(1, apart=1.0)
+    for codes in clusters(_view(Y, labels), 5, 8).codes:
+        centers = np.array([Y[codes == c].mean(axis=0) for c in range(5)])
+        assert_array_equal(np.argmin(((Y[:, None] - centers) ** 2).sum(axis=2), axis=1), codes)
+
+
+def test_the_measures_share_one_clustering(monkeypatch):
+    """One clustering of an embedding for all three measures and their chance levels."""
+    import scipy.cluster.vq as module
+
+    calls = []
+    plain = module.kmeans2
+    monkeypatch.setattr(module, "kmeans2", lambda *a, **k: (calls.append(k["minit"]), plain(*a, **k))[1])
+    Y, labels = _blobs()
+    dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0).run(list(AGREEMENT), None, None)
+    assert calls.count("++") == 10
+
+
+def test_the_note_has_the_distribution_over_the_starts():
+    """Mean, standard deviation and range over the starts, and how many are best; random starts differ here."""
+    Y, labels = _blobs(2, n=200, c=8, apart=2.0)
+    view = _view(Y, labels)
+    value, (said,) = MEASURES.get("kmeans_ari").rule(view)
+    said = dict(said.values)
+    found = clusters(view, 8, 10)
+    values = [metrics.adjusted_rand_score(labels, codes) for codes in found.codes]
+    assert said["starts"] == 10
+    assert said["k"] == 8
+    assert 0 < said["sd"]
+    assert_allclose([said["low"], said["high"]], [min(values), max(values)], atol=1e-12)
+    assert_allclose([said["mean"], said["sd"]], [np.mean(values), np.std(values, ddof=1)], atol=1e-12)
+    assert value == pytest.approx(values[found.best], abs=1e-12)
+
+
+def test_fewer_distinct_points_than_clusters_are_clusters_of_their_own():
+    """Three places for four classes: three clusters, without a warning; all points in one place: one cluster."""
+    Y, labels = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 4, axis=0), np.arange(12) % 4
+    assert dreval.kmeans_ari(Y, Y, labels=labels, random_state=0) == pytest.approx(
+        metrics.adjusted_rand_score(labels, np.repeat([0, 1, 2], 4))
+    )
+    same = np.full((12, 2), 7.1)
+    assert [getattr(dreval, name)(Y, same, labels=labels, random_state=0) for name in AGREEMENT] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("options", [{"n_clusters": 1}, {"n_clusters": 2.5}, {"n_init": 1}, {"n_clusters": 99}])
+def test_impossible_numbers_are_refused(options):
+    """Two clusters at least and no more than points, two starts at least; the argument is named."""
+    Y, labels = _blobs(n=20)
+    with pytest.raises(InputError, match=f"`{next(iter(options))}` must be an integer"):
+        dreval.kmeans_ari(Y, Y, labels=labels, **options)
+
+
+@given(pair=tie_free_pairs(min_n=6), classes=st.integers(2, 4), seed=SEEDS)
+def test_ratios_of_centroids_are_those_of_scikit_learn(pair, classes, seed):
+    """Classes of any sizes, single points among them."""
+    Y = pair[1] / np.abs(pair[1]).max()
+    labels = _labels(len(Y), classes, seed)
+    centers = np.array([Y[labels == c].mean(axis=0) for c in range(classes)])
+    assume(min(np.linalg.norm(a - b) for a, b in itertools.combinations(centers, 2)) > 1e-6)
+    for name, theirs in OF_CENTROIDS.items():
+        assert getattr(dreval, name)(Y, Y, labels=labels) == pytest.approx(theirs(Y, labels), rel=1e-7)
+
+
+def test_where_scikit_learn_takes_the_best_value_for_the_worst():
+    """Classes with one centroid: it leaves the pair out of Davies-Bouldin; classes that are points have the value 1."""
+    Y = np.array([[-1.0], [1.0], [-2.0], [2.0], [-3.0], [3.0]])
+    labels = np.repeat([0, 1, 2], 2)
+    assert metrics.davies_bouldin_score(Y, labels) == 0
+    with pytest.raises(UndefinedMeasure, match="two classes with the same centroid: got 3 such pairs"):
+        dreval.davies_bouldin(Y, Y, labels=labels)
+    points = np.repeat([[0.0], [1.0], [5.0]], 2, axis=0)
+    assert metrics.calinski_harabasz_score(points, labels) == 1
+    with pytest.raises(UndefinedMeasure, match="must not have each class in a single point"):
+        dreval.calinski_harabasz(Y, points, labels=labels)
+    assert dreval.calinski_harabasz(Y, np.zeros((6, 1)), labels=labels) == 0
+    assert dreval.davies_bouldin(Y, points, labels=labels) == 0
+
+
+@pytest.mark.parametrize("name", [*AGREEMENT, *OF_CENTROIDS])
+def test_classes_that_compare_nothing_are_refused(name):
+    """One class, or as many as points."""
+    Y = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):
+        getattr(dreval, name)(Y, Y, labels=["a"] * 10)
+    with pytest.raises(UndefinedMeasure, match="`labels` must have a class with at least 2 points: got 10 classes"):
+        getattr(dreval, name)(Y, Y, labels=list("abcdefghij"))
+
+
+@given(pair=tie_free_pairs(min_n=8), classes=st.integers(2, 4), seed=SEEDS)
+def test_calinski_harabasz_without_each_point(pair, classes, seed):
+    """The closed form is the value of the other points; NaN where a class vanishes and one is left."""
+    Y = pair[1] / np.abs(pair[1]).max()
+    labels = _labels(len(Y), classes, seed)
+    got = MEASURES.card("calinski_harabasz").without(_view(Y, labels))
+    for i, value in enumerate(got):
+        rest, own = np.delete(Y, i, axis=0), np.delete(labels, i)
+        if len(np.unique(own)) < 2:
+            assert np.isnan(value)
+        else:
+            assert value == pytest.approx(metrics.calinski_harabasz_score(rest, own), rel=1e-6)
+
+
+def test_halves_of_the_points_have_half_of_the_index():
+    """Calinski-Harabasz grows with n: values of halves are doubled, and the error is about that of the jackknife."""
+    Y, labels = _blobs(3, n=400, c=3)
+    ev = dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0)
+    whole = ev.run("calinski_harabasz", None).table.iloc[0]
+    halves = ev.run("calinski_harabasz", None, "subsampling")
+    assert 0.5 < halves.table["se"].iloc[0] / whole["se"] < 2
+    assert abs(halves.groups["value"].mean() / whole["value"] - 1) < 0.1
+
+
+def test_permuted_rows_without_a_value_do_not_cost_the_chance_level():
+    """Eight points in two places: in some draws two classes have one centroid, the level is the mean of the others."""
+    Y, labels = np.repeat([[0.0], [1.0]], 4, axis=0), np.repeat([0, 1], 4)
+    found = chance_value(MEASURES.get("davies_bouldin"), _view(Y, labels), {}, 0)
+    assert 0 < found.draws < 20
+    assert np.isfinite(found.value)
+    table = dreval.Evaluation(Y + 1e-9, {"Y": Y}, labels=labels, random_state=0, n_neighbors=1)
+    assert table.run("davies_bouldin", None, None).table["value"].tolist() == [0.0]
+
+
+def test_labels_with_gaps():
+    """The labeled points alone, with their note; as if the others were not there."""
+    Y, labels = _blobs()
+    text = np.array(list("abcd"), object)[labels]
+    text[::5] = None
+    known = np.array([one is not None for one in text])
+    names = [*AGREEMENT, *OF_CENTROIDS]
+    table = dreval.Evaluation(Y, {"Y": Y}, labels=text, random_state=0).run(names, None, None).tidy()
+    for name, value in zip(table["measure"], table["value"], strict=True):
+        seed = {"random_state": 0} if name in AGREEMENT else {}
+        expected = getattr(dreval, name)(Y[known], Y[known], labels=text[known], **seed)
+        assert value == pytest.approx(expected, abs=1e-12)
+    assert table["n_used"].tolist() == [known.sum()] * len(names)
+    assert all(" 96 labeled" in said for said in table["note"])
+
+
+def test_mean_entropy_by_hand():
+    """Two equal classes and one cluster: half of log 2."""
+    assert mean_entropy(np.array([[3], [3]])) == pytest.approx(np.log(2) / 2)
