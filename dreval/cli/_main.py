@@ -15,7 +15,8 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -27,6 +28,7 @@ from dreval._check import did_you_mean, known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
+from dreval.records.whole_file import refuse_journal
 from dreval.registry import KINDS, Registry
 
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
@@ -143,7 +145,10 @@ def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, 
 
 
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:
-    """Check, before anything is computed, that a file can be written and is none of those that are ``read``."""
+    """Check, before anything is computed, that a file can be written and is none of those that are ``read``.
+
+    It must not be the file of a study or a store either; ``check_different`` compares the outputs of one command.
+    """
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
@@ -158,6 +163,20 @@ def check_output(path: Path | None, argument: str, read: Iterable[str | None], s
     files = [split_member(text)[0] for text in read if text]
     if path.exists() and any(os.path.exists(file) and os.path.samefile(file, path) for file in files):
         raise InputError(argument, "must not be a file that is read", repr(str(path)), "Choose another path.")
+    refuse_journal(path, argument)
+
+
+def check_different(outputs: Iterable[tuple[str, Path | None]]) -> None:
+    """Check that the files that one command writes, each named by its option, are different files."""
+    taken: dict[str, str] = {}
+    for argument, path in outputs:
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if place in taken:
+            rule = f"must not be a file that {taken[place]} writes too"
+            raise InputError(argument, rule, repr(str(path)), "Choose another path.")
+        taken[place] = argument
 
 
 def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -> None:
@@ -167,10 +186,8 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
         return
     from dreval.report.page import page_target
 
-    try:
+    with option(argument):
         page_target(path)
-    except InputError as error:
-        raise error.altered(argument=argument) from error
 
 
 def with_command(made: Any, options: Any, *more: str) -> Any:
@@ -179,12 +196,23 @@ def with_command(made: Any, options: Any, *more: str) -> Any:
     return replace(made, recipe={**made.recipe, "call": call})
 
 
-def write_files(wanted: Iterable[tuple[Path | None, Callable[[Path], Any], str]], say: Say, quiet: bool) -> None:
-    """Write the requested files, each by its function, and print their paths."""
-    for path, write, what in wanted:
-        if path:
+@contextmanager
+def option(argument: str) -> Iterator[None]:
+    """A block whose errors on the path of an output name the option that holds it."""
+    try:
+        yield
+    except DrevalError as error:
+        raise error.named(dict.fromkeys(("path", "plot"), argument)) from error
+
+
+def write_files(wanted: Iterable[tuple[str, Path | None, Callable[[Path], Any], str]], say: Say, quiet: bool) -> None:
+    """Write the requested files, each named by its option and written by its function, and print their paths."""
+    for argument, path, write, what in wanted:
+        if path is None:
+            continue
+        with option(argument):
             write(path)
-        if path and not quiet:
+        if not quiet:
             say(f"\n{what} written to {path}")
 
 

@@ -109,8 +109,8 @@ def _compare(options: Any, say: Say) -> int:
         summary = comparison_summary(comparison)
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
     wanted = [
-        (options.report, partial(_write, comparison), "report"),
-        (options.plot, partial(_draw, comparison), "figure"),
+        ("--report", options.report, partial(_write, comparison), "report"),
+        ("--plot", options.plot, partial(_draw, comparison), "figure"),
     ]
     write_files(wanted, say, bool(options.json or options.paragraph))
     return DONE

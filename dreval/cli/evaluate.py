@@ -16,6 +16,7 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    check_different,
     check_output,
     check_report,
     json_text,
@@ -152,11 +153,14 @@ def _evaluate(options: Any, say: Say) -> int:
     read = [options.data, options.labels, *(source for _, source in sources)]
     from dreval.records.archive import check_saved, save_results
 
+    plots = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
+    outputs = [("--store", options.store), ("--save", options.save), ("--report", options.report)]
+    check_different([*outputs, *(("--plot", path) for _, path in plots)])
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)
     if options.save:
         check_saved(options.save, "--save")
-    plots = _plots(options, read)
+    _check_plots(plots, read)
     results = _results(options, sources)
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
     results = with_command(results, options, *seed)
@@ -166,22 +170,21 @@ def _evaluate(options: Any, say: Say) -> int:
         from dreval.report.contents.evaluation import summarize
 
         say(str(summarize(results)))
-    figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
-    report = (options.report, partial(_write, results), "report")
-    write_files([(options.save, partial(save_results, results), "result"), report, *figures], say, options.json)
+    saved = ("--save", options.save, partial(save_results, results), "result")
+    report = ("--report", options.report, partial(_write, results), "report")
+    figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]
+    write_files([saved, report, *figures], say, options.json)
     return NOT_ALL if results.failed else DONE
 
 
-def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
-    """The requested figures: their kinds and paths."""
-    figures = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
+def _check_plots(figures: list[tuple[str, Path]], read: list[str | None]) -> None:
+    """Check the kinds and paths of the requested figures."""
     if figures:
         from dreval.report.plot import kind_card
 
         for kind, path in figures:
             kind_card(kind, argument="--plot")
             check_output(path, "--plot", read, FIGURES)
-    return figures
 
 
 def _write(results: Any, path: Path) -> None:

@@ -22,6 +22,7 @@ from dreval.cli._main import (
     json_text,
     names,
     one_of,
+    option,
 )
 from dreval.errors import InputError, MissingFile
 from dreval.glossary import METRICS
@@ -122,7 +123,8 @@ def _report(options: Any, say: Say) -> int:
 
     check_report(options.report, "report", [str(options.file)])
     study = Study.open(options.file)
-    path = write_study(study, options.report, title=options.title)
+    with option("report"):
+        path = write_study(study, options.report, title=options.title)
     document = {"report": str(path), **_counts(study.status())}
     say(json_text(document) if options.json else f"report written to {path}")
     return DONE

@@ -14,13 +14,13 @@ import pandas as pd
 from dreval._check import check_numeric, check_one_of, describe, did_you_mean
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
-from dreval.journal.store import is_journal
 from dreval.journal.study_file import read_study_table
 from dreval.records.archive import load_results
 from dreval.records.comparison import Family
 from dreval.records.frames import full_name
 from dreval.records.notes import Note, Notes, joined, note
 from dreval.records.results import Results
+from dreval.records.whole_file import is_journal
 from dreval.registry import MEASURES, METHODS
 
 KEYS = ("dataset", "embedding", "replicate", "measure", "parameters")

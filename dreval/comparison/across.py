@@ -27,12 +27,12 @@ from dreval.comparison.within import compare_pairs
 from dreval.errors import Hint, InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.journal.store import is_journal
 from dreval.records.archive import load_results
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.results import Results
+from dreval.records.whole_file import is_journal
 
 ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
 DEFAULT = ("friedman", "nemenyi", "wilcoxon")

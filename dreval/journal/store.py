@@ -29,7 +29,6 @@ WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 TOKEN = re.compile("[0-9a-f]{16}")  # of a claimant, and the end of the name of its lock file
 NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-_MAGIC = b"SQLite format 3\0"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, recipe TEXT NOT NULL) WITHOUT ROWID;
@@ -44,15 +43,6 @@ CREATE TABLE IF NOT EXISTS tasks (
 
 _VALUE, _ARRAY = "value, value_sha256", "array, array_sha256"
 Cell = tuple[dict[str, Any], npt.NDArray[Any] | None]
-
-
-def is_journal(path: str | Path) -> bool:
-    """Whether a file is a journal by its first bytes."""
-    path = Path(path)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def cell_key(recipe: Mapping[str, Any]) -> str:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy.typing as npt
 
 from dreval.errors import DrevalError, InputError
-from dreval.journal.store import Claims, Store, is_journal, running
+from dreval.journal.store import Claims, Store, running
 from dreval.records.frames import tidy_frame
 from dreval.records.notes import Note, Notes
+from dreval.records.whole_file import is_journal
 
 if TYPE_CHECKING:
     import pandas as pd

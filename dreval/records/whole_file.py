@@ -18,6 +18,22 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 OWN = re.compile(r"/(?:dev/fd|proc/self/fd|dev)/(\d+|stdout|stderr)")  # a descriptor of this process, by its path
 STANDARD = {"stdout": 1, "stderr": 2}
 BINARY = getattr(os, "O_BINARY", 0)  # only Windows has it
+_MAGIC = b"SQLite format 3\0"
+
+
+def is_journal(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a journal (a study, or a store of a run) by its first bytes."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def refuse_journal(path: str | os.PathLike[str], argument: str) -> None:
+    """Raise an error for the file of a study or a store: finished work is not overwritten by what is made of it."""
+    if is_journal(path):
+        got = f"{os.fspath(path)!r}, which holds the finished work of a study or a run"
+        raise InputError(argument, "must not be the file of a study or a store", got, "Choose another path.")
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes, argument: str = "path") -> Path:
@@ -41,13 +57,13 @@ def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator
 
     The content goes to a temporary file in the same folder (``.NAME.XXXX.part``, which a killed process leaves behind
     and which may be deleted), is forced to the disk, and is renamed. An error, an interrupt or a full disk leaves what
-    was there. A link keeps pointing at its file, whose permissions are kept; another hard link to it keeps the old
-    content. ``/dev/stdout``, a pipe and a device are written as they are.
+    was there. The file of a study or a store is not replaced. A link keeps pointing at its file, whose permissions are
+    kept; another hard link to it keeps the old content. ``/dev/stdout``, a pipe and a device are written as they are.
 
     Raises
     ------
     InputError
-        If the file cannot be written.
+        If the file cannot be written, or is that of a study or a store.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -62,6 +78,7 @@ def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator
             return
         if old is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        refuse_journal(target, argument)
         part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
         try:

@@ -16,6 +16,7 @@ import pytest
 from cli_runs import EVALUATE, Y, without_call
 
 import dreval
+from dreval.journal.store import Store
 
 # evaluate
 
@@ -73,6 +74,27 @@ def test_methods_are_run_anew(run: Any) -> None:
     assert (code, "`--n-replicates` must be an integer >= 2: got 1" in err) == (2, True)
 
 
+@pytest.mark.parametrize(("option", "name"), [("--save", "s.dreval"), ("--report", "s.html"), ("--plot", "map=s.png")])
+def test_finished_work_is_not_overwritten(run: Any, folder: Path, option: str, name: str) -> None:
+    """The file of a study or a store is no place for an output, and this is known before anything is computed."""
+    with Store(folder / name.removeprefix("map=")) as store:
+        store.open_run({"method": "pca"})
+    before = (folder / name.removeprefix("map=")).read_bytes()
+    code, out, err = run(*EVALUATE, option, name)
+    assert (code, out) == (2, "")
+    assert f"`{option}` must not be the file of a study or a store: got" in err
+    assert (folder / name.removeprefix("map=")).read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+@pytest.mark.parametrize(("option", "name"), [("--save", "full.dreval"), ("--report", "full.html")])
+def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name: str) -> None:
+    (folder / name).symlink_to("/dev/full")
+    code, _, err = run(*EVALUATE, "--ci", "none", option, name)
+    assert code == 2
+    assert f"`{option}` must be on a disk with room for it" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,6 +140,9 @@ def test_methods_are_run_anew(run: Any) -> None:
         ((*EVALUATE, "--save", "data.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--save", "umap.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--labels", "labels.csv:kind", "--save", "labels.csv"), "must not be a file that is read"),
+        ((*EVALUATE, "--store", "a", "--save", "./a"), "`--save` must not be a file that --store writes too: got 'a'"),
+        ((*EVALUATE, "--store", "a.html", "--report", "a.html"), "`--report` must not be a file that --store writes"),
+        ((*EVALUATE, "--plot", "map=a.png", "--plot", "map=a.png"), "`--plot` must not be a file that --plot writes"),
     ],
 )
 def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.journal.store import Store, cell_key, is_journal
+from dreval.journal.store import Store, cell_key
+from dreval.records.whole_file import is_journal
 
 RECIPE = {"method": "pca", "n": 3}
 WRITER = """

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,16 @@ def test_a_file_without_permission_to_write_is_not_replaced(tmp_path: Path) -> N
     with pytest.raises(InputError, match="must be a place where a file can be written"):
         write_whole(path, "new")
     assert path.read_text() == "kept"
+
+
+def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "study.dreval"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("CREATE TABLE cells (value TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="must not be the file of a study or a store"):
+        write_whole(path, "x")
+    assert path.read_bytes() == before
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
