@@ -52,6 +52,7 @@ DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
+INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 MUTANTS = [
@@ -195,6 +196,9 @@ MUTANTS = [
     Mutant(
         "measures/spanning_tree_distance.py", "np.sort(spanning_tree(space)[1])", "spanning_tree(space)[1]", STRUCTURE
     ),
+    Mutant("geometry/_loops/density_clusters.py", "taken[c] = not inner[c]", "taken[c] = inner[c]", INTER_CLUSTER),
+    Mutant("geometry/_loops/density_clusters.py", "if gap > 0:", "if gap != 0:", INTER_CLUSTER),
+    Mutant("geometry/shared_neighbors.py", "k + 1.0, 1.0, -1.0", "k + 0.0, 0.0, -1.0", INTER_CLUSTER),
     Mutant("geometry/_loops/angles.py", "if c == codes[i]:", "if False:", STRUCTURE),
     Mutant(
         "measures/class_angular_distortion.py", "(v * (c - 1) * classes.sizes)", "(v * c * classes.sizes)", STRUCTURE

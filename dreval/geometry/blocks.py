@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
+from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, take
 from dreval.geometry.neighbors import orders
@@ -284,6 +285,15 @@ def sweep(
             metric=metric,
         )
     return views
+
+
+def drawn_points(view: View, limit: int) -> IntArray:
+    """All points of the view, or ``limit`` random ones of more; without a group of points, those of them that stay."""
+    n = len(view.Y)
+    if n <= limit:
+        return view.population
+    chosen = np.sort(stream(view.seed, "drawn points").choice(n, limit, replace=False))
+    return np.asarray(chosen[np.isin(chosen, view.population)])
 
 
 def n_blocks(n: int, m: int) -> int:

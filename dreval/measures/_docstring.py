@@ -50,6 +50,7 @@ _PARAMETER_DOCS = {
         "n_clusters : int, default {default}\n    Number of clusters, at least 2; None: as many as there are classes."
     ),
     "n_init": "n_init : int, default {default}\n    Runs of k-means, each from other starting points, at least 2.",
+    "n_walks": "n_walks : int, default {default}\n    Number of random clusters, at least 2.",
     "sigma": (
         "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
     ),
@@ -69,6 +70,7 @@ DRAWN = {
     "n_folds": "the folds",
     "n_init": "the starting points",
     "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
+    "n_walks": "the walks, and the points that are drawn of more than 5000",
     "": "the pairs or points that are drawn of more than 5000 points (see Cost); of fewer nothing is drawn",
 }
 

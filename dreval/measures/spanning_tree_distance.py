@@ -6,17 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from dreval._random import stream
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, drawn_points
 from dreval.geometry.distances import Space
 from dreval.geometry.graphs import spanning_tree
 from dreval.geometry.pairs import Estimate, left_out_anchors
 from dreval.measures._measure import FloatArray, measure
-from dreval.records.notes import LIMIT, define
+from dreval.records.notes import note
 
 POINTS = 5000  # of more points, the trees of so many drawn at random are compared
-
-DRAWN = define("spanning_tree_distance.drawn", LIMIT, "the trees of {drawn:,} of {total:,} points, drawn at random")
 
 
 @measure(
@@ -67,7 +64,7 @@ def spanning_tree_distance(view: View) -> Estimate:
     >>> dreval.spanning_tree_distance(X, np.arange(4.0))
     0.9333333333333332
     """
-    chosen = _drawn(view)
+    chosen = drawn_points(view, POINTS)
     value = _difference(view, chosen)
     if len(view.Y) <= POINTS:
         return Estimate(value)
@@ -75,16 +72,7 @@ def spanning_tree_distance(view: View) -> Estimate:
     def left_out() -> FloatArray:
         return left_out_anchors(replace(view, rows=chosen), value, lambda stay: _difference(view, chosen[stay]))
 
-    return Estimate(value, (DRAWN(drawn=len(chosen), total=view.n),), left_out, n_used=len(chosen))
-
-
-def _drawn(view: View) -> np.ndarray:
-    """The points of the trees; without a group of points, those of them that stay."""
-    n = len(view.Y)
-    if n <= POINTS:
-        return view.population
-    chosen = np.sort(stream(view.seed, "points of trees").choice(n, POINTS, replace=False))
-    return chosen[np.isin(chosen, view.population)]
+    return Estimate(value, (note("points.some", drawn=len(chosen), total=view.n),), left_out, n_used=len(chosen))
 
 
 def _difference(view: View, points: np.ndarray) -> float:

@@ -223,6 +223,19 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Compare the standard error of this draw with the differences.",
     ),
+    "points.some": Code("{drawn:,} of {total:,} points drawn at random", LIMIT),
+    "clusters.drawn": Code(
+        "{walks} random clusters, standard error of these draws {se:.2g}",
+        LIMIT,
+        "Compare the standard error of these draws with the differences.",
+    ),
+    "clusters.flat": Code(
+        "{count} of {walks} random clusters without a point that has {least} similar ones in the other space "
+        "count as right",
+        LIMIT,
+        "Use more neighbors.",
+    ),
+    "clusters.none": Code("no pair of clusters is wrong: counted as 1", ASSUMPTION),
     "pairs.largest": Code(
         "on average a little too high: the largest distance seen may not be the largest of all", LIMIT
     ),

@@ -17,7 +17,7 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import drawn_points, leave_out, random_groups, sweep
 from dreval.measures import spanning_tree_distance as tree_module
 from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer
@@ -62,7 +62,7 @@ def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     Y = X[:, :2] + 0.1 * rng.normal(size=(150, 2))
-    chosen = tree_module._drawn(sweep(X, {"": Y}, k=1)[""])
+    chosen = drawn_points(sweep(X, {"": Y}, k=1)[""], 60)
     assert len(chosen) == 60
     expected = dreval.spanning_tree_distance(X[chosen], Y[chosen])
     for anchors in (None, 40):

@@ -22,7 +22,7 @@ class Names(dict[str, object]):
         card = MEASURES.card(word)
         options: dict[str, object] = {"n_neighbors": self["k"]} if "n_neighbors" in card.parameters else {}
         options |= {"labels": self.data.labels} if "labels" in card.needs else {}
-        options |= {"random_state": 0} if "n_init" in card.parameters else {}
+        options |= {"random_state": 0} if {"n_init", "n_walks"} & {*card.parameters} else {}
         value = getattr(dreval, word)(self.data.X, self.data.Y, **options)
         self[word] = int(value) if word == "k_max" else value
         return self[word]
