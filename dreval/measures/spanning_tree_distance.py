@@ -50,6 +50,9 @@ def spanning_tree_distance(view: View) -> Estimate:
     Most edges join neighbors. A long edge between two clusters is one of n - 1, so that a few large gaps move the value
     little; ``label_trustworthiness`` and ``class_angular_distortion`` compare known clusters.
 
+    The interval of ``ci="points"`` is conservative: over 60 samples of 100 points, in three clusters or in one, its
+    standard error was 1.3 times the standard deviation of the values.
+
     See Also
     --------
     wasserstein_distance : the same for the distances of all pairs.
