@@ -24,6 +24,7 @@ _PLACES = {
     "simulate": "datasets._dataset",
     "IndependenceTest": "records.independence_test",
     "bandwidth_curve": "significance._curves",
+    "centroid_triplets": "measures.centroid_triplet_accuracy",
     "dependence_ranking": "significance._ranking",
     "kappa_curve": "significance._curves",
     "list_datasets": "registry",

@@ -13,6 +13,7 @@ from dreval.datasets._dataset import simulate as simulate
 from dreval.datasets._raw import load_dataset as load_dataset
 from dreval.evaluation.evaluation import Evaluation as Evaluation
 from dreval.inputs.source import embed as embed
+from dreval.measures.centroid_triplet_accuracy import centroid_triplets as centroid_triplets
 from dreval.protocol.protocol import Protocol as Protocol
 from dreval.records.archive import load_results as load_results
 from dreval.records.independence_test import IndependenceTest as IndependenceTest
@@ -41,6 +42,8 @@ __all__ = [
     "calinski_harabasz",
     "card",
     "cca_test",
+    "centroid_triplet_accuracy",
+    "centroid_triplets",
     "class_angular_distortion",
     "class_aware_continuity",
     "class_aware_trustworthiness",
@@ -124,6 +127,7 @@ def average_local_error(X: Any, Y: Any, *, metric: Any = ..., random_state: Any 
 def b_nx(X: Any, Y: Any, *, metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def calinski_harabasz(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
 def cca_test(x: Any, y: Any, *, method: str = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
+def centroid_triplet_accuracy(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
 def class_angular_distortion(X: Any, Y: Any, *, labels: Any, n_triplets: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
 def class_aware_continuity(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def class_aware_trustworthiness(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...

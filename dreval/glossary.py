@@ -87,6 +87,7 @@ COLUMNS: dict[str, str] = {
 TARGETS: dict[str, str] = {
     "anchors": "all points of this embedding",
     "points": "the population the points came from, embedding held fixed, as if not fitted to them",
+    "classes": "the population the classes came from, embedding held fixed",
     "replicates": "other runs of the method",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method re-run",

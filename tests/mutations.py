@@ -168,6 +168,10 @@ MUTANTS = [
     Mutant("measures/_clusters.py", "good = sums <= sums.min() * (1 + SAME)", "good = sums >= sums.max()", CLUSTERS),
     Mutant("measures/_clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
     Mutant("measures/calinski_harabasz.py", "size / np.maximum(size - 1, 1) * own", "own", CLUSTERS),
+    Mutant(
+        "measures/centroid_triplet_accuracy.py", "ordered - discordant - half / 2", "ordered - discordant", CLUSTERS
+    ),
+    Mutant("measures/centroid_triplet_accuracy.py", "np.where(turned, f, b), np.where(turned, b, f)", "b, f", CLUSTERS),
     Mutant("measures/davies_bouldin.py", "ratio.max(axis=1)", "ratio.min(axis=1)", CLUSTERS),
     Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant(

@@ -66,6 +66,7 @@ MAY_BE_EMPTY = {
         "measures",
         "contributions",
     ): "what a point contributes has the bounds of the measure, or is no share of the value",
+    ("measures", "without_class"): "its interval is over points",
     ("measures", "growth"): "its value does not grow with the number of points",
     ("measures", "without"): "its values without each point cost more than a pass",
     ("measures", "parameters"): "the measure has no parameter",

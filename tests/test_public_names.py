@@ -23,6 +23,7 @@ from dreval.registry import DATASETS, FIGURES, KINDS, MEASURES, METHODS, TESTS
 
 FUNCTIONS = {
     "bandwidth_curve",
+    "centroid_triplets",
     "compare",
     "dependence_ranking",
     "embed",

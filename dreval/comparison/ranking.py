@@ -136,7 +136,7 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
         made, freedom = np.atleast_2d(np.cov(values)) * max(1 - m / at.n, 0.0) / m, m - 1
     elif kind not in ("", "anchors") and any(name in at.groups for name in names):
         places, values = stacked(at.groups)
-        if kind == "points":
+        if kind in ("points", "classes"):
             made = np.mean([jackknife_covariance(part.T) for part in values.transpose(1, 0, 2)], axis=0)
             freedom = values.shape[2] - 1
         else:  # halves of the points: as halves_interval, with what embeddings share

@@ -237,6 +237,8 @@ def settings_of(results: Results, names: Any = None, measure: Any = None) -> lis
         values = {e: float(known[e]) for e in chosen if e in known}
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
+        left = key["measure"] in MEASURES and MEASURES.card(key["measure"]).without_class is not None
+        own_kinds = {e: "classes" if left and kind == "points" else kind for e, kind in kinds.items()}
         whole = (results.recipe.get("anchors") or 0) >= n or (
             key["measure"] in MEASURES and MEASURES.card(key["measure"]).level == "global"
         )
@@ -244,7 +246,7 @@ def settings_of(results: Results, names: Any = None, measure: Any = None) -> lis
         chance = float(rows["chance"].abs().max())
         more: dict[str, Any] = {"chance": 0.0 if math.isnan(chance) else chance}
         more |= {**columns, "seed": seed, "exact": frozenset(rows["embedding"][sure])}
-        made.append(Setting(key, n, higher, values, kinds, groups=groups, runs=seeds, **more))
+        made.append(Setting(key, n, higher, values, own_kinds, groups=groups, runs=seeds, **more))
     return made
 
 
@@ -282,7 +284,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
         interval = jackknife_interval(advantage, at.left_out[first] - at.left_out[second], UNBOUNDED, size)
     elif kind != "anchors" and first in at.groups and second in at.groups:
         gaps = at.groups[first] - at.groups[second]
-        if kind == "points":
+        if kind in ("points", "classes"):
             interval = partitions_interval(advantage, gaps, UNBOUNDED, size)
         else:
             interval = halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)

@@ -95,7 +95,7 @@ class Again:
         count = min(GROUPS, n)
         partitions = 1 if count == n else self.intervals.counts["partitions"]
         room = n + n // -count - 1  # neighbors that are left without the largest group
-        single = [(at, task) for at, task in enumerate(self.tasks) if task.card.smooth and task.card.without is None]
+        single = [(at, task) for at, task in enumerate(self.tasks) if task.card.smooth and _by_groups(task)]
         rows = {name: self._rows(found[name]) for name in names}
         for row in (
             rows[name][at]
@@ -287,6 +287,11 @@ def _left_out(view: View, tasks: Sequence[MeasureTask]) -> list[View]:
     if any("full_ranks" in task.card.needs for task in tasks):
         share_coranking(view, left)
     return left
+
+
+def _by_groups(task: MeasureTask) -> bool:
+    """Whether its values without points or classes are not known from the first pass."""
+    return task.card.without is None and task.card.without_class is None
 
 
 def _add_partition_band(found: Found, task: MeasureTask, curves: FloatArray) -> None:

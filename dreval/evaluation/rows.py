@@ -225,6 +225,8 @@ def _add_interval(
         interval = _anchored(row, task, got, view, found)
     elif ci == "points" and task.card.without is not None:
         interval = _without_points(row, task, got, view, found)
+    elif ci == "points" and task.card.without_class is not None:
+        interval = _without_classes(row, task, got, view, found)
     if interval is None:
         return
     known = interval.kind in ("exact", "unseen")  # where no spread is an answer
@@ -269,6 +271,18 @@ def _without_points(row: dict[str, Any], task: MeasureTask, got: Answer, view: V
         return None
     found.left_out[full_name(task.name, task.words)] = values
     return jackknife_interval(got.value, values, task.card.bounds, chance_size(row), found.level)
+
+
+def _without_classes(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, found: Found) -> Interval | None:
+    """The same without each class; the values are kept as groups."""
+    try:
+        values = task.card.without_class(view, **task.parameters)
+    except UndefinedMeasure as reason:
+        add_note(row, "interval.refused", reason=refusal(reason))
+        return None
+    _keep_groups(row, task, values, found)
+    interval = jackknife_interval(got.value, values, task.card.bounds, chance_size(row), found.level)
+    return replace(interval, kind="classes")
 
 
 def chance_size(row: dict[str, Any]) -> float:

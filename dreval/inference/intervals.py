@@ -25,6 +25,7 @@ CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")
 METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
+    "classes": "delete-one jackknife over classes",
     "anchors": "anchors drawn without replacement, finite-population corrected",
     "bets": "anchors drawn without replacement, betting interval of a bounded mean, or Student's interval where wider",
     "unseen": "anchors drawn without replacement, all alike: the largest share of other points that they can miss",
@@ -35,6 +36,7 @@ METHODS = {
 }
 TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS``
     **dict.fromkeys(("points", "partitions", "subsampling"), "points"),
+    "classes": "classes",
     **dict.fromkeys(("anchors", "bets", "unseen", "exact"), "anchors"),
     **dict.fromkeys(("seeds", "subsamples"), "replicates"),
 }

@@ -88,6 +88,8 @@ class MeasureCard:
         Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
         are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no point can be
         left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
+    without_class : function or None
+        Values (c,) without each class, of a view and the parameters, for a jackknife over classes in place of points.
     counted : {"all", "first", "edge"}
         Which ranks in the embedding the value depends on, however rows are paired: all, those of the first k neighbors,
         or only the set of the first k. Ties elsewhere leave the chance level in closed form.
@@ -131,6 +133,7 @@ class MeasureCard:
     ceiling: Callable[[int, int], float] | None = None
     expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
+    without_class: Callable[..., FloatArray] | None = None
     counted: str = "all"
     quadratic: bool = False
     smooth: bool = True
@@ -274,7 +277,7 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         given = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
             del given["n_neighbors"]  # its own default, which is reduced for small data
-        view = _named_view(card, given)
+        view = named_view(card, given)
         bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
@@ -326,7 +329,7 @@ def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
     return pd.DataFrame({"worst": worst, "value": values, "best": best}, ks)
 
 
-def _named_view(card: MeasureCard, given: dict[str, Any]) -> View:
+def named_view(card: MeasureCard, given: dict[str, Any]) -> View:
     """The view of one embedding; errors name the arguments X and Y."""
     try:
         return _view(card, given)

@@ -591,6 +591,8 @@ class Results(Record):
               ``n_neighbors``.
             - "kappa_curve": kernel canonical correlation (KCCA) with the classes over its regularization kappa, above
               permutations.
+            - "centroid_triplets": whether classes that are nearer to each other than to a third one in the embedding
+              are so in the data: the ratio of the two distances in both spaces, for each triple of classes.
             - "critical_difference" and "wins" need several data sets: they are refused here, with what to do.
         ax : matplotlib Axes, optional
             Where to draw a figure of one panel. Words below the figure are then left out.
@@ -636,8 +638,9 @@ class Results(Record):
         InputError
             If nothing was computed, or the result has not what the kind needs: values per point ("map"), several
             numbers of neighbors ("curve"), a measure of pairs ("shepard"), two embeddings and intervals ("forest",
-            "difference_map"), a test with permutations ("null"), the data in memory ("coranking"), labels
-            ("kappa_curve"); or if ``ax`` is given and the figure has several panels.
+            "difference_map"), a test with permutations ("null"), the data in memory ("coranking",
+            "centroid_triplets"), labels ("kappa_curve", "centroid_triplets"); or if ``ax`` is given and the figure has
+            several panels.
 
         Notes
         -----

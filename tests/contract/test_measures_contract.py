@@ -145,7 +145,7 @@ def test_a_perfect_copy_is_best(name, pair):
     """Y = X has the value on the card or the best end of the bounds (without direction the lower); also with ties."""
     X, card = pair[0], _card(name)
     best = card.ceiling(len(X), 5) if card.ceiling else card.bounds[1 if card.direction == "higher" else 0]
-    labels = {"labels": np.arange(len(X)) < len(X) // 2} if "labels" in card.needs else {}
+    labels = {"labels": np.arange(len(X)) * 3 // len(X)} if "labels" in card.needs else {}
     if labels:  # classes that the data themselves separate
         X = np.ascontiguousarray(X / np.abs(X).max() + 10.0 * labels["labels"][:, None])
         labels |= {key: value for key, value in _options(name, X, k=1).items() if key != "labels"}
@@ -247,7 +247,8 @@ def test_what_every_measure_must_see(name):
     """Bending the embedding changes every value; bound and energy ratio read only the number of columns."""
     X, Y = _cloud()
     bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
-    same = np.abs(_numbers(name, X, bent) - _numbers(name, X, Y)).max() < 1e-9
+    more = {"labels": np.arange(60) % 9} if _card(name).without_class else {}  # the order of few classes may stay
+    same = np.abs(_numbers(name, X, bent, **more) - _numbers(name, X, Y, **more)).max() < 1e-9
     assert same == (name in {"procrustes_lower_bound", "energy_ratio"})
 
 

@@ -221,10 +221,11 @@ def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarr
 
 
 def test_left_out_values_reproduce_the_standard_error() -> None:
-    """Delete-one where a measure has it, else squared errors averaged over 8 partitions; Student's interval of them."""
+    """Delete-one where a measure has it, of points or classes, else 8 partitions; Student's interval of them."""
     from scipy.stats import t
 
-    results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[4, 9], random_state=2).run("all", None)
+    labels = np.array(list("abcde") * 8)
+    results = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=[4, 9], random_state=2).run("all", None)
     groups = results.groups.groupby(["measure", "parameters"])
     columns = setting_names(results.table)
     for row in results.tidy().to_dict("records"):
@@ -238,7 +239,7 @@ def test_left_out_values_reproduce_the_standard_error() -> None:
         else:
             part = groups.get_group((row["measure"], row["parameters"]))
             left_out = part.pivot(index="partition", columns="group", values="value").to_numpy()
-            assert left_out.shape == (8, 20)
+            assert left_out.shape == ((8, 20) if card.without_class is None else (1, 5))
         g = left_out.shape[1]
         se = np.sqrt(np.mean((g - 1) / g * ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)))
 
@@ -250,8 +251,8 @@ def test_left_out_values_reproduce_the_standard_error() -> None:
         lower, upper = np.nan_to_num(row["lower"], nan=-np.inf), np.nan_to_num(row["upper"], nan=np.inf)
         assert row["conf_low"] == pytest.approx(max(row["value"] - t.ppf(0.975, g - 1) * se, lower), abs=1e-12)
         assert row["conf_high"] == pytest.approx(min(row["value"] + t.ppf(0.975, g - 1) * se, upper), abs=1e-12)
-        assert row["conf_method"] == METHODS["points" if card.without is not None else "partitions"]
-        assert row["target"] == TARGETS["points"]
+        kind = "points" if card.without is not None else "partitions" if card.without_class is None else "classes"
+        assert (row["conf_method"], row["target"]) == (METHODS[kind], TARGETS[kind])
 
 
 @settings(max_examples=5)
@@ -372,7 +373,8 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_smallest_data(n: int, d: int) -> None:
     """Four points, one column, more columns than the data: every measure at every k has a value in its bounds."""
     image = np.random.default_rng(1).normal(size=(n, min(d, n)))
-    ev = dreval.Evaluation(X[:n], {"e": image}, labels=LABELS[:n], n_neighbors=list(range(1, n)), random_state=0)
+    labels = np.array(list("abcabca"))[:n]
+    ev = dreval.Evaluation(X[:n], {"e": image}, labels=labels, n_neighbors=list(range(1, n)), random_state=0)
     table = ev.run("all", options=FEW).tidy()
     methods = [name for name in dreval.list_measures() if "method" in MEASURES.card(name).needs]
     rows = table[(table["test"] == "") & ~table["measure"].isin(methods)]

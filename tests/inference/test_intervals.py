@@ -163,7 +163,7 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
 def test_every_kind_has_its_words():
     """Method and target are said for each kind of interval."""
     anchors = {"anchors", "bets", "unseen", "exact"}
-    others = {"points", "partitions", "subsampling", "seeds", "subsamples"}
+    others = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
     assert METHODS.keys() == TARGETS.keys() == anchors | others
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 

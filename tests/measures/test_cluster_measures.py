@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
+from figure_reading import texts
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,7 +17,7 @@ from sklearn.cluster import KMeans
 from strategies import pairs, tie_free_pairs
 
 import dreval
-from dreval.errors import InputError, UndefinedMeasure
+from dreval.errors import InputError, InputWarning, UndefinedMeasure
 from dreval.geometry.blocks import sweep
 from dreval.measures._chance import chance_value
 from dreval.measures._clusters import clusters, expected_information, mean_entropy, mutual_information
@@ -242,3 +245,134 @@ def test_labels_with_gaps():
 def test_mean_entropy_by_hand():
     """Two equal classes and one cluster: half of log 2."""
     assert mean_entropy(np.array([[3], [3]])) == pytest.approx(np.log(2) / 2)
+
+
+# the order of the distances of centroids
+
+
+def _far(points, labels):
+    """Distances of the centroids, as a dict of pairs of classes."""
+    names = sorted(set(labels))
+    centers = {a: points[np.array(labels) == a].mean(axis=0) for a in names}
+    return {(a, b): np.linalg.norm(centers[a] - centers[b]) for a, b in itertools.combinations(names, 2)}
+
+
+def _accuracy(X, Y, labels):
+    """Pair of pairs by pair of pairs; equal distances in the embedding one half, in the data none."""
+    x, y = _far(X, labels), _far(Y, labels)
+    found = []
+    for s, t in itertools.combinations(x, 2):
+        if abs(x[s] - x[t]) > 1e-9:
+            equal = abs(y[s] - y[t]) <= 1e-9
+            found.append(0.5 if equal else float((x[s] < x[t]) == (y[s] < y[t])))
+    return np.mean(found) if found else 1.0
+
+
+@given(pair=pairs(min_n=8, scales=False), classes=st.integers(3, 5), seed=SEEDS)
+def test_centroid_triplets_are_their_definition(pair, classes, seed):
+    """The share of the pairs of distances, and each row of the table, ties included."""
+    X, Y = (Z / np.abs(Z).max() for Z in pair)
+    labels = _labels(len(Y), classes, seed)
+    assume(len(set(labels)) == classes)
+    x, y = _far(X, labels), _far(Y, labels)
+    gaps = [abs(a - b) for far in (x, y) for a, b in itertools.combinations(far.values(), 2)]
+    assume(all(gap > 1e-6 or gap < 1e-13 for gap in gaps))
+    assert dreval.centroid_triplet_accuracy(X, Y, labels=labels) == pytest.approx(_accuracy(X, Y, labels), abs=1e-12)
+    table = dreval.centroid_triplets(X, Y, labels=labels)
+    assert len(table) == classes * (classes - 1) * (classes - 2) // 2
+    for row in table.itertuples():
+        a, b, c = row[1:4]
+        near, far = tuple(sorted((a, b))), tuple(sorted((a, c)))
+        assert y[near] <= y[far] + 1e-9
+        if abs(x[near] - x[far]) <= 1e-9:
+            assert np.isnan(row.same)
+        else:
+            expected = 0.5 if abs(y[near] - y[far]) <= 1e-9 else float(x[near] < x[far])
+            assert row.same == expected
+            assert x[far] < 1e-9 or row.data_ratio == pytest.approx(x[near] / x[far], rel=1e-6)
+
+
+def test_centroid_triplet_accuracy_is_kendalls_tau():
+    """(tau + 1) / 2 of SciPy where nothing is tied."""
+    from scipy.stats import kendalltau
+
+    rng = np.random.default_rng(5)
+    X, labels = rng.normal(size=(90, 4)), np.arange(90) % 9
+    Y = X[:, :2] + rng.normal(size=(90, 2))
+    tau = kendalltau(list(_far(X, labels).values()), list(_far(Y, labels).values())).statistic
+    assert dreval.centroid_triplet_accuracy(X, Y, labels=labels) == pytest.approx((tau + 1) / 2, abs=1e-12)
+
+
+def test_the_interval_of_centroid_triplets_leaves_out_classes():
+    """Values are those of the other classes, the error is their jackknife, and pairs are tested by them."""
+    rng = np.random.default_rng(6)
+    labels = np.arange(120) % 8
+    X = 3 * rng.normal(size=(8, 4))[labels] + rng.normal(size=(120, 4))
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 1:3]}, labels=labels, random_state=0)
+    results = ev.run("centroid_triplet_accuracy", None)
+    row = results.table.iloc[0]
+    values = results.groups.query("embedding == 'a'")["value"].to_numpy()
+    expected = [
+        dreval.centroid_triplet_accuracy(X[labels != c], X[labels != c, :2], labels=labels[labels != c])
+        for c in range(8)
+    ]
+    assert_allclose(values, expected, atol=1e-12)
+    assert row["se"] == pytest.approx(np.sqrt(7 / 8 * ((values - values.mean()) ** 2).sum()))
+    assert (row["target"], row["n_groups"]) == ("classes", 8)
+    pair = results.compare().pairs.iloc[0]
+    gaps = values - results.groups.query("embedding == 'b'")["value"].to_numpy()
+    assert pair["test"] == "classes"
+    assert pair["se"] == pytest.approx(np.sqrt(7 / 8 * ((gaps - gaps.mean()) ** 2).sum()))
+    assert "over the classes" in str(results.compare())
+
+
+def test_few_classes_have_no_interval_or_no_value():
+    """Three classes: a value and a note; two: an error that says so."""
+    Y, labels = _blobs(n=60, c=3)
+    row = dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0).run("centroid_triplet_accuracy", None)
+    assert row.table["value"].tolist() == [1.0]
+    assert row.table["se"].isna().all()
+    assert "must have at least 4 classes for a jackknife over classes: got 3" in row.tidy()["note"][0]
+    for call in (dreval.centroid_triplet_accuracy, dreval.centroid_triplets):
+        with pytest.raises(UndefinedMeasure, match="`labels` must have at least 3 classes: got 2"):
+            call(Y, Y, labels=labels > 0)
+
+
+def test_chance_of_centroids_is_one_half_for_classes_of_equal_size():
+    """Six points in three classes, all 720 orders of the embedding's rows, with equal points or without."""
+    X = np.array([0.0, 0.3, 1.1, 1.7, 3.2, 3.9])[:, None]
+    labels = np.repeat([0, 1, 2], 2)
+    for Y in (X + X**2, np.array([[0.0], [0], [1], [1], [1], [5]])):
+        orders = itertools.permutations(range(6))
+        values = [dreval.centroid_triplet_accuracy(X, Y[list(order)], labels=labels) for order in orders]
+        assert np.mean(values) == pytest.approx(0.5, abs=1e-12)
+
+
+def test_the_table_names_the_classes_of_the_labeled_points():
+    """Names are those of the labels, of a column of the data too; points without label are left out."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("xyz"))
+    frame["kind"] = np.array(["cat", "dog", "emu", None], object)[np.arange(40) % 4]
+    known = frame["kind"].notna().to_numpy()
+    Y = rng.normal(size=(40, 2))
+    with pytest.warns(InputWarning, match="30 labeled"):
+        table = dreval.centroid_triplets(frame, Y, labels="kind")
+    assert set(table["class"]) == {"cat", "dog", "emu"}
+    alone = dreval.centroid_triplets(
+        frame.loc[known, list("xyz")].to_numpy(), Y[known], labels=frame["kind"][known].to_numpy()
+    )
+    pd.testing.assert_frame_equal(table, alone)
+
+
+def test_the_figure_of_triples_counts_those_with_the_same_order():
+    """Beside the name of each embedding stands the number of the table; labels and data are needed."""
+    Y, labels = _blobs(c=5)
+    results = dreval.Evaluation(Y, {"same": Y, "line": Y[:, :1]}, labels=labels, random_state=0)
+    results = results.run("silhouette", None, None)
+    said = texts(results.plot("centroid_triplets"))
+    held = dreval.centroid_triplets(Y, Y[:, :1], labels=labels)["same"]
+    assert "30 of 30" in said
+    assert f"{held.sum():.0f} of {held.count()}" in said
+    for change in ({"data": None}, {"labels": None}):
+        with pytest.raises(InputError, match="must hold labels and the data in memory"):
+            dataclasses.replace(results, **change).plot("centroid_triplets")

@@ -18,12 +18,16 @@ X = np.random.default_rng(0).normal(size=(40, 4)) * [4, 2, 1, 1]
 SOURCES = {"front": X[:, :2], "side": X[:, 1:3]}
 ONE = {"scatter": {"embedding": "front"}, "map": {"embedding": "front"}, "curve": {}, "shepard": {"embedding": "side"}}
 ONE |= {"heatmap": {}, "forest": {"measure": "r_nx_auc"}, "null": {"embedding": "front"}}
-ONE |= {"coranking": {"embedding": "front"}, "kappa_curve": {"embedding": "front", "kappas": [0.02], "n_resamples": 9}}
+ONE |= {
+    "coranking": {"embedding": "front"},
+    "centroid_triplets": {"embedding": "front"},
+    "kappa_curve": {"embedding": "front", "kappas": [0.02], "n_resamples": 9},
+}
 
 
 @pytest.fixture(scope="module")
 def results() -> dreval.Results:
-    ev = dreval.Evaluation(X, SOURCES, labels=np.repeat(["a", "b"], 20), n_neighbors=[3, 6], random_state=0)
+    ev = dreval.Evaluation(X, SOURCES, labels=np.repeat(["a", "b", "c", "d"], 10), n_neighbors=[3, 6], random_state=0)
     return ev.run(["continuity", "r_nx_auc", "spearman_distance"], "hsic", n_resamples=19)
 
 

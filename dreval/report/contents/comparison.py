@@ -28,6 +28,7 @@ SPOKEN = {
     "nemenyi": "Nemenyi's test across data sets",
     "mixed": "the mixed model across data sets",
     "jackknife": SAME_POINTS,
+    "classes": "paired tests over the classes",
     "anchors": SAME_POINTS,
     "subsampling": SAME_POINTS,
     "seeds": "tests over runs with other seeds",
@@ -43,6 +44,7 @@ OVERALL_TITLES = {
 }
 PAIR_TITLES = {
     "jackknife": "paired differences",
+    "classes": "paired differences over the classes",
     "anchors": "paired differences at anchors",
     "subsampling": "paired differences of halves",
     "seeds": "runs with other seeds",
@@ -57,7 +59,7 @@ TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_
 EQUIVALENT = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
 PAIRED = (*TESTED, *EQUIVALENT, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
-    **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED),
+    **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "wilcoxon": (
         ("n", "n"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),

@@ -211,6 +211,7 @@ def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str
 
 ERRORS = {
     "jackknife": "paired differences with jackknife standard errors",
+    "classes": "paired differences with jackknife standard errors over the classes",
     "anchors": "paired differences with anchor standard errors",
     "subsampling": "paired differences with standard errors from random halves of the points",
     "seeds": "differences of means over runs with other seeds, with Welch's standard errors",
