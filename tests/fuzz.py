@@ -292,6 +292,7 @@ def _measure(name: str) -> Subject:
         options: dict[str, Any] = {"n_neighbors": max(1, min(5, n - 1))} if "n_neighbors" in card.parameters else {}
         options |= {"labels": np.arange(n) % 3} if "labels" in card.needs else {}
         options |= {"latent": _normal(n, 1)} if "latent" in card.needs else {}
+        options |= {"batch": np.arange(n) // 3 % 2} if "batch" in card.needs else {}
         options |= {"random_state": 0} if "random_state" in inspect.signature(getattr(dreval, name)).parameters else {}
         return np.atleast_1d(np.asarray(getattr(dreval, name)(values["X"], values["Y"], **options), float))
 

@@ -36,6 +36,7 @@ CLOSED = {
 }
 CLOSED_SETS = {
     ("measures", "needs"): {
+        "batch",
         "coordinates",
         "features",
         "full_ranks",

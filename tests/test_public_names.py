@@ -125,6 +125,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "embeddings": None,
         "labels": None,
         "latent": None,
+        "batch": None,
         "covariates": None,
         "ids": None,
         "layer": None,

@@ -33,6 +33,7 @@ EVALUATION = [
     "embeddings",
     "labels",
     "latent",
+    "batch",
     "covariates",
     "ids",
     "layer",

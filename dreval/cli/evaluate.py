@@ -80,6 +80,7 @@ def _add_variables(verb: Verb) -> None:
     """Add the arguments for variables of the points."""
     variables = verb.add_argument_group("variables of the points")
     variables.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
+    variables.add_argument("--batch", help="batch of each point, as labels: a column of the data, or file.csv[:column]")
     variables.add_argument(
         "--covariates", type=names, metavar="COLUMN[,...]",
         help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file",
@@ -150,7 +151,7 @@ def _evaluate(options: Any, say: Say) -> int:
     if taken := [name for name in names if names.count(name) > 1]:
         cure = f"Write -e NAME={sources[names.index(taken[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{taken[0]!r} twice", cure)
-    read = [options.data, options.labels, *(source for _, source in sources)]
+    read = [options.data, options.labels, options.batch, *(source for _, source in sources)]
     from dreval.records.archive import check_saved, save_results
 
     plots = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
@@ -206,7 +207,7 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
     """Run the evaluation that the options describe."""
     from dreval.evaluation.evaluation import Evaluation
 
-    same = ("labels", "covariates", "ids", "layer", "use_rep")
+    same = ("labels", "batch", "covariates", "ids", "layer", "use_rep")
     same += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
     evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
     for name, source in sources:

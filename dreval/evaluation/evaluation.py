@@ -89,6 +89,9 @@ class Evaluation:
         labels is on them; their rows say so. Everything else uses all points.
     latent : (n, q) array, optional
         True latent variables, where they are known.
+    batch : (n,) array, column name or path, optional
+        The batch of each point (the experiment, donor or machine it comes from), for measures of mixing; none may be
+        missing. It is not a feature, and nothing is tested against it: for that it is a covariate.
     covariates : dict, DataFrame, column names or paths, optional
         Other variables that embeddings are tested against; of files a column each, ``["a.csv:x", "a.csv:y"]``, or a
         whole file. Floats are numbers; integers, booleans and text are classes, as for labels. A test is on the points
@@ -158,6 +161,7 @@ class Evaluation:
         *,
         labels: Any = None,
         latent: Any = None,
+        batch: Any = None,
         covariates: Any = None,
         ids: Any = None,
         layer: str | None = None,
@@ -169,8 +173,8 @@ class Evaluation:
         n_jobs: int | None = None,
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
-        given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
-        self.data: Data = as_data(data, **given, use_rep=use_rep, metric=self.metric)
+        given = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
+        self.data: Data = as_data(data, **given, layer=layer, use_rep=use_rep, metric=self.metric)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
@@ -362,9 +366,9 @@ class Evaluation:
             )
         options = check_options(options)
         measures, tests = listed(measures), listed(tests)
-        size, latent = (self.data.n, self.data.n_labeled), self.data.latent is not None
+        variables = self.data.variables()
         level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
-        plan = plan_measures(measures, self.n_neighbors, *size, options, latent=latent)
+        plan = plan_measures(measures, self.n_neighbors, self.data.n, variables, options)
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
         if not plan and not test_plan:
             cure = 'Pass measures="default", or tests with labels or covariates.'
@@ -401,9 +405,9 @@ class Evaluation:
             said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
             many = f"{len(failed)} of {len(ev.sources)} embeddings failed"
             warnings.warn(f"{many}. {said}.", EmbeddingFailed, stacklevel=caller_level())
-        for code, word, known in (("labels.none", "labels", self.data.n_labeled), ("latent.none", "latent", latent)):
-            for name in dict.fromkeys(task.name for task in plan if word in task.card.needs and not known):
-                lost = note(code, name, way=f"{word}= to Evaluation")
+        for word in [word for word, known in variables.items() if known is None]:
+            for name in dict.fromkeys(task.name for task in plan if word in task.card.needs):
+                lost = note(f"{word}.none", name, way=f"{word}= to Evaluation")
                 warnings.warn(InputWarning(lost), stacklevel=caller_level())
         recipe["call"] = written_call(ev, asked)
         return ev._results(table, noted, found, embedded, recipe)

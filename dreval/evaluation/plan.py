@@ -109,9 +109,9 @@ def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Seque
     return list(dict.fromkeys(names))
 
 
-def _measure_groups(labeled: bool, latent: bool) -> dict[str, list[str]]:
+def _measure_groups(variables: Mapping[str, Any]) -> dict[str, list[str]]:
     """The measures that can be answered: the default ones in the order of their cards, and all, with those first."""
-    unknown = {name for name, known in (("labels", labeled), ("latent", latent)) if not known}
+    unknown = {name for name, known in variables.items() if known is None}
     cards = [card for card in MEASURES.cards() if unknown.isdisjoint(card.needs)]
     default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
     names = [card.name for card in default]
@@ -122,21 +122,21 @@ def plan_measures(
     wanted: Any,
     n_neighbors: Any,
     n: int,
-    n_labeled: int,
+    variables: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
-    latent: bool = False,
 ) -> list[MeasureTask]:
-    """Every measure at every setting, in the order of the table; ``n_labeled`` of the n points have a label."""
+    """Every measure at every setting, in the order of the table; ``variables`` are those of the data."""
+    n_labeled = n if variables["labels"] is None else int(np.count_nonzero(variables["labels"] >= 0))
 
     def planned(name: str) -> list[MeasureTask]:
         thing = MEASURES.get(name)
-        few = min(n, n_labeled or n) if "labels" in thing.card.needs else n
+        few = min(n, n_labeled) if "labels" in thing.card.needs else n
         return _plan_measure(name, thing, options.get(name, {}), n_neighbors, n, few)
 
     for name in options:  # those of measures that are not asked for are checked too
         if name in MEASURES:
             planned(name)
-    names = _names(wanted, "measures", MEASURES, _measure_groups(n_labeled > 0, latent))
+    names = _names(wanted, "measures", MEASURES, _measure_groups(variables))
     curves = [curve for name in names if (curve := MEASURES.card(name).area_of)]  # what an area is of is kept with it
     return [task for name in dict.fromkeys([*names, *curves]) for task in planned(name)]
 

@@ -190,6 +190,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
     head = f"data, {{{made}}}" if first else "data"
     head += "" if data.labels is None else ", labels=labels"
     head += "" if data.latent is None else ", latent=latent"
+    head += "" if data.batch is None else ", batch=batch"
     head += ", covariates=covariates" if data.covariates else ""
     head += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     head += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"

@@ -45,7 +45,7 @@ def half_neighbors(k: int, n: int) -> int:
 
 def repeatable(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
     """The tasks that are computed again: those that have one value, of coordinates, and all that they need."""
-    known = {"labels": data.labels is not None, "latent": data.latent is not None}
+    known = {name: one is not None for name, one in data.variables().items()}
     known["features"] = data.metric != "precomputed"
     single = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
     return [task for task in single if all(known.get(need, True) for need in task.card.needs)]

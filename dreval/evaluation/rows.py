@@ -100,11 +100,9 @@ def evaluate_measures(
             if task.card.curve and task.card.without is not None and len(bands):
                 task.card.without(view, bands)
     for task in tasks:
-        if "labels" in task.card.needs and view.labels is None:
-            found.rows.append(missing_row(name, task, note("labels.none", way="labels= to Evaluation")))
-            continue
-        if "latent" in task.card.needs and view.latent is None:
-            found.rows.append(missing_row(name, task, note("latent.none", way="latent= to Evaluation")))
+        lacks = [word for word, known in view.variables().items() if word in task.card.needs and known is None]
+        if lacks:
+            found.rows.append(missing_row(name, task, note(f"{lacks[0]}.none", way=f"{lacks[0]}= to Evaluation")))
             continue
         try:
             task.card.check_metric(view.metric)
@@ -330,8 +328,7 @@ def make_views(
         advance=advance,
         metric=data.metric,
     )
-    labels = None if data.labels is None else data.labels.codes
-    more: dict[str, Any] = {"labels": labels, "latent": data.latent}
+    more: dict[str, Any] = data.variables()
     if part is not None:
         more = {name: None if known is None else known[part] for name, known in more.items()}
     more |= {} if reads else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}

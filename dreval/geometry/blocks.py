@@ -24,6 +24,8 @@ from dreval.geometry.neighbors import orders
 from dreval.inputs.features import densify, is_sparse
 
 Lists = npt.NDArray[np.int32]
+VARIABLES = ("labels", "latent", "batch")  # what may be known of the points beside data and embedding
+EVERY = slice(None)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class View:
     farther: Mapping[int, IntArray] = field(default_factory=dict)
     labels: IntArray | None = None
     latent: FloatArray | None = None
+    batch: IntArray | None = None
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"
@@ -98,6 +101,11 @@ class View:
     def n(self) -> int:
         """Number of points of the population."""
         return len(self.population)
+
+    def variables(self, places: IntArray | slice = EVERY) -> dict[str, Any]:
+        """What is known of the points beside data and embedding, at some of them: labels, latent variables, batch."""
+        known = {name: getattr(self, name) for name in VARIABLES}
+        return {name: None if one is None else one[places] for name, one in known.items()}
 
     def data_space(self, places: IntArray | None = None) -> Space:
         """The data (or some of their points) prepared for distances."""
@@ -124,7 +132,7 @@ class View:
     def shuffled(self, rng: np.random.Generator) -> View:
         """The same data with the rows of the embedding permuted at random: an embedding unrelated to the data.
 
-        It has no ranks and no embedding neighbors. Labels and latent variables stay with the data.
+        It has no ranks and no embedding neighbors. Labels, latent variables and batches stay with the data.
         """
         Y = self.Y.copy()
         Y[self.population] = self.Y[rng.permutation(self.population)]
@@ -319,8 +327,8 @@ def leave_out(view: View, group: int, k: int) -> View:
     )[""]
     lists = {"nearest_data": stay[again.nearest_data].astype(np.int32)}  # positions among all n points, as in ``view``
     lists["nearest_embedding"] = stay[again.nearest_embedding].astype(np.int32)
-    known: dict[str, Any] = {"labels": view.labels, "latent": view.latent, "seed": view.seed}
-    return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, **known, **lists)
+    known = view.variables()
+    return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, seed=view.seed, **known, **lists)
 
 
 def _extra(k: int, groups: Groups, m: int) -> int:
@@ -455,5 +463,4 @@ def _of_labeled(view: View, codes: IntArray) -> View:
         metric=view.metric,
     )[""]
     changes: dict[str, Any] = {} if k else {"rows": rows, "ambiguous": np.zeros(len(rows), np.bool_)}
-    latent = None if view.latent is None else view.latent[stay]
-    return replace(made, labels=codes[stay], latent=latent, seed=view.seed, **changes)
+    return replace(made, **{**view.variables(stay), "labels": codes[stay]}, seed=view.seed, **changes)

@@ -60,6 +60,8 @@ class Data:
         Row names that only count the rows, if ``ids`` is None; used when other row names are numbers in another order.
     metric : str
         Distance in the data space, for which the data were checked.
+    batch : LabelVector or None
+        The batch of each point.
     """
 
     X: Any
@@ -74,6 +76,7 @@ class Data:
     ids_given: bool = False
     reserve: pd.Index[Any] | None = None
     metric: str = "euclidean"
+    batch: LabelVector | None = None
 
     @property
     def n(self) -> int:
@@ -89,6 +92,11 @@ class Data:
     def n_labeled(self) -> int:
         """Number of points that have a label."""
         return 0 if self.labels is None else int(self.labels.known.sum())
+
+    def variables(self) -> dict[str, npt.NDArray[Any] | None]:
+        """What is known of the points, for measures: codes of labels, latent variables, codes of batches."""
+        labels, batch = (None if one is None else one.codes for one in (self.labels, self.batch))
+        return {"labels": labels, "latent": self.latent, "batch": batch}
 
     @property
     def sparse(self) -> bool:
@@ -120,6 +128,7 @@ def as_data(
     *,
     labels: Any = None,
     latent: Any = None,
+    batch: Any = None,
     covariates: Any = None,
     ids: Any = None,
     name: str | None = None,
@@ -143,6 +152,8 @@ def as_data(
         Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
     latent : array-like or path, optional
         True latent variables (n, q).
+    batch : array-like, str, optional
+        The batch of each point, as labels; none may be missing.
     covariates : dict, DataFrame, str or list of str, optional
         Other variables, by name; strings name columns of the data (or of ``obs``), columns of files
         (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is not a feature. Floats are numbers;
@@ -180,10 +191,11 @@ def as_data(
 
     Notes
     -----
-    Rows of labels, covariates, latent variables and embeddings are matched by name if both sides have row names: the
-    index of a frame, or the unnamed first column of a file, also next to a chosen column (``"file.csv:column"``). Row
-    names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only if the other side has the same ones
-    in another order, with a note. Otherwise rows are matched by position, with a note if only one side has names.
+    Rows of labels, batches, covariates, latent variables and embeddings are matched by name if both sides have row
+    names: the index of a frame, or the unnamed first column of a file, also next to a chosen column
+    (``"file.csv:column"``). Row names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only if
+    the other side has the same ones in another order, with a note. Otherwise rows are matched by position, with a note
+    if only one side has names.
 
     Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
     "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
@@ -199,15 +211,20 @@ def as_data(
     """
     layer = chosen_layer(layer, use_rep)
     if isinstance(data, Data):
-        return _as_is(data, metric, labels, latent, covariates, ids, name, layer)
+        return _as_is(data, metric, labels, latent, batch, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
     raw = raw.meant("data")
     reserve = raw.reserve if index is None else None
     rows = Rows(len(raw.frame), index, given, reserve)
     raw, labels = _take_named(raw, labels, "labels")
+    raw, batch = _take_named(raw, batch, "batch")
     raw, covariates = _take_covariates(raw, covariates, covariates_name)
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
+    batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
+    if batches is not None and not batches.known.all():
+        got = f"{int(np.count_nonzero(~batches.known))} points without a batch"
+        raise InputError("batch", "must be complete", got, "Give every point its batch, or drop these points.")
     others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name)
     if vector is not None and "labels" in others:
         cure = "Give the covariate another name."
@@ -221,8 +238,10 @@ def as_data(
         like = note("data.like_distances")
         warnings.warn(InputWarning(like), stacklevel=caller_level())
         square_notes = (like,)
-    notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *square_notes, *_describe(X, columns, metric))
-    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric)
+    known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
+    notes = (*raw.notes, *known_notes, *square_notes, *_describe(X, columns, metric))
+    known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
+    return Data(X, columns, *known)
 
 
 def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[Note]:

@@ -281,7 +281,7 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     if labeled < rows.n:
         gaps = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
         notes = (*notes, gaps)
-    return LabelVector(codes, classes, "labels" if series.name is None else str(series.name)), notes
+    return LabelVector(codes, classes, argument if series.name is None else str(series.name)), notes
 
 
 def as_covariates(value: Any, rows: HasRows, argument: str = "covariates") -> tuple[dict[str, npt.NDArray[Any]], Notes]:

@@ -134,5 +134,4 @@ def _with_ranks(view: View, k: int) -> View:
     places = np.searchsorted(stay, view.rows)
     X = take(view.X, stay, view.metric)
     ranked = sweep(X, {"": view.Y[stay]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
-    labels, latent = (None if known is None else known[stay] for known in (view.labels, view.latent))
-    return replace(ranked, labels=labels, latent=latent, seed=view.seed)
+    return replace(ranked, **view.variables(stay), seed=view.seed)

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
+from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.distances import Space, block_rows, pairwise_squared
+from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import rank_share
 
 Lists = npt.NDArray[np.int32]
@@ -26,15 +28,18 @@ class Members(NamedTuple):
     rows: IntArray
 
 
-def members(view: View, least: int = 1) -> Members:
-    """Classes of the points of the view; an error where there are fewer than ``least`` of them."""
-    if view.labels is None:
-        raise RuntimeError("this view was made without labels")
-    codes = np.unique(view.labels[view.population], return_inverse=True)[1].astype(np.int64)
+def members(view: View, least: int = 1, of: str = "labels") -> Members:
+    """Classes (or the batches) of the points of the view; an error where there are fewer than ``least`` of them."""
+    known = view.variables(view.population)[of]
+    if known is None:
+        raise RuntimeError(f"this view was made without {of}")
+    codes = np.unique(known, return_inverse=True)[1].astype(np.int64)
     sizes = np.bincount(codes)
     if len(sizes) < least:
-        cure = f"Pass labels with at least {least} classes."
-        raise UndefinedMeasure("labels", f"must have at least {least} classes", f"{len(sizes)}", cure)
+        what = "classes" if of == "labels" else "batches"
+        raise UndefinedMeasure(
+            of, f"must have at least {least} {what}", f"{len(sizes)}", f"Pass {of} with more of them."
+        )
     return Members(codes, sizes, np.searchsorted(view.population, view.rows))
 
 
@@ -45,6 +50,48 @@ def fewer_than_points(classes: Members) -> Members:
         cure = "Pass labels of classes with several points."
         raise UndefinedMeasure("labels", "must have a class with at least 2 points", f"{c} classes of 1", cure)
     return classes
+
+
+def neighbors_of(points: FloatArray, rows: IntArray, k: int, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
+    """The k nearest other points of some rows and their squared distances, (m, k) each."""
+    n = len(points)
+    if len(rows) == n:
+        return nearest(points, k, n_jobs=n_jobs)
+    found, squared = nearest(points, k + 1, points[rows], n_jobs)
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # hidden behind its own duplicates: the last is one too many
+    return found[~own].reshape(len(rows), k), squared[~own].reshape(len(rows), k)
+
+
+def silhouette_widths(points: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
+    """The silhouette widths of the rows among all points; 0 for the only point of a class, and where a = b = 0."""
+    order = np.argsort(classes.codes, kind="stable")
+    space, n = Space.of(points[order]), len(order)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    own, at = classes.codes[classes.rows], place[classes.rows]
+    widths = np.empty(len(at))
+
+    def one(part: slice) -> None:
+        widths[part] = _widths(np.sqrt(space.direct_block(at[part])), own[part], classes)
+
+    size = block_rows(n)
+    run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], n_jobs)
+    return widths
+
+
+def _widths(D: FloatArray, own: IntArray, classes: Members) -> FloatArray:
+    """Silhouette widths of rows of distances to all points, which are sorted by class."""
+    ends = np.cumsum(classes.sizes)
+    sums = np.stack([D[:, end - size : end].sum(axis=1) for end, size in zip(ends, classes.sizes, strict=True)], axis=1)
+    i = np.arange(len(own))
+    alone = classes.sizes[own] == 1
+    a = sums[i, own] / np.maximum(classes.sizes[own] - 1, 1)
+    others = sums / classes.sizes
+    others[i, own] = np.inf
+    b = others.min(axis=1)
+    larger = np.maximum(a, b)
+    return np.where(alone | (larger == 0), 0.0, (b - a) / np.where(larger == 0, 1.0, larger))
 
 
 def centroids(points: FloatArray, classes: Members) -> FloatArray:

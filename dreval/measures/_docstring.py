@@ -7,6 +7,7 @@ import math
 import textwrap
 from typing import Any
 
+from dreval.geometry.blocks import VARIABLES
 from dreval.glossary import DIRECTIONS, METRICS, block
 
 
@@ -14,10 +15,8 @@ def signature(card: Any) -> inspect.Signature:
     """(X, Y, *, parameters of the measure, then what its needs ask for)."""
     plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
-    if "labels" in card.needs:
-        parameters.append(inspect.Parameter("labels", named))
-    if "latent" in card.needs:
-        parameters.append(inspect.Parameter("latent", named))
+    of_points = [name for name in VARIABLES if name in card.needs]
+    parameters += [inspect.Parameter(name, named) for name in of_points]
     parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
     if card.measures:
         parameters.append(inspect.Parameter("metric", named, default="euclidean"))
@@ -25,7 +24,7 @@ def signature(card: Any) -> inspect.Signature:
         parameters.append(inspect.Parameter("random_state", named, default=None))
     if card.ties is not None:
         parameters.append(inspect.Parameter("ties", named, default="index"))
-    if card.measures or "labels" in card.needs or "latent" in card.needs:
+    if card.measures or of_points:
         parameters.append(inspect.Parameter("n_jobs", named, default=None))
     return inspect.Signature(parameters)
 
@@ -43,6 +42,18 @@ _PARAMETER_DOCS = {
         "    with a warning."
     ),
     "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
+    "batch": (
+        "batch : (n,) array of text, booleans or integers, column of X by name, or path\n"
+        "    Batch of each point; none may be missing."
+    ),
+    "perplexity": (
+        "perplexity : int, default {default}\n    Effective number of neighbors, at least 2; a third of n where n is "
+        "too small for it."
+    ),
+    "size": (
+        "size : int, default {default}\n    Points of a neighborhood, with the point itself; n where there are fewer."
+    ),
+    "alpha": "alpha : float, default {default}\n    Level of the tests, below 1.",
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, 1 <= k < n.{auto}",
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation, at least 2.",
     "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has more, at least 2.",
@@ -113,7 +124,7 @@ def docstring(card: Any, text: str) -> str:
     )
     raises += "    " + "k outside 1, ..., n - 1, " * ("n_neighbors" in card.parameters)
     raises += "an unknown option. The message names the rule and the cure."
-    if not {"features", "labels", "latent"}.isdisjoint(card.needs) or card.choices:
+    if not {"features", *VARIABLES}.isdisjoint(card.needs) or card.choices:
         raises += "\nUndefinedMeasure\n    If the measure has no value for this input; the message says why."
     notes = [
         f"Range: {_span(card)}; {DIRECTIONS[card.direction]}.",

@@ -28,6 +28,7 @@ from dreval.records.read_only import read_only
 OF_POINTS = {
     "labels": "Pass labels=, the class of each point.",
     "latent": "Pass latent=, the true latent variables, one row per point.",
+    "batch": "Pass batch=, the batch of each point.",
 }  # what a measure may need beside data and embedding, and how to give it
 ChanceRule = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
@@ -51,7 +52,7 @@ class MeasureCard:
     needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs", ...}
         The input: neighbors in the data; neighbors and cross ranks in both spaces; all ranks; coordinates of the
         embedding; coordinates of the data, which precomputed distances do not have; classes; known latent variables;
-        distances of pairs; a "method" that can be re-run; a "reconstruction" of the data.
+        a "batch" of each point; distances of pairs; a "method" that can be re-run; a "reconstruction" of the data.
     direction : {"higher", "lower", "zero", "none"}
         Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and embeddings
         are not ranked by it.
@@ -341,7 +342,7 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     """The view of one embedding that the measure needs; frames with equal row names are aligned."""
     metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
-    data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"), metric=metric)
+    data = as_data(given["X"], **{name: given.get(name) for name in OF_POINTS}, metric=metric)
     for name, cure in OF_POINTS.items():
         if name in card.needs and getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", cure)
@@ -362,10 +363,7 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     reading = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
     view = sweep(data.X, {"Y": Y}, k=k, **reading)["Y"]
     changes: dict[str, Any] = {"rows": every}
-    if "labels" in card.needs:
-        changes["labels"] = None if data.labels is None else data.labels.codes
-    if "latent" in card.needs:
-        changes["latent"] = data.latent
+    changes |= {name: one for name, one in data.variables().items() if name in card.needs}
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))
     return replace(view, **changes)
@@ -380,4 +378,5 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     part = note("labels.partly", card.name, labeled=len(stay), n=data.n)
     warnings.warn(InputWarning(part), stacklevel=caller_level())
     known = replace(labels, codes=labels.codes[stay])
-    return replace(data, X=take(data.X, stay, data.metric), labels=known), Y[stay]
+    batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
+    return replace(data, X=take(data.X, stay, data.metric), labels=known, batch=batch), Y[stay]

@@ -8,7 +8,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import check_left_one, without_row
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import doubtful_rows, hit_bounds
-from dreval.measures._classes import members
+from dreval.measures._classes import members, neighbors_of
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -86,17 +86,6 @@ def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
     0.667
     """
     classes, points = members(view), view.Y[view.population]
-    found = _neighbors(points, classes.rows, n_neighbors, view.n_jobs)
+    found = neighbors_of(points, classes.rows, n_neighbors, view.n_jobs)[0]
     same = classes.codes[found] == classes.codes[classes.rows][:, None]
     return np.asarray(same.mean(axis=1))
-
-
-def _neighbors(points: FloatArray, rows: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-    """The k nearest other points of some rows, (m, k)."""
-    n = len(points)
-    if len(rows) == n:
-        return nearest(points, k, n_jobs=n_jobs)[0]
-    found = nearest(points, k + 1, points[rows], n_jobs)[0]
-    own = found == rows[:, None]
-    own[~own.any(axis=1), -1] = True  # hidden behind its own duplicates: the last is one too many
-    return np.asarray(found[~own].reshape(len(rows), k))

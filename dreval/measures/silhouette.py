@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import Space, block_rows
-from dreval.measures._classes import Members, members
+from dreval.measures._classes import members, silhouette_widths
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -47,31 +43,4 @@ def silhouette(view: View) -> FloatArray:
     >>> round(dreval.silhouette(Y, Y, labels=list("aabb")), 3)
     0.9
     """
-    classes = members(view, least=2)
-    order = np.argsort(classes.codes, kind="stable")
-    space, n = Space.of(view.Y[view.population][order]), len(order)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    own, at = classes.codes[classes.rows], place[classes.rows]
-    widths = np.empty(len(at))
-
-    def one(part: slice) -> None:
-        widths[part] = _widths(np.sqrt(space.direct_block(at[part])), own[part], classes)
-
-    size = block_rows(n)
-    run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
-    return widths
-
-
-def _widths(D: FloatArray, own: np.ndarray, classes: Members) -> FloatArray:
-    """Silhouette widths of rows of distances to all points, which are sorted by class."""
-    ends = np.cumsum(classes.sizes)
-    sums = np.stack([D[:, end - size : end].sum(axis=1) for end, size in zip(ends, classes.sizes, strict=True)], axis=1)
-    i = np.arange(len(own))
-    alone = classes.sizes[own] == 1
-    a = sums[i, own] / np.maximum(classes.sizes[own] - 1, 1)
-    others = sums / classes.sizes
-    others[i, own] = np.inf
-    b = others.min(axis=1)
-    larger = np.maximum(a, b)
-    return np.where(alone | (larger == 0), 0.0, (b - a) / np.where(larger == 0, 1.0, larger))
+    return silhouette_widths(view.Y[view.population], members(view, least=2), view.n_jobs)

@@ -184,6 +184,7 @@ CODES: dict[str, Code] = {
     # what failed
     "refused": Code("`{argument}` {rule}: got {got}. {cure}", FAILURE),
     "labels.none": Code("needs labels; pass {way}", FAILURE, "Pass labels."),
+    "batch.none": Code("needs batches; pass {way}", FAILURE, "Pass the batch of each point."),
     "latent.none": Code("needs latent variables; pass {way}", FAILURE, "Pass latent variables."),
     # what was passed and not used
     "options.unused": Code(

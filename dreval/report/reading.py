@@ -219,13 +219,14 @@ def _span(cell: Cell) -> tuple[float, float]:
 SCALE = "n_neighbors"
 # What a measure speaks of, by what it reads, in the order of the first table; the first that applies.
 SUBJECTS: dict[str, set[str]] = {
+    "Batches": {"batch"},
     "Classes": {"labels"},
     "Latent variables": {"latent"},
     "Who is near": {"ranks", "full_ranks"},
     "Shape nearby": {"neighbors"},
     "The whole": {"pairs", "coordinates"},
 }
-ORDER = ("Who is near", "Shape nearby", "The whole", "Latent variables", "Classes", "")
+ORDER = ("Who is near", "Shape nearby", "The whole", "Latent variables", "Classes", "Batches", "")
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ def _drawn(job: Job) -> Data:
         data.X[rows][:, rows] if data.metric == "precomputed" else data.X[rows],
         labels=None if data.labels is None else data.labels.values[rows],
         latent=None if data.latent is None else data.latent[rows],
+        batch=None if data.batch is None else data.batch.values[rows],
         name=data.name,
         metric=data.metric,
     )
@@ -116,8 +117,7 @@ def _drawn(job: Job) -> Data:
 def _missing(job: Job, reason: Note) -> list[dict[str, Any]]:
     """A row without a value for each requested measure."""
     data, settings = job.data, job.settings
-    known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
-    plan = plan_measures(settings.measures, settings.n_neighbors, data.n, options=settings.options, **known)
+    plan = plan_measures(settings.measures, settings.n_neighbors, data.n, data.variables(), settings.options)
     return [{**missing_row(job.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
 
 
@@ -133,8 +133,9 @@ def _of_study(one: Note, cell: Cell) -> Note:
     one = one.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
     if one.code == "labels.none":
         return one.altered(way=f"labels={{{cell.dataset!r}: ...}} to Study")
-    if one.code == "latent.none":
-        return one.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., 'latent': ...}}}} to Study")
+    if one.code in ("latent.none", "batch.none"):
+        word = one.code.partition(".")[0]
+        return one.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., {word!r}: ...}}}} to Study")
     return one
 
 

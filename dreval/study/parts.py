@@ -22,7 +22,7 @@ from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.tables import is_path
 from dreval.registry import DATASETS, MEASURES, METHODS
 
-VARIABLES = ("labels", "latent", "covariates", "ids", "layer", "use_rep")
+VARIABLES = ("labels", "latent", "batch", "covariates", "ids", "layer", "use_rep")
 
 
 def make_datasets(given: Any, labels: Any, metric: str, root: int) -> dict[str, Data]:
@@ -51,6 +51,7 @@ def about_data(data: Data) -> dict[str, Any]:
         "sha256": data.sha256(),
         "labels": None if data.labels is None else digest(data.labels.values.astype(str)),
         "latent": None if data.latent is None else digest(data.latent),
+        "batch": None if data.batch is None else digest(data.batch.values.astype(str)),
     }
 
 
@@ -224,8 +225,7 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
     try:
         check_k(settings.n_neighbors, n)
         check_int(settings.anchors or 2, "anchors", low=2, high=n)
-        known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
-        plan = plan_measures(settings.measures, settings.n_neighbors, n, options=settings.options, **known)
+        plan = plan_measures(settings.measures, settings.n_neighbors, n, data.variables(), settings.options)
     except DrevalError as error:
         raise error.altered(got=f"{error.got} (data set {name!r})") from error
     if not [task for task in plan if not task.card.curve]:

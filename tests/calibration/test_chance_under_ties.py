@@ -61,7 +61,8 @@ CASES = [(kind, n, k) for kind in DATA for n, k in ((60, 5), (80, 10), (200, 15)
 def _views(X, embeddings, k, labels):
     """The views of some embeddings with classes and latent variables."""
     found = sweep(X, dict(enumerate(embeddings)), k=k, n_jobs=1)
-    return [replace(found[i], labels=labels, latent=X[:, :2] + np.arange(len(X))[:, None] / 7) for i in found]
+    known = {"labels": labels, "latent": X[:, :2] + np.arange(len(X))[:, None] / 7, "batch": np.arange(len(X)) // 3 % 2}
+    return [replace(found[i], **known) for i in found]
 
 
 def _values(name, view, k):

@@ -20,7 +20,7 @@ N, K = 24, 5
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 3)) * [2.0, 1.0, 0.5]
 Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
-LABELS, LATENT = np.arange(N) % 3, X[:, :1].copy()
+LABELS, LATENT, BATCH = np.arange(N) % 3, X[:, :1].copy(), np.arange(N) // 3 % 2
 EXPONENTS = (-1000, -500, 700, 1000)
 DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # what doubling both spaces multiplies by, log2
 each_power = each("power", EXPONENTS)
@@ -46,6 +46,7 @@ def _numbers(name, data, embedding, **options):
     options |= {"n_neighbors": K} if "n_neighbors" in card.parameters else {}
     options |= {"labels": LABELS} if "labels" in card.needs else {}
     options |= {"latent": LATENT} if "latent" in card.needs else {}
+    options |= {"batch": BATCH} if "batch" in card.needs else {}
     options |= {"n_folds": N} if "n_folds" in card.parameters else {}
     measure = getattr(dreval, name)
     options |= (
@@ -221,9 +222,8 @@ def test_an_evaluation_at_extreme_units():
 
 
 def _table(a, b):
-    ev = dreval.Evaluation(
-        X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, labels=LABELS, latent=LATENT, n_neighbors=K, random_state=0
-    )
+    known = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
+    ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **known, n_neighbors=K, random_state=0)
     names = [name for name in MEASURES if MEASURES.card(name).level != "algorithm" and not MEASURES.card(name).curve]
     return ev.run(names, None, ci="points").tidy().set_index(["embedding", "measure"])
 

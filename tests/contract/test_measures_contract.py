@@ -21,7 +21,7 @@ from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import VARIABLES, sweep
 from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer
 from dreval.registry import MEASURES
@@ -32,21 +32,24 @@ CURVES = [
 METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]  # test_method_measures_contract.py
 NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
 BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows: tests/measures/test_inter_cluster.py
+MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
 BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
 each_measure = pytest.mark.parametrize("name", NAMES)  # with drawn examples: an item a measure
 each_with_curves = pytest.mark.parametrize("name", NAMES + CURVES)
 every_measure = each("name", NAMES)
 every_with_curves = each("name", NAMES + CURVES)
-ANY_PAIR = st.one_of(pairs(min_n=5), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
+ANY_PAIR = st.one_of(pairs(min_n=7), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
 
 
 @every_measure
-def test_labels_and_latents_that_are_needed_must_be_given(name):
+def test_labels_latents_and_batches_that_are_needed_must_be_given(name):
     """Left out or None: the same refusal, of the same kind."""
     X = np.random.default_rng(0).normal(size=(12, 3))
-    for word in {"labels", "latent"} & {*_card(name).needs}:
-        for given_none in ({}, {word: None}):
+    needed = {*VARIABLES} & {*_card(name).needs}
+    for word in needed:
+        others = {other: _options(name, X)[other] for other in needed - {word}}
+        for given_none in (others, {**others, word: None}):
             with pytest.raises(InputError, match=f"`{word}` must be given to {name}: got none"):
                 getattr(dreval, name)(X, X[:, :2], **given_none)
 
@@ -64,6 +67,12 @@ def _options(name, X, k=None):
         options["labels"] = _labels(n)
     if "latent" in card.needs:
         options["latent"] = _latent(X)
+    if "batch" in card.needs:
+        options["batch"] = _batch(n)
+    if n < 7 and "labels" in options and "batch" in options:  # a label with several batches and more points
+        options |= {"labels": np.arange(n) == n - 1, "batch": np.arange(n) % 2}
+    if "size" in card.parameters:
+        options["size"] = min(10, n)
     if "n_folds" in card.parameters:
         options["n_folds"] = n
     if "random_state" in inspect.signature(getattr(dreval, name)).parameters:
@@ -90,6 +99,14 @@ def _is_defined(name, Y, labels=None):
     return name != "calinski_harabasz" or any(np.ptp(points, axis=0).max() > 1e-12 * size for points in classes)
 
 
+def _batch(n):
+    """Two batches, which all labels have."""
+    return np.arange(n) // 3 % 2
+
+
+CODES = {"labels": _labels, "batch": _batch}
+
+
 def _latent(X):
     """The column of the data that varies most."""
     X = np.asarray(X, float)
@@ -110,7 +127,7 @@ def _view(name, X, Y, rows=None):
     options = _options(name, X)
     view = sweep(X, {"Y": Y}, k=min(5, len(X) - 1), rows=rows)["Y"]
     parameters = {key: options.get(key, default) for key, default in _card(name).parameters.items()}
-    return replace(view, labels=_labels(len(X)), latent=_latent(X)), parameters
+    return replace(view, labels=_labels(len(X)), latent=_latent(X), batch=_batch(len(X))), parameters
 
 
 def _points(name, X, Y, rows=None):
@@ -144,16 +161,23 @@ def test_values_lie_within_the_bounds(name, pair, data):
 def test_a_perfect_copy_is_best(name, pair):
     """Y = X has the value on the card or the best end of the bounds (without direction the lower); also with ties."""
     X, card = pair[0], _card(name)
+    if name in MIXING:  # tests/measures/test_batch_measures.py says what is best
+        return
     best = card.ceiling(len(X), 5) if card.ceiling else card.bounds[1 if card.direction == "higher" else 0]
     labels = {"labels": np.arange(len(X)) * 3 // len(X)} if "labels" in card.needs else {}
     if labels:  # classes that the data themselves separate
         X = np.ascontiguousarray(X / np.abs(X).max() + 10.0 * labels["labels"][:, None])
         labels |= {key: value for key, value in _options(name, X, k=1).items() if key != "labels"}
-        if name in {"silhouette", "davies_bouldin"}:  # the best is reached by classes that are points
+        if name in {
+            "silhouette",
+            "isolated_labels",
+            "davies_bouldin",
+        }:  # the best is reached by classes that are points
             X = np.repeat(10.0 * labels["labels"][:, None], 2, axis=1)
         if name == "calinski_harabasz":  # there is no best end
             return
-        if len(X) < 6:
+        labels |= {"graph_connectivity": {"n_neighbors": len(X) // 2 - 1}, "clisi": {"perplexity": 2}}.get(name, {})
+        if len(X) < (12 if name == "clisi" else 6):
             return
     unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
     assert _value(name, X, X, **labels) == pytest.approx(best, abs=1e-12 * max(unit, 1.0))
@@ -178,9 +202,8 @@ def test_an_unrelated_embedding_is_at_chance(name):
     if name in OWN_SCALE or _card(name).direction == "none":
         return
     better = _value(name, X, Y, **more) - chance
-    assert (better if _card(name).direction == "higher" else -better) > 4.5 * values.std(ddof=1) or "labels" in _card(
-        name
-    ).needs
+    above = better if _card(name).direction == "higher" else -better
+    assert above > 4.5 * values.std(ddof=1) or {"labels", "batch"} & {*_card(name).needs}
 
 
 @each("name", [name for name in NAMES if callable(_card(name).chance)])
@@ -206,7 +229,7 @@ def _reflected(Q):
 
 @each_with_curves
 @settings(max_examples=5)
-@given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
+@given(pair=tie_free_pairs(min_n=7), seed=st.integers(0, 99))
 def test_declared_invariances_hold(name, pair, seed):
     """Moving, turning with reflection, or scaling the embedding changes nothing where the card says so."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
@@ -253,7 +276,7 @@ def test_what_every_measure_must_see(name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in BY_ROW])
-@given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
+@given(pair=tie_free_pairs(min_n=7), seed=st.integers(0, 99))
 def test_permuted_rows_permute_the_contributions(name, pair, seed):
     """Points have no order: each keeps its contribution, and the value stays."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
@@ -261,14 +284,16 @@ def test_permuted_rows_permute_the_contributions(name, pair, seed):
     view, parameters = _view(name, X, Y)
     here = answer(MEASURES.get(name), view, parameters)
     view, _ = _view(name, X[order], Y[order])
-    there = answer(MEASURES.get(name), replace(view, labels=_labels(len(X))[order]), parameters)
+    there = answer(
+        MEASURES.get(name), replace(view, **{name: of(len(X))[order] for name, of in CODES.items()}), parameters
+    )
     assert there.value == pytest.approx(here.value, abs=1e-10)
     if here.points is not None:
         assert_allclose(there.points, here.points[order], atol=1e-10)
 
 
 @each_measure
-@given(pair=pairs(min_n=6))
+@given(pair=pairs(min_n=7))
 def test_contributions_average_to_the_value(name, pair):
     """An index of points has one contribution a point, whose mean is the value; a global one has none."""
     X, Y = pair
@@ -368,7 +393,7 @@ def _small_blocks(patch):
 def test_all_points_as_anchors_are_exact(ties):
     """``anchors = n`` is the evaluation of all points: every value, chance, curve and bound, for every measure."""
     X, Y = _cloud(n=60)
-    known = {"labels": _labels(60), "latent": _latent(X), "n_neighbors": 5, "random_state": 0}
+    known = {"labels": _labels(60), "latent": _latent(X), "batch": _batch(60), "n_neighbors": 5, "random_state": 0}
     embeddings = {"Y": np.round(Y) if ties else Y}
     exact = dreval.Evaluation(X, embeddings, **known).run("all", None, None)
     anchored = dreval.Evaluation(X, embeddings, anchors=60, **known).run("all", None)

@@ -18,6 +18,7 @@ from dreval.registry import MEASURES, TESTS
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
 LABELS = np.array(["a", "b"] * 20)
+BATCH = np.arange(40) // 3 % 2
 WHOLE = ("replicate", "n", "n_components", "n_groups", "n_resamples")
 
 
@@ -140,11 +141,15 @@ def test_default_and_all_measures() -> None:
     assert names(evaluation().run()) == [c.name for c in default]
     assert names(plain.run()) == without
     few = {"points": {"n_partitions": 2}}
-    every, without_latent = (ev.run("all", None, options=few) for ev in (evaluation(latent=X[:, :2]), evaluation()))
+    every, without_latent = (
+        ev.run("all", None, options=few) for ev in (evaluation(latent=X[:, :2], batch=BATCH), evaluation())
+    )
     curves = [*every.curves["measure"].unique()]
     assert curves == [card.name for card in MEASURES.cards() if card.curve]
     assert sorted([*names(every), *curves]) == dreval.list_measures()
-    assert sorted({*names(every)} - {*names(without_latent)}) == ["latent_r2"]
+    assert {*names(every)} - {*names(without_latent)} == {
+        c.name for c in MEASURES.cards() if {"latent", "batch"} & {*c.needs}
+    }
     assert names(without_latent)[: len(default)] == [c.name for c in default]
     assert names(plain.run(["default", "procrustes_r"])) == [*without, "procrustes_r"]
 

@@ -59,7 +59,8 @@ def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndar
     ks = sorted(data.draw(st.sets(neighbor_counts(len(cloud)), min_size=1, max_size=3), label="k"))
     labels = np.arange(len(cloud)) % 2
     latent = cloud[:, [np.argmax(np.ptp(cloud, axis=0))]]
-    ev = dreval.Evaluation(cloud, {"e": image}, labels=labels, latent=latent, n_neighbors=ks, random_state=3)
+    variables = {"labels": labels, "latent": latent, "batch": np.arange(len(cloud)) // 3 % 2}
+    ev = dreval.Evaluation(cloud, {"e": image}, **variables, n_neighbors=ks, random_state=3)
     table = ev.run("all", None, None).tidy().set_index(["measure", "parameters"])
     for name in dreval.list_measures():
         card, function = MEASURES.card(name), getattr(dreval, name)
@@ -68,9 +69,8 @@ def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndar
         if card.level == "algorithm":
             assert table.loc[name, "value"].tolist() == [float(function(cloud, image, random_state=3))]
             continue
-        more = {"labels": labels} if "labels" in card.needs else {}
+        more = {name: one for name, one in variables.items() if name in card.needs}
         more |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
-        more |= {"latent": latent} if "latent" in card.needs else {}
         if card.shares_neighbors:
             more["n_neighbors"] = ks
         elif "n_neighbors" in card.parameters:

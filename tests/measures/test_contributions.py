@@ -13,7 +13,7 @@ from dreval.measures._measure import answer
 from dreval.registry import MEASURES
 
 POINTS = [name for name in MEASURES.names() if MEASURES.card(name).level == "point"]
-PLAIN = [name for name in POINTS if not {"labels", "latent"} & set(MEASURES.card(name).needs)]
+PLAIN = [name for name in POINTS if not {"labels", "latent", "batch"} & set(MEASURES.card(name).needs)]
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,0 +1,80 @@
+"""kBET: the share of neighborhoods in which the batches have the shares that they have among all points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.errors import UndefinedMeasure
+from dreval.geometry.blocks import View
+from dreval.measures._batches import MIXED
+from dreval.measures._classes import members, neighbors_of
+from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+
+LEAST = 5.0  # expected points of each batch below which the chi-squared test is a rough one
+FEW = define(
+    "kbet.few", LIMIT, "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test"
+)
+REDUCED = define("kbet.size", ASSUMPTION, "neighborhoods of all {n} points")
+
+
+@measure(
+    symbol="kBET",
+    title="kBET, neighborhoods with mixed batches",
+    question="In how many neighborhoods do the batches have the shares that they have among all points?",
+    level="point",
+    needs=("coordinates", "batch"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    chance_formula=MIXED,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    reference=(
+        "Buettner, Miao, Wolf, Teichmann & Theis (2019), A test metric for assessing single-cell RNA-seq batch\n"
+        "correction, Nature Methods 16, 43-49; without its adaptation of k, and at all points, as in scib-metrics."
+    ),
+)
+def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, Notes]:
+    r"""Share of the points whose neighborhood a chi-squared test does not reject as a sample of all batches.
+
+    .. math:: \mathrm{kBET} = \frac{1}{n} \sum_{i=1}^n \Big[\sum_{b=1}^B \frac{(o_{ib} - k f_b)^2}{k f_b}
+              \le \chi^2_{B - 1, 1 - \alpha}\Big],
+
+    with :math:`o_{ib}` the points of batch b among the k = ``size`` points of the neighborhood of i in the embedding
+    (the point itself and its nearest neighbors), and :math:`f_b` the share of batch b among all points. The data are
+    not used.
+
+    Neighborhoods are tested as if they were drawn at random, each at the level :math:`\alpha`: also batches that are
+    mixed completely are rejected in some, and the chance level is the share that is accepted then. A batch whose kinds
+    of points differ from those of the others is rejected however well it is placed; ``silhouette_batch`` looks within
+    labels. Read it beside measures of the labels: an embedding of noise mixes batches completely.
+
+    See Also
+    --------
+    ilisi : the effective number of batches, without a test.
+    silhouette_batch : mean distances within labels.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.random.default_rng(0).normal(size=(400, 2))
+    >>> round(dreval.kbet(Y, Y, batch=np.arange(400) % 2), 3)
+    0.948
+    >>> round(dreval.kbet(Y, Y, batch=Y[:, 0] > 0), 3)
+    0.113
+    """
+    from scipy.special import chdtrc
+
+    if alpha >= 1.0:
+        raise UndefinedMeasure("alpha", "must be less than 1", f"{alpha:g}", "Choose a level such as 0.05.")
+    batches, used = members(view, least=2, of="batch"), min(size, view.n)
+    near = neighbors_of(view.Y[view.population], batches.rows, used - 1, view.n_jobs)[0]
+    m, c = len(near), len(batches.sizes)
+    cells = batches.codes[np.c_[batches.rows, near]] + c * np.arange(m)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=m * c).reshape(m, c)
+    expected = used * batches.sizes / view.n
+    p = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
+    notes = [] if used == size else [REDUCED(n=view.n)]
+    notes += [FEW(least=float(expected.min()))] if expected.min() < LEAST else []
+    return (p >= alpha).astype(np.float64), tuple(notes)

@@ -1,0 +1,217 @@
+"""Measures of batches and labels as single-cell integration uses them, against scib-metrics and plain twins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse, stats
+
+import dreval
+from dreval.errors import InputError, UndefinedMeasure, UnknownName
+
+ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "scib_metrics.json").read_text("utf-8"))
+NAMES = ["ilisi", "clisi", "kbet", "graph_connectivity", "silhouette_batch", "isolated_labels"]
+
+
+def cells(seed: int = 0, n: int = 90, tied: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates, three labels and three batches; the last label is in two of them."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 3
+    batch = np.where(labels == 2, 1 + np.arange(n) // 3 % 2, np.arange(n) // 3 % 3)
+    Y = rng.normal(size=(n, 2)) + 2.0 * labels[:, None] + np.c_[batch == 0, batch == 1]
+    return (np.round(Y) if tied else Y), labels, batch
+
+
+@pytest.mark.parametrize("case", ORACLE["cases"], ids=["seed 0", "seed 1", "ties"])
+def test_numbers_are_those_of_scib_metrics(case: dict[str, object]) -> None:
+    """Values of points at a tight tolerance, medians at that of scib-metrics; edges of the graph in both directions."""
+    Y, labels, batch = (np.array(case[name]) for name in ("Y", "labels", "batch"))
+    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=batch, random_state=0)
+    res = ev.run(NAMES, None, None, options={name: {"perplexity": 20} for name in ("ilisi", "clisi")})
+    points, value = res.points["e"], res.table.set_index("measure")["value"]
+    lisi = {name: np.array(values) for name, values in case["lisi"].items()}
+    assert_allclose(points["ilisi"], (lisi["ilisi"] - 1) / 2, atol=1e-9)
+    assert_allclose(points["clisi"], (3 - lisi["clisi"]) / 2, atol=1e-9)
+    for name in ("ilisi", "clisi"):
+        assert value[name] == points[name].mean()
+        assert points[name].median() == pytest.approx(case[name], abs=5e-6)
+    for name in NAMES[2:]:
+        assert value[name] == pytest.approx(case[name], abs=1e-12)
+    assert case["graph_connectivity_directed"] <= case["graph_connectivity"]
+
+
+def _weights(distances: np.ndarray, perplexity: int) -> np.ndarray:
+    """Weights exp(-beta d) whose entropy is that of the perplexity, by scipy's root finder."""
+    from scipy.optimize import brentq
+
+    def weights(power: float) -> np.ndarray:
+        raw = np.exp(-np.exp(power) * (distances - distances.min()))
+        return raw / raw.sum()
+
+    def gap(power: float) -> float:
+        return stats.entropy(weights(power)) - np.log(perplexity)
+
+    return weights(brentq(gap, -20, 20, xtol=1e-13) if gap(20) < 0 < gap(-20) else 20)  # else too many equal ones
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_lisi_of_a_plain_twin(tied: bool) -> None:
+    """One point at a time, weights by a root finder, the index by its formula; ties by row number."""
+    Y, labels, batch = cells(1, 60, tied)
+    D = np.sqrt(((Y[:, None] - Y[None]) ** 2).sum(axis=2))
+    found = {"ilisi": [], "clisi": []}
+    for i in range(60):
+        near = [j for j in np.argsort(np.round(D[i], 12), kind="stable") if j != i][:14]
+        w = _weights(D[i, near], 5)
+        for name, codes, count in (("ilisi", batch, 3), ("clisi", labels, 3)):
+            effective = 1 / sum(w[codes[near] == c].sum() ** 2 for c in range(count))
+            found[name].append((effective - 1) / 2 if name == "ilisi" else (3 - effective) / 2)
+    assert dreval.ilisi(Y, Y, batch=batch, perplexity=5) == pytest.approx(np.mean(found["ilisi"]), abs=1e-8)
+    assert dreval.clisi(Y, Y, labels=labels, perplexity=5) == pytest.approx(np.mean(found["clisi"]), abs=1e-8)
+
+
+@given(seed=st.integers(0, 50), n=st.integers(24, 60))
+def test_the_other_four_of_plain_twins(seed: int, n: int) -> None:
+    """scipy's chi-squared test, a search through the graph, and scikit-learn's silhouettes."""
+    from sklearn.metrics import silhouette_samples
+
+    Y, labels, batch = cells(seed, n)
+    D = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
+    order = np.argsort(D, axis=1, kind="stable")
+    share = np.bincount(batch) / n
+    kept = [stats.chisquare(np.bincount(batch[near], minlength=3), 10 * share).pvalue >= 0.1 for near in order[:, :10]]
+    assert dreval.kbet(Y, Y, batch=batch, size=10, alpha=0.1) == np.mean(kept)
+
+    parts = []
+    for c in range(3):
+        own, found, largest = set(np.flatnonzero(labels == c)), set(), 0
+        for start in own:
+            piece, todo = set(), [start] if start not in found else []
+            while todo:
+                i = todo.pop()
+                piece.add(i)
+                ends = {j for j in own if j in order[i, 1:4] or i in order[j, 1:4]}
+                todo += ends - piece - set(todo)
+            found |= piece
+            largest = max(largest, len(piece))
+        parts.append(largest / len(own))
+    assert dreval.graph_connectivity(Y, Y, labels=labels, n_neighbors=3) == pytest.approx(np.mean(parts), abs=1e-15)
+
+    within = [
+        np.mean(1 - np.abs(silhouette_samples(Y[labels == c], batch[labels == c]))) for c in range(3)
+    ]  # each label has at least two batches
+    assert dreval.silhouette_batch(Y, Y, labels=labels, batch=batch) == pytest.approx(np.mean(within), abs=1e-12)
+    isolated = np.mean((1 + silhouette_samples(Y, labels)[labels == 2]) / 2)
+    assert dreval.isolated_labels(Y, Y, labels=labels, batch=batch) == pytest.approx(isolated, abs=1e-12)
+
+
+def test_best_and_worst_by_hand() -> None:
+    """Batches on each other and apart; a label in two pieces; what noise reaches."""
+    rng = np.random.default_rng(0)
+    n = 120
+    Y, batch, labels = rng.normal(size=(n, 2)), np.arange(n) % 2, np.arange(n) // 60
+    apart = Y + 100.0 * batch[:, None]
+    assert dreval.ilisi(Y, apart, batch=batch, perplexity=5) == pytest.approx(0, abs=1e-9)
+    assert dreval.kbet(Y, apart, batch=batch, size=10) == 0
+    assert dreval.silhouette_batch(Y, apart, labels=labels, batch=batch) < 0.05
+    twins = np.repeat(rng.normal(size=(n // 2, 2)), 2, axis=0)  # each place has one point of both batches
+    assert dreval.kbet(twins, twins, batch=batch, size=2) == 1
+    assert dreval.silhouette_batch(twins, twins, labels=labels, batch=batch) > 0.95
+    one = np.zeros(n, int)
+    torn = np.where(np.arange(n)[:, None] < 30, Y + 50, Y)
+    assert dreval.graph_connectivity(Y, torn, labels=one, n_neighbors=10) == 0.75
+    assert dreval.isolated_labels(Y, 100.0 * np.c_[labels, labels], labels=labels, batch=batch) == 1
+
+
+def test_random_places_mix_batches_completely() -> None:
+    """The chance level of a measure of mixing is what noise has: no value of a good embedding is far above it."""
+    Y, labels, batch = cells(3, 150)
+    noise = np.random.default_rng(4).normal(size=(150, 2))
+    ev = dreval.Evaluation(Y, {"Y": Y, "noise": noise}, labels=labels, batch=batch, random_state=0)
+    table = ev.run(["ilisi", "kbet", "silhouette_batch"], None, "points").tidy().set_index(["embedding", "measure"])
+    for name in ("ilisi", "kbet", "silhouette_batch"):
+        row = table.loc[("noise", name)]
+        assert row["value"] == pytest.approx(row["chance"], abs=0.12)
+        assert row["value"] > table.loc[("Y", name), "value"]
+        assert row["conf_low"] <= row["value"] <= row["conf_high"]
+
+
+def test_what_is_noted() -> None:
+    """A reduced perplexity, rough tests, labels that are left out, and which labels are isolated."""
+    Y, labels, batch = cells(0, 40)
+    rare = np.where(np.arange(40) < 2, 5, batch)
+    alone = np.where(labels == 1, 1, batch)
+    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=rare, random_state=0)
+    said = ev.run(["ilisi", "kbet", "isolated_labels"], None, None).tidy().set_index("measure")["note"]
+    assert "perplexity 13, which is as much as 40 points allow" in said["ilisi"]
+    assert "neighborhoods of all 40 points" in said["kbet"]
+    assert "expected to hold 2 points of the smallest batch" in said["kbet"]
+    assert "1 of 3 labels are in 2 of 4 batches" in said["isolated_labels"]
+    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=alone, random_state=0)
+    said = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]
+    assert "are left out: 1" in said["silhouette_batch"]
+
+
+def test_batches_come_as_labels_do() -> None:
+    """A column of the data, a vector, a frame in another order; none may be missing, and one batch is no mixing."""
+    Y, _, batch = cells(0, 60)
+    frame = pd.DataFrame({"u": Y[:, 0], "v": Y[:, 1], "site": batch}, index=[f"c{i}" for i in range(60)])
+    value = dreval.ilisi(Y, Y, batch=batch, perplexity=5)
+    ev = dreval.Evaluation(frame, {"e": Y}, batch="site", random_state=0)
+    run = {"options": {"ilisi": {"perplexity": 5}}, "tests": None, "ci": None}
+    assert ev.data.columns == ("u", "v")
+    assert ev.run("ilisi", **run).tidy()["value"].item() == value
+    assert "batch=batch" in ev.run("ilisi", **run).recipe["call"]
+    moved = frame[["site"]].sample(frac=1, random_state=0)
+    ev = dreval.Evaluation(frame.drop(columns="site"), {"e": Y}, batch=moved, random_state=0)
+    assert ev.run("ilisi", **run).tidy()["value"].item() == value
+    with pytest.raises(InputError, match="`batch` must be complete: got 1 points without a batch"):
+        dreval.ilisi(Y, Y, batch=[None, *batch[1:].tolist()])
+    with pytest.raises(UnknownName, match="Did you mean 'site'"):
+        dreval.Evaluation(frame, {"e": Y}, batch="Sites")
+    with pytest.raises(UndefinedMeasure, match="`batch` must have at least 2 batches"):
+        dreval.kbet(Y, Y, batch=np.zeros(60, int))
+    with pytest.raises(UndefinedMeasure, match="`batch` must have a label of several batches"):
+        dreval.silhouette_batch(Y, Y, labels=batch, batch=batch)
+    with pytest.raises(UndefinedMeasure, match="`alpha` must be less than 1"):
+        dreval.kbet(Y, Y, batch=batch, alpha=2.0)
+
+
+def test_without_batches_the_rest_is_not_lost() -> None:
+    """Named without batches: a row with the reason and a warning; "all" leaves them out; a study says where they go."""
+    Y, labels, _ = cells(0, 60)
+    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, random_state=0)
+    with pytest.warns(dreval.errors.InputWarning, match="^kbet: needs batches; pass batch= to Evaluation$"):
+        table = ev.run(["kbet", "trustworthiness"], None, None).tidy().set_index("measure")
+    assert np.isnan(table.loc["kbet", "value"])
+    assert table.loc["trustworthiness", "value"] == 1
+    assert "batch" not in " ".join(ev.run("all", None, None).tidy()["note"])
+
+
+def test_a_study_has_batches(tmp_path: Path) -> None:
+    """As part of a data set, also where points are drawn."""
+    Y, labels, batch = cells(0, 60)
+    data = {"mine": {"data": Y, "labels": labels, "batch": batch}, "other": Y}
+    study = dreval.Study(tmp_path / "s.dreval", data, ["pca"], ["ilisi"], subsample=0.8, random_state=0)
+    study.run()
+    table = study.table().set_index("dataset")
+    assert 0 < table.loc["mine", "value"] < 1
+    assert "'batch': ...}} to Study" in table.loc["other", "note"]
+
+
+def test_labels_with_gaps_keep_their_batches() -> None:
+    """The labeled points by themselves, with their batches."""
+    Y, labels, batch = cells(0, 60)
+    gaps = [None if i < 10 else int(c) for i, c in enumerate(labels)]
+    alone = dreval.silhouette_batch(Y[10:], Y[10:], labels=labels[10:], batch=batch[10:])
+    with pytest.warns(dreval.errors.InputWarning):
+        assert dreval.silhouette_batch(Y, Y, labels=gaps, batch=batch) == alone
+    ev = dreval.Evaluation(sparse.csr_array(Y), {"e": Y}, labels=gaps, batch=batch, random_state=0)
+    assert ev.run("silhouette_batch", None, None).tidy()["value"].item() == alone
