@@ -236,7 +236,7 @@ def test_every_public_callable_refuses_an_unknown_keyword(name: str) -> None:
         thing(*([X] * len(least)), n_neighbor_s=5)
     assert isinstance(caught.value, DrevalError)
     assert isinstance(caught.value, TypeError)
-    assert caught.value.argument.removesuffix(" parameter").rpartition(".")[2] == name.rpartition(".")[2]
+    assert caught.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
 
 
 def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> None:

@@ -318,9 +318,9 @@ def test_what_is_refused():
         CostMapping(cost="samon").fit(X)
     with pytest.raises(UnknownName, match="`mapping` must be a known name"):
         CostMapping(cost="sammon", mapping="quadratic").fit(X)
-    with pytest.raises(UnknownName, match="tsne cost parameter"):
+    with pytest.raises(UnknownName, match="parameter of tsne cost"):
         CostMapping(cost_options={"perplexty": 5}).fit(X)
-    with pytest.raises(UnknownName, match="linear mapping parameter"):
+    with pytest.raises(UnknownName, match="parameter of linear mapping"):
         CostMapping(cost="sammon", mapping_options={"hidden": 5}).fit(X)
     with pytest.raises(InputError, match=r"`mapping` must be a function of the data: got 'free_points'\. Choose"):
         CostMapping(cost="sammon", mapping="free_points").fit(X).transform(X)
