@@ -74,6 +74,21 @@ def _bomb(path: Path) -> None:
     zipped(path, {"X": MANY})
 
 
+@hostile("wide.csv.gz")
+def _wide(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"," * 100_000_000, 1))
+
+
+@hostile("many_columns.csv.gz")
+def _many_columns(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"," * 2_000_000, 1))
+
+
+@hostile("one_line.csv.gz")
+def _one_line(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 200_000_000, 1))
+
+
 @hostile("short.npy")
 def _short(path: Path) -> None:
     path.write_bytes(header((10**9, 10**3)) + bytes(80))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import io
 import math
 import zipfile
 from pathlib import Path
@@ -11,9 +12,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dreval._check import check_unpacked, unpack_limit
+from dreval._check import check_unpacked, read_limit, unpack_limit
+from dreval.errors import InputError
 
 NUMBER = 8  # bytes
+WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
+LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
 
 
 def check_npy(file: BinaryIO, size: int) -> bool:
@@ -83,10 +87,41 @@ def check_hdf5(path: Path, argument: str) -> None:
     check_unpacked(sum(sizes), path, argument)
 
 
-def gunzip(path: Path, argument: str) -> bytes:
-    """The text in a .gz file, read no further than the limit."""
-    limit = unpack_limit(path)
-    with gzip.open(path) as file:
-        raw = file.read(math.ceil(limit) + 1)
-    check_unpacked(len(raw), path, argument)
-    return raw
+def read_lines(path: Path, compressed: bool, argument: str) -> bytes:
+    """The bytes of a text file, of a .gz file read no further than the limit; no line is longer than a table needs."""
+    fields = max(WIDEST, (read_limit() or 0) / PER_FIELD)
+    raw, line, total, cells = io.BytesIO(), 0, 0, 0
+    with gzip.open(path) if compressed else path.open("rb") as file:
+        while part := file.read(WIDEST):
+            raw.write(part)
+            total += len(part)
+            cells += max(map(part.count, SEPARATORS))
+            if compressed:
+                check_unpacked(max(total, NUMBER * cells), path, argument)
+            ends = [part.rfind(end) for end in LINE_ENDS]
+            line = line + len(part) if max(ends) < 0 else len(part) - 1 - max(ends)
+            if line > PER_FIELD * fields:
+                raise _too_wide(f"a line of {line:,} bytes or more", fields, PER_FIELD * fields, path, argument)
+    text = raw.getvalue()
+    start = 0
+    while start < len(text) - WIDEST:  # a shorter line has fewer fields
+        end = max(text.rfind(end, start, start + WIDEST) for end in LINE_ENDS)
+        if end < 0:
+            ends = [found for end in LINE_ENDS if (found := text.find(end, start)) >= 0]
+            end = min(ends, default=len(text))
+            found = 1 + max(text.count(separator, start, end) for separator in SEPARATORS)
+            if found > fields:
+                raise _too_wide(f"a line of {found:,} fields", fields, found * PER_FIELD, path, argument)
+        start = end + 1
+    return text
+
+
+def _too_wide(got: str, fields: float, needed: float, path: Path, argument: str) -> InputError:
+    """The error for a line that no table needs, of which each field takes memory."""
+    more = 2.0 * max(needed, unpack_limit(path))
+    return InputError(
+        argument,
+        f"must have at most {fields:,.0f} fields in a line, of {PER_FIELD} bytes on average",
+        f"{got} in {str(path)!r}",
+        f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={more:.2g}.",
+    )

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from dreval.errors import InputError
-from dreval.inputs._sizes import gunzip
+from dreval.inputs._sizes import read_lines
 from dreval.records.notes import Note, Notes, note
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -27,9 +27,13 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d*(e[+-]?\d+)?", re.I)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.I)
+_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?")  # thousands parted by points
+_SURELY_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*|\.\d{3})")  # no decimal point can be meant
+_SPLIT_NUMBER = re.compile(r"[+-]?\d+(e[+-]?\d+)?", re.I)
 # Newer pandas reads numbers to the last bit by default and warns about the option.
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
+GZIP = b"\x1f\x8b"  # the first bytes of a .gz file
 _LOOKED_AT = 20  # rows from which the layout is inferred
 _BYTES_LOOKED_AT = 2**20
 
@@ -51,6 +55,7 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
         usual = "\t" if suffix.startswith(".tsv") else ","
         separator = _separator(raw, usual)
         raw = _at_ends(raw) if separator == " " else raw
+        _refuse_open_quote(raw, separator, path, argument)
         layout = _sniff(raw, separator, usual, path, argument)
         frame = _parse(raw, layout, path, argument)
     except UnicodeDecodeError as error:
@@ -59,18 +64,19 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
         raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
     if layout.width > 1 and frame.iloc[:, -1].isna().any():
         _refuse_ragged(raw, layout, path, argument)
-    if layout.separator == ";" and (changed := _decimal_commas(frame, raw)):
-        layout.notes.append(note("file.commas", columns=changed, file=path.name))
+    if layout.separator in ";\t":
+        layout.notes.extend(_decimal_commas(frame, raw, layout, path, argument))
     if layout.header is not None:
         frame = _name(frame, layout.header)
     if len(frame) == 0:
         raise InputError(
             argument, "must have rows", f"{str(path)!r} with a header only", "Write the file again with its rows."
         )
+    frame.attrs["separator"] = layout.separator  # for the cure of numbers with commas
     return frame, layout.header is not None, tuple(layout.notes)
 
 
-def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFrame:
+def _parse(raw: bytes, layout: _Layout, path: Path, argument: str, **settings: Any) -> pd.DataFrame:
     """The table by pandas, with every bit of each number."""
     try:
         frame: pd.DataFrame = pd.read_csv(
@@ -82,6 +88,7 @@ def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFra
             encoding="utf-8-sig",
             low_memory=False,
             **_EXACT,
+            **settings,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         _refuse_ragged(raw, layout, path, argument)
@@ -89,31 +96,52 @@ def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFra
     return frame
 
 
-def _decimal_commas(frame: pd.DataFrame, raw: bytes) -> int:
-    """Convert columns of numbers with decimal commas to floats, in place; returns how many there were.
+def _decimal_commas(frame: pd.DataFrame, raw: bytes, layout: _Layout, path: Path, argument: str) -> Notes:
+    """Convert columns of numbers with decimal commas to floats, in place, with notes; points may part thousands.
 
-    Only if nothing else is possible: some number does not have three digits after its comma, so that commas do not
-    separate thousands, and no number has a decimal point.
+    Only if nothing else is possible. Without points: some number does not have three digits after its comma, so that
+    commas do not separate thousands. With points: some number has a comma or a second point behind them, and all
+    numbers with points have three digits after each.
     """
     texts = {j: frame.iloc[:, j] for j in range(frame.shape[1]) if frame.iloc[:, j].dtype.kind not in "biuf"}
     cells = {j: column.dropna().astype(str).str.strip() for j, column in texts.items()}
-    meant = [j for j, column in cells.items() if column.str.fullmatch(_COMMA_NUMBER).all() and len(column)]
-    if not any((~cells[j].str.fullmatch(_THOUSANDS) & cells[j].str.contains(",")).any() for j in meant):
-        return 0
-    if any(_POINT_NUMBER.fullmatch(cell.strip()) for _, row in _rows(raw, ";") for cell in row):
-        return 0
+    meant = [j for j, column in cells.items() if len(column) and _all_commas(column)]
+    grouped = any(cells[j].str.fullmatch(_SURELY_GROUPED).any() for j in meant)
+    if not grouped and not any((~cells[j].str.fullmatch(_THOUSANDS) & cells[j].str.contains(",")).any() for j in meant):
+        return ()
+    points = (cell.strip() for _, row in _rows(raw, layout.separator) for cell in row if "." in cell)
+    if any(_POINT_NUMBER.fullmatch(cell) and not (grouped and _GROUPED.fullmatch(cell)) for cell in points):
+        return ()
+    if grouped:  # pandas read 1.234 as a fraction
+        written = _parse(raw, layout, path, argument, dtype=str)
+        texts = {j: written.iloc[:, j] for j in range(written.shape[1])}
+        cells = {j: column.dropna().astype(str).str.strip() for j, column in texts.items()}
+        meant = [j for j, own in cells.items() if own.str.contains(r"[.,]").any() and _all_commas(own)]
     for j in meant:
-        numbers = [float(str(cell).replace(",", ".")) if pd.notna(cell) else float("nan") for cell in texts[j]]
-        frame.isetitem(j, numbers)
-    return len(meant)
+        plain = [str(cell).replace(".", "").replace(",", ".") if pd.notna(cell) else "nan" for cell in texts[j]]
+        frame.isetitem(j, [float(cell) for cell in plain])
+    return (note("file.grouped" if grouped else "file.commas", columns=len(meant), file=path.name),)
+
+
+def _all_commas(cells: pd.Series[Any]) -> bool:
+    """Whether all are numbers that may have a decimal comma, and points between thousands."""
+    return bool((cells.str.fullmatch(_COMMA_NUMBER) | cells.str.fullmatch(_GROUPED)).all())
 
 
 def _load(path: Path, suffix: str, argument: str) -> bytes:
     """The bytes of the file, decompressed; web pages, binary files and UTF-16 raise an error."""
+    compressed = suffix.endswith(".gz")
     try:
-        raw = gunzip(path, argument) if suffix.endswith(".gz") else path.read_bytes()
+        raw = read_lines(path, compressed, argument)
     except (OSError, EOFError, zlib.error) as error:
-        raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
+        got = f"{str(path)!r} ({getattr(error, 'strerror', None) or error})"
+        if isinstance(error, OSError) and error.errno is not None:
+            raise InputError(argument, "must be a file that can be read", got, "Check its permissions.") from error
+        rule, cure = "must be a whole .gz file", "Copy or compress it again: it was cut short or altered."
+        with path.open("rb") as file:
+            if file.read(2) != GZIP:
+                rule, cure = "must be a .gz file", f"Name it {path.name[:-3]!r}: it is not compressed."
+        raise InputError(argument, rule, got, cure) from error
     start = raw[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if not raw.removeprefix(b"\xef\xbb\xbf").strip():
         raise InputError(argument, "must not be empty", f"{str(path)!r} without any text", "Write the file again.")
@@ -122,7 +150,7 @@ def _load(path: Path, suffix: str, argument: str) -> bytes:
         raise InputError(argument, "must be a text table", f"{str(path)!r}, which is a web page (HTML)", cure)
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _garbage(path, argument, f"{str(path)!r} in UTF-16")
-    if raw.startswith(b"\x1f\x8b"):
+    if raw.startswith(GZIP):
         cure = f"Name it {path.name + '.gz'!r}, or unpack it."
         raise InputError(argument, "must be a text table", f"{str(path)!r}, which is compressed by gzip", cure)
     if b"\0" in raw or raw.startswith(b"PK\x03\x04"):
@@ -208,6 +236,16 @@ def _refuse_preamble(raw: bytes, separator: str, path: Path, argument: str) -> N
     """Raise an error for lines on top that have fewer fields than all that follow: a title, a count, a comment."""
     rows = list(islice(_rows(raw, separator), _LOOKED_AT))
     first, width = rows[0][1], len(rows[-1][1])
+    named, widths = len(first), [len(row) for _, row in rows[1:]]
+    halves = all(_SPLIT_NUMBER.fullmatch(cell.strip()) for _, row in rows[1:] for cell in row)
+    if named > 1 and widths and named + 1 < max(widths) <= 2 * named and min(widths) >= named and halves:
+        raise InputError(
+            argument,
+            "must have as many fields as names",
+            f"{named} names and {width} whole numbers in line {rows[-1][0]} of {str(path)!r}, as numbers with decimal "
+            "commas give where commas separate them too",
+            "Write the file again with decimal points, or with semicolons between its columns.",
+        )
     top = [line for line, row in rows if len(row) != width]
     below = rows[len(top) :]
     if not top or len(below) < 2 or any(len(row) != width for _, row in below) or len(first) > width:
@@ -222,6 +260,27 @@ def _refuse_preamble(raw: bytes, separator: str, path: Path, argument: str) -> N
         f"{len(first)} in line {top[0]} of {str(path)!r}, {width} from line {below[0][0]} on",
         f"Remove {lines}: a title, a count or a comment does not belong to the table.",
     )
+
+
+def _refuse_open_quote(raw: bytes, separator: str, path: Path, argument: str) -> None:
+    """Raise an error that names the line in which a quote opens that is never closed."""
+    if raw.count(b'"') % 2 == 0:
+        return
+    last, line, rows = 0, 0, _rows(raw, separator)
+    try:
+        for number, _ in rows:
+            last, line = line, number
+    except csv.Error:  # a field that is too long, as all that follows the quote may be
+        last = line
+    below = raw.splitlines()[last:]
+    opened = [number for number, text in enumerate(below, last + 1) if b'"' in text]
+    if opened and sum(text.count(b'"') for text in below) % 2:
+        raise InputError(
+            argument,
+            "must close each quote",
+            f"a quote in line {opened[0]} of {str(path)!r} that is never closed",
+            "Repair that line: remove the quote, or close it behind its field.",
+        )
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:

@@ -17,7 +17,14 @@ from dreval.records.notes import Note, note
 
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+(e[+-]?\d+)?\s*", re.I)
 _GROUPED = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
+_POINTS = re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d*|\.\d{3})\s*")
+_NO_POINT = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d*)?\s*")
 _WHOLE = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*")
+_MINUS = "\u2212"
+_MARKED = re.compile(  # numbers as people write them: with a typographic minus, a percent sign, marks between thousands
+    rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
+    re.I,
+)
 
 
 def frame_numbers(frame: pd.DataFrame, argument: str, cure: str, *others: str) -> npt.NDArray[np.float64]:
@@ -38,7 +45,12 @@ def frame_numbers(frame: pd.DataFrame, argument: str, cure: str, *others: str) -
         if not _is_numeric(column):
             check_unmasked(column.to_list(), argument)
             raise _refusal(frame, j, argument, cure, others)
-        out[:, j] = _values(column)
+        try:
+            out[:, j] = _values(column)
+        except OverflowError as error:
+            got = f"an integer of more than 308 digits in column {str(frame.columns[j])!r}"
+            how = "Repair that cell; write missing values as NA, and drop or impute them."
+            raise InputError(argument, "must hold numbers that a float can hold", got, how) from error
     return out
 
 
@@ -75,37 +87,46 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iter
         split = "Pass the real and imaginary parts as separate columns."
         return InputError(argument, rule, f"complex numbers in column {name!r}{more}", split)
     cells = column.dropna().astype(str)
-    if len(cells) and _numbers_with(_GROUPED, cells):
-        return InputError(
-            argument,
-            rule,
-            f"numbers with commas in column {name!r} ({cells.iloc[0]!r}){more}",
-            "Read the file with pandas.read_csv(path, thousands=',') where the commas group digits, or with "
-            "pandas.read_csv(path, sep=';', decimal=',') where they are decimal commas.",
-        )
-    if len(cells) and _numbers_with(_COMMA, cells):
-        return InputError(
-            argument,
-            rule,
-            f"numbers with decimal commas in column {name!r} ({cells.iloc[0]!r}){more}",
-            "Write them with decimal points, or read the file with pandas.read_csv(path, sep=';', decimal=',').",
-        )
+    if (commas := _commas(cells, frame.attrs.get("separator"))) is not None:
+        cell, what, how = commas
+        return InputError(argument, rule, f"numbers with {what} in column {name!r} ({cell!r}){more}", how)
     stray = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna())
-    if not isinstance(column.dtype, pd.CategoricalDtype) and 0 < len(stray) < 0.5 * len(column):
-        return InputError(
-            argument,
-            rule,
-            f"{str(column.iloc[stray[0]])!r} in row {stray[0]} of column {name!r}, {len(stray)} such in all{more}",
-            "Repair these cells; write missing values as NA, and drop or impute them.",
-        )
+    marked = cells.str.fullmatch(_MARKED)
+    nearly = 0 < len(stray) < 0.5 * len(column) or (marked.any() and marked.mean() >= 0.9)
+    if not isinstance(column.dtype, pd.CategoricalDtype) and len(stray) and nearly:
+        cell = str(column.iloc[stray[0]])
+        what, how = "", "Repair these cells; write missing values as NA, and drop or impute them."
+        if _MARKED.fullmatch(cell) and _MINUS in cell:
+            what = ", whose minus sign is the character U+2212"
+            how = f"Write it as '-': column.str.replace({_MINUS!a}, '-').astype(float)."
+        elif _MARKED.fullmatch(cell) and "%" in cell:
+            what, how = ", with a percent sign", "Remove it: column.str.rstrip('% ').astype(float)."
+        got = f"{cell!r} in row {stray[0]} of column {name!r}{what}, {len(stray)} such in all{more}"
+        return InputError(argument, rule, got, how)
     named = {other: Hint(other, name) for other in others}
     return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure, **named)
 
 
-def _numbers_with(commas: re.Pattern[str], cells: pd.Series[Any]) -> bool:
-    """Whether some cells are numbers with commas of this form, and all others are without."""
-    found = cells.map(lambda cell: commas.fullmatch(cell) is not None)
-    return bool(found.any() and cells[~found].map(lambda cell: _WHOLE.fullmatch(cell) is not None).all())
+def _commas(cells: pd.Series[Any], separator: str | None) -> tuple[str, str, str] | None:
+    """The first number with a comma, what the commas are, and how to read the file; None where others are there.
+
+    ``separator`` is that of the file, where it is known.
+    """
+    options = "decimal=','" if separator == "," else f"sep={separator or ';'!r}, decimal=','"
+    decimal = f"pandas.read_csv(path, {options})"
+    other = "thousands=','" if separator in (None, ",") else f"sep={separator!r}, thousands=','"
+    grouped = f"pandas.read_csv(path, {other})"
+    both = (
+        f"Read the file with {grouped} where the commas group digits, or with {decimal} where they are decimal commas."
+    )
+    one = f"Write them with decimal points, or read the file with {decimal}."
+    groups = f"Read the file with {decimal[:-1]}, thousands='.')."
+    known = [(_GROUPED, _WHOLE, "commas", both), (_COMMA, _WHOLE, "decimal commas", one)]
+    for form, others, what, how in [*known, (_POINTS, _NO_POINT, "points between thousands", groups)]:
+        found = cells.str.fullmatch(form)
+        if found.any() and cells[~found].str.fullmatch(others).all():
+            return str(cells[found].iloc[0]), what, how
+    return None
 
 
 def _kind(column: pd.Series[Any]) -> str:

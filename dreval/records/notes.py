@@ -450,6 +450,9 @@ CODES: dict[str, Code] = {
     ),
     "file.first_value": Code("The first row {row!r} of '{file}' was read as a value, not as a name.", ASSUMPTION),
     "file.commas": Code("{columns} {columns:column|columns} of '{file}' had decimal commas.", ASSUMPTION),
+    "file.grouped": Code(
+        "{columns} {columns:column|columns} of '{file}' had points between thousands and decimal commas.", ASSUMPTION
+    ),
     "file.separator": Code("'{file}' was read with {separator} between its columns.", ASSUMPTION),
     "file.header": Code("The first row of '{file}' was read as column names.", ASSUMPTION),
     "file.old_anndata": Code(

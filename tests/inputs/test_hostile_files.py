@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -41,6 +42,21 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("DREVAL_READ_LIMIT", "much")
     with pytest.raises(InputError, match="`DREVAL_READ_LIMIT` must be a number of bytes"):
         as_data(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("line", [b"1" * 3000, b"," * 200])
+def test_a_line_that_no_table_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes) -> None:
+    """Too many fields or bytes in one line are refused while the file is read; the value that is named reads it."""
+    monkeypatch.setattr("dreval.inputs._sizes.WIDEST", 40)
+    path = tmp_path / f"wide{suffix}"
+    path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
+    with pytest.raises(InputError, match="must have at most 40 fields in a line") as caught:
+        as_data(path)
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    with pytest.raises(InputError) as after:  # it is no table all the same
+        as_data(path)
+    assert "in a line" not in str(after.value)
 
 
 def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:

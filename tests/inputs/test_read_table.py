@@ -173,6 +173,81 @@ def test_commas_in_numbers_of_a_comma_file_have_two_meanings(tmp_path: Path) -> 
         as_data(write(tmp_path, "d.csv", "a,b\n" + rows.replace(",000", ",25")))
 
 
+@pytest.mark.parametrize(("separator", "name"), [(";", "t.csv"), ("\t", "t.tsv"), ("\t", "t.csv")])
+@given(X=arrays(np.float64, (5, 3), elements=st.integers(-(10**9), 10**9).map(lambda k: k / 1000)))
+def test_numbers_as_germans_write_them(X: np.ndarray, separator: str, name: str) -> None:
+    """Decimal commas, and points between thousands, are read where they can mean nothing else; a note says so."""
+    X = np.vstack([X, [1234.5, 2345678.0, 0.25]])
+    cells = [[f"{x:,.3f}".translate(str.maketrans(",.", ".,")) for x in row] for row in X]
+    whole = [[cell.removesuffix(",000") for cell in row] for row in cells]  # also 1.234 for a whole number
+    for rows in (cells, whole):
+        with tempfile.TemporaryDirectory() as folder:
+            text = "\n".join(separator.join(row) for row in [["a", "b", "c"], *rows])
+            table = read_table(write(Path(folder), name, text))
+        assert np.array_equal(table.values.to_numpy(dtype=float), X)
+        assert "file.grouped" in [note.code for note in table.notes]
+
+
+@pytest.mark.parametrize(
+    ("rows", "cure"),
+    [
+        (["1,234;2,500", "1,222;3,000"], r"sep=';', thousands=','\) where .* sep=';', decimal=','\)"),
+        (["1,5;2.5", "2;3"], r"pandas.read_csv\(path, sep=';', decimal=','\)\."),
+        (["1.234,5;2.5", "2;3"], r"pandas.read_csv\(path, sep=';', decimal=',', thousands='.'\)"),
+        (["1,5\t2.5", "2\t3"], r"sep='\\t', decimal=','"),
+    ],
+)
+def test_the_cure_of_commas_knows_the_separator(tmp_path: Path, rows: list[str], cure: str) -> None:
+    separator = "\t" if "\t" in rows[0] else ";"
+    with pytest.raises(InputError, match=cure):
+        as_data(write(tmp_path, "t.csv", "\n".join([f"a{separator}b", *rows, *rows])))
+
+
+def test_decimal_commas_that_commas_separate(tmp_path: Path) -> None:
+    """Twice as many fields as names is no reason to remove the names; numbers without a fraction have one field."""
+    for last in ("5,25,6,5", "5,6,5"):
+        with pytest.raises(InputError, match=r"got 2 names and .* decimal commas") as error:
+            read_table(write(tmp_path, "t.csv", f"x,y\n1,5,2,25\n-3,5,4,75\n{last}\n"))
+        assert "Remove line" not in str(error.value)
+
+
+@pytest.mark.parametrize("line", [2, 5, 40])
+def test_a_quote_that_is_never_closed_is_found_where_it_opens(tmp_path: Path, line: int) -> None:
+    rows = [f"{j}.5,{j},b{j}" for j in range(60)]
+    rows[line - 2] = '"' + rows[line - 2]
+    with pytest.raises(InputError, match=rf"got a quote in line {line} of"):
+        read_table(write(tmp_path, "t.csv", "\n".join(["x,y,z", *rows])))
+    rows[line - 2] = f'1.5,2,{5 + line}" tall'  # a mark of inches opens nothing
+    assert len(read_table(write(tmp_path, "t.csv", "\n".join(["x,y,z", *rows]))).values) == 60
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        ([f"{j}.5" for j in range(5)] + [f"\u2212{j}.5" for j in range(7)], r"got '\u22120\.5' in row 5.* U\+2212"),
+        ([f"{j}.5%" for j in range(12)], r"got '0\.5%' in row 0 of column 'x', with a percent sign, 12 such"),
+        ([*"12345678901", "1 000"], r"got '1 000' in row 11"),
+    ],
+)
+def test_numbers_with_marks_are_no_labels(tmp_path: Path, cells: list[str], shown: str) -> None:
+    """The cell at fault is shown with what it is; a column of numbers is not offered as labels."""
+    rows = "".join(f"{cell},{j}\n" for j, cell in enumerate(cells))
+    with pytest.raises(InputError, match=shown) as error:
+        as_data(write(tmp_path, "t.csv", "x,y\n" + rows))
+    assert "labels" not in str(error.value)
+
+
+def test_a_damaged_gz_is_not_said_to_lack_an_encoding(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a,b\n1,2\n" * 10)
+    for name, raw in (("cut", whole[:-6]), ("sum", whole[:-8] + b"\1\2\3\4" + whole[-4:])):
+        (tmp_path / f"{name}.csv.gz").write_bytes(raw)
+        with pytest.raises(InputError, match=r"must be a whole \.gz file: got .* Copy or compress it again"):
+            read_table(tmp_path / f"{name}.csv.gz")
+    (tmp_path / "plain.csv.gz").write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(InputError, match=r"must be a \.gz file.* Name it 'plain\.csv'"):
+        read_table(tmp_path / "plain.csv.gz")
+
+
 @pytest.mark.parametrize(
     ("last", "columns", "noted"), [([0, 1], None, True), ([0, 1, 2], None, False), ([0, 1], list("abc"), False)]
 )
