@@ -213,7 +213,8 @@ def coordinate_source(
 ) -> CoordinateSource:
     """Coordinates computed elsewhere, in the row order of the data."""
     raw = _unpacked(value, argument, data, layer)
-    frame, own, given = own_ids(raw, ids, data, argument)
+    own = own_ids(raw, ids, data, argument)
+    frame = own.frame
     notes = list(raw.notes)
     known = {*([] if data.labels is None else [data.labels.name]), *data.covariates}
     extra = [j for j, c in enumerate(frame.columns) if raw.named and str(c) in known and not str(c).isdigit()]
@@ -230,7 +231,7 @@ def coordinate_source(
         if Y.shape[1] > 1 and looks_like_ids(column, Y[:, j]):
             cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."
             raise InputError(argument, "must hold coordinates only", f"row ids in column {str(column)!r}", cure)
-    order, more = align(len(Y), own, data, argument, given=given, reserve=raw.reserve)
+    order, more = align(len(Y), own.ids, data, argument, given=own.given, reserve=raw.reserve, beside=own.beside)
     check_columns(Y, argument)
     notes += [*more, *embedding_notes(Y, argument)]
     return CoordinateSource(name, Y if order is None else np.ascontiguousarray(Y[order]), notes=tuple(notes))

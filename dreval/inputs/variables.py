@@ -13,9 +13,19 @@ import pandas as pd
 
 from dreval._check import IntArray, check_classes, check_finite, check_rows, check_unmasked, describe
 from dreval.errors import Hint, InputError, UnknownName
-from dreval.inputs.features import frame_numbers
+from dreval.inputs.features import frame_numbers, looks_like_ids
 from dreval.inputs.files import Table, read_table
-from dreval.inputs.tables import Raw, as_numpy, as_pandas, is_path, is_table, take_column, unpack, unpack_table
+from dreval.inputs.tables import (
+    Raw,
+    as_numpy,
+    as_pandas,
+    counting,
+    is_path,
+    is_table,
+    take_column,
+    unpack,
+    unpack_table,
+)
 from dreval.records.notes import Notes, note
 
 
@@ -79,16 +89,29 @@ def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
     )
 
 
-def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFrame, pd.Index[Any] | None, bool]:
+@dataclass(frozen=True, eq=False)
+class Named:
     """The columns of a table without its ids, the ids, and whether they were passed (or are only row names).
+
+    ``beside`` is a column of other names of the rows, which were not used: they are not those of the data.
+    """
+
+    frame: pd.DataFrame
+    ids: pd.Index[Any] | None = None
+    given: bool = False
+    beside: str | None = None
+
+
+def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> Named:
+    """A table without its ids.
 
     If a column was named after the path, only that column: selected here, since another one may hold the ids.
     """
-    frame, index, given = _found_ids(raw, ids, data, argument)
-    return replace(raw, frame=frame).meant(argument).frame, index, given
+    found = _found_ids(raw, ids, data, argument)
+    return replace(found, frame=replace(raw, frame=found.frame).meant(argument).frame)
 
 
-def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFrame, pd.Index[Any] | None, bool]:
+def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> Named:
     """The ids: a vector, a column by name (also that of the ids of the data), or the row names."""
     frame = raw.frame
     if ids is not None and not isinstance(ids, str | int):
@@ -96,13 +119,40 @@ def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.Dat
         if len(index) != len(frame):
             got = f"{len(index)} ids for {len(frame)} rows"
             raise InputError(f"ids of {argument}", "must be one per row", got, "Pass one id per row.")
-        return frame, index, True
+        return Named(frame, index, True)
     if ids is None and data.ids is not None and data.ids_given and data.ids.name is not None and raw.named:
         ids = data.ids.name if list(map(str, frame.columns)).count(str(data.ids.name)) == 1 else None
     if ids is None:
-        return frame, raw.index, False
+        return _ids_beside(raw, data) if raw.column is not None and raw.index is None else Named(frame, raw.index)
     column, frame = take_column(frame, ids, f"ids of {argument}", "a column of the table")
-    return frame, as_ids(pd.Index(column), f"ids of {argument}"), True
+    return Named(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
+
+
+def _ids_beside(raw: Raw, data: HasRows) -> Named:
+    """A table of which one column is meant, with another column as ids where its values are the names of the data.
+
+    Those are a different text in every row, or a different integer under a name that ids have. If most of the ids of
+    the data are among them they are used, whatever the name of the column, so that rows in another order or left out
+    are not matched to the wrong points. Integers that only count the rows in their order name nothing.
+    """
+    frame, known, beside = raw.frame, data.ids if data.ids is not None else data.reserve, None
+    theirs = None if known is None else _keys(known)
+    for j, name in enumerate(map(str, frame.columns)):
+        column = frame.iloc[:, j]
+        whole = column.dtype.kind in "iu"
+        text = not whole and pd.api.types.infer_dtype(column, skipna=False) == "string"
+        if name == raw.column or not (whole or text) or column.duplicated().any():
+            continue
+        index = pd.Index(column)
+        named = text or looks_like_ids(name, column.to_numpy(dtype=np.float64))
+        matches = 0 if theirs is None else int(theirs.isin(_keys(index)).sum())
+        every = theirs is not None and matches == len(theirs) == len(index)
+        counts = whole and int(index.max()) - int(index.min()) == len(index) - 1
+        if (every and (named or not counts)) or (named and data.ids is not None and 2 * matches > data.n):
+            return Named(frame, index, True)
+        if named and counting(index, (0, 1)) is None:
+            beside = beside or name
+    return Named(frame, beside=beside)
 
 
 def align(
@@ -113,6 +163,7 @@ def align(
     *,
     given: bool = False,
     reserve: pd.Index[Any] | None = None,
+    beside: str | None = None,
 ) -> tuple[IntArray | None, Notes]:
     """The order of rows of a table that matches the rows of the data (None: unchanged), and notes on the matching.
 
@@ -124,6 +175,8 @@ def align(
     index or an array. If the other side has numbers as names it is used, since rows that were reordered or dropped on
     one side would be matched to the wrong ones. It is not matched to ids that were passed for the data; ids that were
     passed for a table are matched to the counts of the data if they are all of them.
+
+    ``beside`` is a column of names that are not those of the data: a note says that they were not used.
     """
     known = data.ids
     if ids is not None and known is not None:
@@ -147,14 +200,14 @@ def align(
         left, right, counts = _keys(reserve), _keys(known), f"`{argument}`"
     else:
         check_rows(n, data.n, argument)
-        return None, _one_sided(ids, given, data, argument)
+        return None, _one_sided(ids, given, data, argument, beside)
     if left.equals(right):
         return None, ()
     names, what = left if counts == "the data" else right, "ids" if given else "row names"
     matches, same = int(right.isin(left).sum()), len(left) == len(right)
     if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
         check_rows(n, data.n, argument)
-        return None, _one_sided(ids, given, data, argument)
+        return None, _one_sided(ids, given, data, argument, beside)
     if not same or matches < len(right) or not names.is_unique:
         raise _partial(left, right, matches, argument, given)
     whose = f"{'the row names' if given else 'those'} of {counts}"
@@ -167,12 +220,16 @@ def _in_order(names: pd.Index[Any]) -> bool:
     return names.equals(_keys(pd.RangeIndex(len(names))))
 
 
-def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> Notes:
+def _one_sided(
+    ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str, beside: str | None = None
+) -> Notes:
     """A note if only the data have names, or only a table has ids or numbered rows in another order."""
     if ids is not None:
         counting = ids.dtype.kind in "iu" and np.array_equal(np.sort(ids.to_numpy()), np.arange(len(ids)))
         code = "rows.ids_alone" if given else "rows.renumbered" if counting else "rows.names_unused"
         return (note(code, argument=argument, data="the data"),)
+    if beside is not None:
+        return (note("rows.ids_beside", argument=argument, column=beside),)
     if data.ids is not None:
         return (note("rows.data_alone", argument=argument, names="ids" if data.ids_given else "row names"),)
     return ()
@@ -321,9 +378,11 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
 
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:
     """A table in the row order of the data."""
-    frame, ids, given = own_ids(raw, None, rows, argument)
-    order, notes = align(len(frame), ids, rows, argument, given=given, reserve=raw.reserve)
-    return frame if order is None else frame.iloc[order], notes
+    own = own_ids(raw, None, rows, argument)
+    order, notes = align(
+        len(own.frame), own.ids, rows, argument, given=own.given, reserve=raw.reserve, beside=own.beside
+    )
+    return own.frame if order is None else own.frame.iloc[order], notes
 
 
 def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:

@@ -430,6 +430,11 @@ CODES: dict[str, Code] = {
         "Row names of `{argument}` and of {data} have nothing in common: rows were matched by position.", ASSUMPTION
     ),
     "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", ASSUMPTION),
+    "rows.ids_beside": Code(
+        "Rows of `{argument}` were matched by position, although column {column!r} of its file names each of them.",
+        LIMIT,
+        "Give the data these names by `ids`, or write both in the same order.",
+    ),
     "rows.renumbered": Code(
         "`{argument}` has the row numbers 0, 1, 2, ... in another order, and {data} have no row names: rows were "
         "matched by position.",

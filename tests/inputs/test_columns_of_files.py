@@ -96,6 +96,60 @@ def test_one_column_is_matched_by_the_ids_beside_it() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("names", [NAMES, [7 * j + 100 for j in range(N)]])
+@pytest.mark.parametrize("by", ["ids", "row names"])
+def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: str) -> None:
+    """A column whose values are the ids of the data matches the rows, whatever its name; some missing is refused."""
+    data = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(names, name="id"))
+    beside = pd.DataFrame({"barcode": names, "kind": KINDS, "age": AGE}).iloc[ORDER]
+    beside.to_csv("other.csv", index=False)
+    given = {"ids": "id"} if by == "ids" else {}
+    data = data.reset_index() if by == "ids" else data
+    record = as_data(data, labels="other.csv:kind", covariates="other.csv:age", **given)
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert record.covariates["age"].tolist() == AGE.tolist()
+    assert "Rows of `labels` were matched to the data by the ids in 'barcode'." in [*map(str, record.notes)]
+    assert "has none" not in " ".join(map(str, record.notes))
+    if isinstance(names[0], str):
+        beside.assign(barcode=["new", *beside["barcode"][1:]]).to_csv("other.csv", index=False)
+        with pytest.raises(InputError, match="`labels` must have the same ids as the data, in any order"):
+            as_data(data, labels="other.csv:kind", **given)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("column", "names", "noted"),
+    [
+        ("barcode", NAMES, True),
+        ("id", [j + 1 for j in range(N)], True),
+        ("rank", [j + 1 for j in range(N)], False),  # a number of each row, and no name
+        ("age", [j / 7 for j in range(N)], False),
+    ],
+)
+@pytest.mark.parametrize("known", [False, True])
+def test_names_beside_one_column_that_the_data_lack_are_said(
+    column: str, names: list[Any], noted: bool, known: bool
+) -> None:
+    """Rows in another order would be matched to the wrong points; counted rows in their order are no names."""
+    beside = pd.DataFrame({column: names, "kind": KINDS})
+    beside.iloc[ORDER].to_csv("other.csv", index=False)
+    data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if known else X
+    found = [one for one in as_data(data, labels="other.csv:kind").notes if one.code == "rows.ids_beside"]
+    assert [one.severity for one in found] == ["limit"] * noted
+    if column == "id":
+        beside.to_csv("other.csv", index=False)
+        notes = as_data(data, labels="other.csv:kind").notes
+        assert "rows.ids_beside" not in [one.code for one in notes]
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_id_column_that_permutes_the_counts_of_the_data_is_used() -> None:
+    pd.DataFrame({"id": range(N), "kind": KINDS}).iloc[ORDER].to_csv("other.csv", index=False)
+    record = as_data(pd.DataFrame(X), labels="other.csv:kind")
+    assert record.labels.values.tolist() == KINDS.tolist()
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("argument", ["covariates", "latent", "labels"])
 def test_fewer_rows_are_refused_by_their_names(argument: str) -> None:
     """Both sides have names: what is told is the row that is missing, not that ids should be given."""
