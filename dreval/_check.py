@@ -61,6 +61,7 @@ FEW_NAMES = 4  # more that begin with the same letters are not suggested
 MANY_NAMES = 12  # more are not listed in a message where a call lists them
 SYNONYMS = {
     "add": "with_embedding",
+    "b": "n_resamples",
     "bh": "benjamini_hochberg",
     "canonical_correlation": "cca",
     "cityblock": "manhattan",
@@ -80,6 +81,10 @@ SYNONYMS = {
     "n_iter": "max_iter",
     "n_perm": "n_resamples",
     "n_permutations": "n_resamples",
+    "n_perms": "n_resamples",
+    "nperm": "n_resamples",
+    "nperms": "n_resamples",
+    "permutations": "n_resamples",
     "perms": "n_resamples",
     "principal_component_analysis": "pca",
     "rbf": "gaussian",

@@ -92,6 +92,7 @@ TYPED = [
     ("Evaluation", "njobs", "n_jobs"), ("Evaluation", "anchor", "anchors"), ("Evaluation", "state", "random_state"),
     ("Evaluation", "distance", "metric"), ("Evaluation", "foo", None), ("Evaluation", "obs_names", None),
     ("run", "measure", "measures"), ("run", "perms", "n_resamples"), ("run", "n_permutations", "n_resamples"),
+    ("run", "permutations", "n_resamples"), ("run", "nperm", "n_resamples"), ("run", "B", "n_resamples"),
     ("run", "adjustment", "adjust"), ("run", "verbose", "progress"), ("run", "store", None),
     ("compare", "baselin", "baseline"), ("compare", "margins", "margin"), ("compare", "nothing", None),
     ("Isomap", "n_comps", "n_components"), ("Isomap", "perplexity", None),

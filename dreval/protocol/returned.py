@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, check_finite, nearest_name
+from dreval._check import FloatArray, check_finite, check_spread, nearest_name
 from dreval.errors import DrevalError, ProtocolError
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
@@ -60,7 +61,7 @@ AGAIN = "Delete the file and run its task again."
 
 def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
     """The error for a file that has not been returned, with a similar name that was, and ``more`` advice."""
-    there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*"))]
+    there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*")) if path.is_file()]
     expected = Path(task.output).name
     near = nearest_name(expected, [name for name in there if Path(name).stem.lower() == Path(expected).stem.lower()])
     cure = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
@@ -71,26 +72,45 @@ def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
 def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     """The embedding (n, d) of one task in the order of the data's rows."""
     path = folder / task.output
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise missing(folder, task)
+    _check_file(folder, path, task)
     cure = AGAIN
     try:
         table = read_table(path, task.output)
         frame, named = pd.DataFrame(table.values), table.columns is not None
         if len(frame) != len(manifest.ids):
             got, rule = f"{len(frame)} rows for {len(manifest.ids)} points", "must have one row per point of the data"
-            raise ProtocolError(task.output, rule, got, f"Was the tool stopped while it wrote? {AGAIN}")
+            short = len(frame) < len(manifest.ids)
+            cause = "Was the tool stopped while it wrote?" if short else "Was a header or a row written twice?"
+            raise ProtocolError(task.output, rule, got, f"{cause} {AGAIN}")
         cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
         frame, order = _in_order(frame, manifest, task) if named else (frame, None)
         cure = AGAIN
         _check_columns(frame, task, manifest.id_column)
         Y = frame_numbers(frame, task.output, AGAIN)
         check_finite(Y, task.output, [str(name) for name in frame.columns] if named else None)
+        check_spread(Y, task.output)
     except ProtocolError:
         raise
     except DrevalError as error:
         raise ProtocolError(task.output, error.rule, error.got, cure) from error
     return np.ascontiguousarray(Y if order is None else Y[order])
+
+
+def _check_file(folder: Path, path: Path, task: Task) -> None:
+    """Check that what lies at the place of a returned file is one, within the folder."""
+    rule, cure = "must be a file", "Delete it and run its task again."
+    if path.is_symlink():
+        got = f"a link to {os.readlink(path)!r}"
+        if not path.exists():
+            raise ProtocolError(task.output, rule, f"{got}, which leads to nothing", cure)
+        places = [folder.resolve(), (folder / RETURNED).resolve()]
+        if not any(path.resolve().is_relative_to(place) for place in places):
+            raise ProtocolError(task.output, "must lie in the folder", got, "Copy the file itself to this place.")
+    if not path.is_file():
+        got = "a folder" if path.is_dir() else "a pipe or a device"
+        raise ProtocolError(task.output, rule, got, cure)
 
 
 def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
@@ -227,7 +247,7 @@ def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[No
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
     for task in manifest.tasks:
-        there, reason = (folder / task.output).is_file(), None
+        there, reason = os.path.lexists(folder / task.output), None
         try:
             check_input(folder, task)
             if there and task is manifest.tasks[0]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -95,7 +96,7 @@ def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
 def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
     """Write an embedding as the returned one; an existing file must hold the same numbers."""
     first = manifest.tasks[0]
-    if not (place / first.output).exists():
+    if not os.path.lexists(place / first.output):
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
         folders.write_table(place / first.output, frame, manifest)
     elif not np.array_equal(read_returned(place, manifest, first), Y):
@@ -120,8 +121,8 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
 
 def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
     """One run with its returned embedding; that of the data themselves is required."""
-    absent = partial and task is not manifest.tasks[0] and not (place / task.output).is_file()
-    if not (partial or task is manifest.tasks[0] or (place / task.output).is_file()):
+    absent = task is not manifest.tasks[0] and not os.path.lexists(place / task.output)
+    if absent and not partial:
         raise missing(place, task, TAKE)
     values = None if absent else read_returned(place, manifest, task)
     return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from protocol_runs import SETTINGS, X, both_rounds, play, projection
 
@@ -99,6 +101,66 @@ def test_returned_files_are_not_taken_for_those_of_another_export(change: Body, 
     with pytest.raises(ProtocolError, match="must be that of the export for which files were returned"):
         dreval.Protocol(X + 1, **SETTINGS).export(folder)
     assert exported(folder / "input") == inputs
+
+
+PLACES: dict[str, Callable[[Path, Path], object]] = {
+    "a folder": lambda path, _: path.mkdir(),
+    "a pipe or a device": lambda path, _: os.mkfifo(path),
+    "a link to 'data.csvx', which leads to nothing": lambda path, _: path.symlink_to("data.csvx"),
+    "a link to 'reseed-00.csv', which leads to nothing": lambda path, _: path.symlink_to(path.name),
+    "a link to '/dev/null'": lambda path, _: path.symlink_to("/dev/null"),
+    "a link to '.*other.csv'": lambda path, other: path.symlink_to(other),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("got", PLACES)
+def test_what_is_no_file_of_the_folder_is_said(got: str, folder: Path, tmp_path: Path) -> None:
+    """It is neither missing nor suggested as what was meant, and nothing is read or written through a link."""
+    both_rounds(folder, projection)
+    path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
+    other = tmp_path / "other.csv"
+    path.rename(other)
+    PLACES[got](path, other)
+    shown = got.replace("reseed-00.csv", path.name)
+    for partial in (False, True):
+        with pytest.raises(
+            ProtocolError, match=rf"`returned/{path.name}` must (be a file|lie in the folder): got {shown}"
+        ):
+            dreval.Protocol.collect(folder, partial=partial)
+    assert dreval.Protocol.status(folder).wrong == [f"returned/{path.name}"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_an_embedding_is_not_written_through_a_link(folder: Path, tmp_path: Path) -> None:
+    protocol = dreval.Protocol(X, **SETTINGS)
+    protocol.export(folder)
+    (folder / folders.RETURNED).mkdir(exist_ok=True)
+    (folder / folders.RETURNED / "data.csv").symlink_to(tmp_path / "secret.csv")
+    with pytest.raises(ProtocolError, match="which leads to nothing"):
+        protocol.export(folder, embedding=X[:, :2])
+    assert not (tmp_path / "secret.csv").exists()
+
+
+def test_a_row_too_many_is_no_tool_that_was_stopped(folder: Path) -> None:
+    both_rounds(folder, projection)
+    path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
+    lines = path.read_text().splitlines()
+    for changed, cause in (([*lines, lines[-1]], "written twice"), (lines[:-1], "stopped while it wrote")):
+        path.write_text("\n".join(changed) + "\n")
+        with pytest.raises(ProtocolError, match=cause):
+            dreval.Protocol.collect(folder)
+
+
+def test_a_huge_coordinate_is_refused(folder: Path) -> None:
+    """Beside it all other rows are equal to rounding, as in coordinates that are passed to an evaluation."""
+    both_rounds(folder, projection)
+    path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
+    frame = pd.read_csv(path)
+    frame.iloc[3, 1] = 1e308
+    frame.to_csv(path, index=False)
+    with pytest.raises(ProtocolError, match=rf"`returned/{path.name}` must have rows that differ"):
+        dreval.Protocol.collect(folder)
 
 
 def task(**fields: Any) -> Callable[[Body], None]:
