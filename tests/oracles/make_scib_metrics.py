@@ -1,20 +1,19 @@
-"""Write scib_metrics.json: measures of batches and labels by scib-metrics 0.5.10, in double precision.
+"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (made cells) with scib-metrics 0.5.10.
 
-    JAX_ENABLE_X64=1 python make_scib_metrics.py
+Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py
 
 The neighbors are sorted here, ties by row number; scib-metrics computes everything else. Its bisection for LISI ends
 at a tolerance of 1e-5 of the entropy, so values of points are taken at 1e-12 besides.
 """
 
-import json
 from importlib.metadata import version
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import scib_metrics
 from scib_metrics.nearest_neighbors import NeighborsResults
 from scib_metrics.utils import compute_simpson_index
+from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
 
 def cells(seed, n=240, moved=1.5, tied=False):
@@ -36,12 +35,16 @@ def neighbors(Y, k):
     return NeighborsResults(indices=order, distances=np.take_along_axis(D, order, axis=1))
 
 
+def undirected(Y, k):
+    """A graph of neighbors whose edges go in both directions."""
+    edges = neighbors(Y, k).knn_graph_distances
+    edges.data[:] = 1.0
+    return SimpleNamespace(knn_graph_distances=edges + edges.T)
+
+
 def values(Y, labels, batch):
     near, few, graph = neighbors(Y, 60), neighbors(Y, 50), neighbors(Y, 16)
     rows = np.arange(len(Y))[:, None]
-    edges = graph.knn_graph_distances.copy()
-    edges.data[:] = 1.0
-    undirected = SimpleNamespace(knn_graph_distances=edges + edges.T)
     tight = {}
     for name, codes in (("ilisi", batch), ("clisi", labels)):
         simpson = compute_simpson_index(near.distances, near.indices, rows, codes, len(set(codes)), 20, 1e-12)
@@ -51,11 +54,30 @@ def values(Y, labels, batch):
         "ilisi": float(scib_metrics.ilisi_knn(near, batch)),
         "clisi": float(scib_metrics.clisi_knn(near, labels)),
         "kbet": float(scib_metrics.kbet(few, batch)[0]),
-        "graph_connectivity": float(scib_metrics.graph_connectivity(undirected, labels)),
+        "graph_connectivity": float(scib_metrics.graph_connectivity(undirected(Y, 16), labels)),
         "graph_connectivity_directed": float(scib_metrics.graph_connectivity(graph, labels)),
         "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
         "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
     }
+
+
+def of_clouds():
+    """The numbers at the defaults of its Benchmarker (90, 50 neighbors), at k + 1 for the graph, by their names."""
+    found = {}
+    for name in CLOUDS:
+        _, Y, labels = cloud(name)
+        batch = np.arange(len(Y)) // 3 % 2
+        wide = neighbors(Y, min(90, len(Y)))
+        found[name] = {
+            "ilisi_knn": float(scib_metrics.ilisi_knn(wide, batch)),
+            "clisi_knn": float(scib_metrics.clisi_knn(wide, labels)),
+            "kbet": float(scib_metrics.kbet(neighbors(Y, 50), batch)[0]),
+            "graph_connectivity": float(scib_metrics.graph_connectivity(undirected(Y, N_NEIGHBORS + 1), labels)),
+            "silhouette_label": float(scib_metrics.silhouette_label(Y, labels)),
+            "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
+            "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+        }
+    return found
 
 
 if __name__ == "__main__":
@@ -64,5 +86,6 @@ if __name__ == "__main__":
         Y, labels, batch = cells(seed, tied=tied)
         points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
         cases.append({**points, **values(Y, labels, batch)})
-    found = {"version": version("scib-metrics"), "cases": cases}
-    Path(__file__).with_name("scib_metrics.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
+    versions = [f"scib-metrics {version('scib-metrics')}"]
+    write("scib_metrics", versions, of_clouds())
+    write("scib_metrics_cells", versions, {"cases": cases})
