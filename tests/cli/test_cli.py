@@ -280,6 +280,15 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
     return {(row["embedding"], row["measure"] or row["variable"]): row["value"] or row["statistic"] for row in rows}
 
 
+def test_batches_in_every_way(run: Any) -> None:
+    """Batches as a column of the data, which is no feature then, and as a column of a file give the same numbers."""
+    drop, few = ("--covariates", "age", "--ids", "cell"), ("--measures", "ilisi,stress", "--tests", "none")
+    column = values(run, "full.csv", "-e", "umap.csv", "--batch", "kind", *drop, *few)
+    file = values(run, "data.csv", "-e", "umap.csv", "--batch", "meta.csv:kind", *few)
+    assert column.keys() == {("umap", "ilisi"), ("umap", "stress")}
+    assert column == pytest.approx(file, rel=1e-12)
+
+
 def test_labels_in_every_way(run: Any) -> None:
     """Labels as a column of the data, a file, and a column of a file give the same numbers."""
     drop = ("--covariates", "age", "--ids", "cell")
