@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -350,6 +351,14 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     reserve = counting(frame.index) if indexed else None
     notes: Notes = ()
     named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
+    if isinstance(frame.index, pd.MultiIndex) and not any(frame.index.names):
+        parts = [str(name) for name in frame.columns if re.search("[;\t]", str(name))]
+        if parts:
+            separator = "\t" if "\t" in parts[0] else ";"
+            cure = f"Read the file with pandas.read_csv(path, sep={separator!r}), or pass its path."
+            got = f"the column {parts[0]!r} beside row names of {frame.index.nlevels} parts"
+            raise InputError(argument, "must be read with the separator of its file", got, cure)
+        notes = (note("data.levels", argument=argument, levels=frame.index.nlevels),)
     if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
         first = frame.iloc[:, 0]
         if first.notna().all() and first.duplicated().any():

@@ -335,6 +335,9 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
         notes = (*notes, note("labels.many", argument=argument, classes=len(classes), points=labeled))
+    texts = [str(one) for one in classes.tolist()]
+    if spaced := [repr(one) for one in texts if one != one.strip() and one.strip() in texts]:
+        notes = (*notes, note("labels.spaces", argument=argument, classes=tuple(spaced[:3])))
     if labeled < rows.n:
         gaps = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
         notes = (*notes, gaps)

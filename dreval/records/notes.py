@@ -447,6 +447,11 @@ CODES: dict[str, Code] = {
         "The data have {names} and `{argument}` has none: rows were matched by position.", ASSUMPTION
     ),
     "labels.many": Code("`{argument}` has {classes} classes for {points} points.", ASSUMPTION),
+    "labels.spaces": Code(
+        "Classes of `{argument}` differ in spaces at their ends alone ({classes}), and count as different classes.",
+        LIMIT,
+        "Remove the spaces: labels.str.strip().",
+    ),
     "labels.gaps": Code(
         "`{argument}` has no class for {gaps} of {n} points: measures of labels use the other {labeled}.", ASSUMPTION
     ),
@@ -467,6 +472,12 @@ CODES: dict[str, Code] = {
         "The unnamed first column of `{argument}` only counts the rows and was left out.", ASSUMPTION
     ),
     "file.names_column": Code("The unnamed first column of `{argument}` was taken as row names.", ASSUMPTION),
+    "data.levels": Code(
+        "The row names of `{argument}` have {levels} levels without names, as pandas makes of rows with more fields "
+        "than there are names.",
+        LIMIT,
+        "Check that the file was read with its separator and decimal mark.",
+    ),
     "data.dense": Code("A sparse matrix of {rows} x {columns} was made dense.", ASSUMPTION),
     "data.like_distances": Code(
         "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "

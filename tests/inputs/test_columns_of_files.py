@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -316,3 +317,22 @@ def test_default_names_of_anndata_are_a_count() -> None:
     source = as_source(frame, "e", record)
     assert np.array_equal(source.coordinates(record), X)
     assert str(source.notes[-1]).endswith("has none: rows were matched by position.")
+
+
+def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
+    """A header that was not split is refused with its separator; levels without names are said."""
+    table = "p;q\n" + "".join(f"{j},5;{j * j},25\n" for j in range(12))
+    with pytest.raises(InputError, match=r"must be read with the separator.*sep=';'"):
+        as_data(pd.read_csv(io.StringIO(table)))
+    frame = pd.read_csv(io.StringIO(table.replace(";", ",")))
+    assert frame.index.nlevels == 2
+    assert [one.severity for one in as_data(frame).notes if one.code == "data.levels"] == ["limit"]
+    frame.index.names = ["block", "plot"]
+    assert "data.levels" not in [one.code for one in as_data(frame).notes]
+
+
+def test_classes_that_differ_in_spaces_are_said() -> None:
+    record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
+    found = [one for one in record.notes if one.code == "labels.spaces"]
+    assert [(one.severity, dict(one.values)["classes"]) for one in found] == [("limit", ("'a '",))]
+    assert "labels.spaces" not in [one.code for one in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
