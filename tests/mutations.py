@@ -50,6 +50,7 @@ class Mutant(NamedTuple):
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
+BATCHES = "measures/test_batch_measures.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
@@ -168,6 +169,16 @@ MUTANTS = [
     Mutant("measures/_clusters.py", "good = sums <= sums.min() * (1 + SAME)", "good = sums >= sums.max()", CLUSTERS),
     Mutant("measures/_clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
     Mutant("measures/calinski_harabasz.py", "size / np.maximum(size - 1, 1) * own", "own", CLUSTERS),
+    Mutant("measures/_batches.py", "3 * perplexity - 1, view.n_jobs", "3 * perplexity, view.n_jobs", BATCHES),
+    Mutant("measures/_batches.py", "1.0 / (shares**2).sum(axis=1)", "shares.max(axis=1)", BATCHES),
+    Mutant(
+        "measures/_batches.py", "1.0 + 2.0 * ROUNDING", "1.0 - 2.0 * ROUNDING", "contract/test_measures_contract.py"
+    ),
+    Mutant("measures/kbet.py", "chdtrc(c - 1,", "chdtrc(c,", BATCHES),
+    Mutant("measures/kbet.py", "(p >= alpha)", "(p > 1.0 - alpha)", BATCHES),
+    Mutant("measures/graph_connectivity.py", "directed=False", "directed=True, connection='strong'", BATCHES),
+    Mutant("measures/silhouette_batch.py", "1.0 - np.abs(widths)", "1.0 - widths", BATCHES),
+    Mutant("measures/isolated_labels.py", "present == present.min()", "present == present.max()", BATCHES),
     Mutant(
         "measures/centroid_triplet_accuracy.py", "ordered - discordant - half / 2", "ordered - discordant", CLUSTERS
     ),
@@ -175,7 +186,7 @@ MUTANTS = [
     Mutant("measures/davies_bouldin.py", "ratio.max(axis=1)", "ratio.min(axis=1)", CLUSTERS),
     Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant(
-        "measures/silhouette.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
+        "measures/_classes.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
     ),
     Mutant("measures/neighborhood_hit.py", "np.asarray(same.mean(axis=1))", "np.asarray(same.any(axis=1))", CLASSES),
     Mutant(
