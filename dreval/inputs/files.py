@@ -195,7 +195,8 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
 
     Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
     numbers is data, any other first row is the header, and so is the row 0, 1, 2, ... that pandas writes for unnamed
-    columns. Every bit of a number is kept. Pickled objects are never loaded.
+    columns. Every bit of a number is kept. Decimal commas, and points between thousands, are read where they can mean
+    nothing else. Pickled objects are never loaded.
 
     Parameters
     ----------
@@ -215,8 +216,9 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     UnknownName
         The file, the column or the array does not exist; the message suggests the nearest name.
     InputError
-        A folder, an empty file, a web page saved under the name of a table, ragged rows, binary or broken content,
-        pickled objects, several arrays without a name, an unknown suffix, or a reader that is not installed.
+        A folder, an empty file, a web page saved under the name of a table, ragged rows, a line of more than 2**20
+        fields, a quote that is never closed, binary or broken content, pickled objects, several arrays without a name,
+        an unknown suffix, or a reader that is not installed.
 
     Notes
     -----
