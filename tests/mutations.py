@@ -401,8 +401,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/variables.py",
-        "return frame if order is None else frame.iloc[order]",
-        "return frame if order is None else frame",
+        "return own.frame if order is None else own.frame.iloc[order], notes",
+        "return own.frame, notes",
         "inputs/test_align_rows.py",
     ),
     Mutant(

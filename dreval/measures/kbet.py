@@ -13,7 +13,10 @@ from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 LEAST = 5.0  # expected points of each batch below which the chi-squared test is a rough one
 FEW = define(
-    "kbet.few", LIMIT, "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test"
+    "kbet.few",
+    LIMIT,
+    "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test",
+    "Choose a larger size.",
 )
 REDUCED = define("kbet.size", ASSUMPTION, "neighborhoods of all {n} points")
 

@@ -23,6 +23,7 @@ RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))
 Y = X[:, :2] + 0.3 * RNG.normal(size=(60, 2))
 CLASSES = np.array(list("abc") * 20)
+BATCH = np.arange(60) // 3 % 2
 KNOWN = RNG.permutation(60) < 40
 GAPPED = np.where(KNOWN, CLASSES.astype(object), None)
 OF_LABELS = [card.name for card in MEASURES.cards() if "labels" in card.needs and card.level != "algorithm"]
@@ -52,7 +53,8 @@ INTEGERS = {
 
 def evaluated(labels: Any, part: Any = slice(None), **more: Any) -> dreval.Results:
     """All indices of labels, and trustworthiness, of one embedding (of some of the points)."""
-    ev = dreval.Evaluation(X[part], {"e": Y[part]}, labels=labels, **{**SETTINGS, **more})
+    known = {"labels": labels, "batch": BATCH[part]}
+    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **known, **{**SETTINGS, **more})
     return ev.run([*OF_LABELS, "trustworthiness"], ["hsic", "kcca", "dcov"], n_resamples=99)
 
 
@@ -148,11 +150,12 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     """The function gives the value of the labeled points, and one warning that points at the caller's line."""
     function = getattr(dreval, name)
     seed = {"random_state": 0} if "random_state" in signature(function).parameters else {}
+    batch, part = ({"batch": one} if "batch" in MEASURES.card(name).needs else {} for one in (BATCH, BATCH[KNOWN]))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        value = function(X, Y, labels=GAPPED, **seed)
+        value = function(X, Y, labels=GAPPED, **batch, **seed)
 
-    assert value == function(X[KNOWN], Y[KNOWN], labels=CLASSES[KNOWN], **seed)
+    assert value == function(X[KNOWN], Y[KNOWN], labels=CLASSES[KNOWN], **part, **seed)
     assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
     assert caught[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
@@ -162,7 +165,8 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
 def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int) -> None:
     """Whatever few points are labeled, an index has the value of those points or a reason, and nothing is lost."""
     n, known = len(labels), np.array([label is not None for label in labels])
-    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, n_neighbors=k, random_state=0)
+    fixed = {"n_neighbors": k, "random_state": 0}
+    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, batch=BATCH[:n], **fixed)
     table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("measure")
 
     assert np.isfinite(table.loc["trustworthiness", "value"])
@@ -171,7 +175,8 @@ def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int
         assert np.isfinite(row["value"]) or row["note"]
     if known.sum() > max(k, 3):
         alone = np.array(labels, dtype=object)[known].tolist()
-        part = dreval.Evaluation(X[:n][known], {"e": Y[:n][known]}, labels=alone, n_neighbors=k, random_state=0)
+        some = {"labels": alone, "batch": BATCH[:n][known]}
+        part = dreval.Evaluation(X[:n][known], {"e": Y[:n][known]}, **some, **fixed)
         expected = part.run(OF_LABELS, None, None).table.set_index("measure")["value"]
         np.testing.assert_array_equal(table.loc[OF_LABELS, "value"], expected[OF_LABELS])
 
@@ -182,7 +187,7 @@ def test_other_intervals_know_of_gaps(ci: str) -> None:
     anchors = 30 if ci == "anchors" else None
     source = Y if ci != "replicates" else "pca"
     options = {"replicates": {"n_replicates": 3}} if ci == "replicates" else {"subsampling": {"n_splits": 3}}
-    ev = dreval.Evaluation(X, {"e": source}, labels=GAPPED, anchors=anchors, **SETTINGS)
+    ev = dreval.Evaluation(X, {"e": source}, labels=GAPPED, batch=BATCH, anchors=anchors, **SETTINGS)
     results = ev.run(OF_LABELS, None, ci, options={} if ci == "anchors" else options)
     rows = results.table[results.table["value"].notna()]
 
@@ -197,8 +202,8 @@ def test_files_frames_and_records_have_gaps(tmp_path: Path) -> None:
     frame = pd.DataFrame(X, columns=list("wxyz")).assign(kind=GAPPED)
     frame.to_csv(tmp_path / "data.csv", index=False)
     frame[["kind"]].to_csv(tmp_path / "labels.csv", index=False)
-    first = dreval.Evaluation(tmp_path / "data.csv", {"e": Y}, labels="kind", **SETTINGS)
-    second = dreval.Evaluation(X, {"e": Y}, labels=f"{tmp_path}/labels.csv:kind", **SETTINGS)
+    first = dreval.Evaluation(tmp_path / "data.csv", {"e": Y}, labels="kind", batch=BATCH, **SETTINGS)
+    second = dreval.Evaluation(X, {"e": Y}, labels=f"{tmp_path}/labels.csv:kind", batch=BATCH, **SETTINGS)
     for ev in (first, second):
         assert ev.data.labels is not None
         assert ev.data.labels.values.tolist() == GAPPED.tolist()

@@ -423,14 +423,15 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     page = results.report(tmp_path / "a.html").read_text("utf-8")
     first = page.partition('<table class="main turned">')[2].partition("</table>")[0]
 
+    ranked = sum(card.direction in ("higher", "lower") for card in cards)
     assert table[0] == "| Measure | a | b | bad | chance level |"
-    assert len(table) == 2 + len(cards) + 5
+    assert len(table) == 2 + len(cards) + 6
     assert {line.count("|") for line in table} == {6}
-    assert sum("**" in line for line in table) == len(cards) - 1
+    assert sum("**" in line for line in table) == ranked
     assert "The best of a row is bold." in text
     assert first.count('<th scope="row"') == len(cards)
-    assert first.count('scope="rowgroup"') == 5
-    assert first.count('class="best"') == len(cards) - 1
+    assert first.count('scope="rowgroup"') == 6
+    assert first.count('class="best"') == ranked
     assert first.count("failed") == 1
     assert "Click a heading" not in page
 
