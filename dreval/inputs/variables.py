@@ -123,17 +123,18 @@ def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> Named:
     if ids is None and data.ids is not None and data.ids_given and data.ids.name is not None and raw.named:
         ids = data.ids.name if list(map(str, frame.columns)).count(str(data.ids.name)) == 1 else None
     if ids is None:
-        return _ids_beside(raw, data) if raw.column is not None and raw.index is None else Named(frame, raw.index)
+        return _ids_beside(raw, data) if raw.index is None and raw.named else Named(frame, raw.index)
     column, frame = take_column(frame, ids, f"ids of {argument}", "a column of the table")
     return Named(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
 
 
 def _ids_beside(raw: Raw, data: HasRows) -> Named:
-    """A table of which one column is meant, with another column as ids where its values are the names of the data.
+    """A table with a column as ids where its values are the names of the data, beside the column that is meant.
 
     Those are a different text in every row, or a different integer under a name that ids have. If most of the ids of
     the data are among them they are used, whatever the name of the column, so that rows in another order or left out
-    are not matched to the wrong points. Integers that only count the rows in their order name nothing.
+    are not matched to the wrong points. Integers that only count the rows in their order name nothing. Where the whole
+    table is meant, a column is its ids only if it has the ids of the data and no others.
     """
     frame, known, beside = raw.frame, data.ids if data.ids is not None else data.reserve, None
     theirs = None if known is None else _keys(known)
@@ -148,6 +149,10 @@ def _ids_beside(raw: Raw, data: HasRows) -> Named:
         matches = 0 if theirs is None else int(theirs.isin(_keys(index)).sum())
         every = theirs is not None and matches == len(theirs) == len(index)
         counts = whole and int(index.max()) - int(index.min()) == len(index) - 1
+        if raw.column is None:
+            if every and data.ids is not None and (named or not counts or data.ids_given):
+                return Named(frame.drop(columns=frame.columns[j]), index.rename(name), True)
+            continue
         if (every and (named or not counts)) or (named and data.ids is not None and 2 * matches > data.n):
             return Named(frame, index, True)
         if named and counting(index, (0, 1)) is None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from dreval._check import FloatArray, IntArray
+from dreval._check import FloatArray, IntArray, check_int
+from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
-from dreval.geometry.distances import power_of_two
+from dreval.geometry.distances import Space, block_rows, power_of_two
+from dreval.geometry.ranks import doubtful_rows
 from dreval.measures._classes import Members, neighbors_of
 from dreval.records.notes import ASSUMPTION, Notes, define
 
 MIXED = (
     "mean over 20 random permutations of the rows of the embedding; of a measure of mixing it is the level of batches "
-    "that are mixed completely, which an embedding of noise has as well"
+    "that are spread at random over all places, as in an embedding of noise; where batches differ in their kinds of "
+    "points, complete mixing within each kind gives less"
 )
 INTEGRATION = (
     "Luecken et al. (2022), Benchmarking atlas-level data integration in\n"
@@ -24,28 +28,88 @@ INTEGRATION = (
 REDUCED = define("lisi.perplexity", ASSUMPTION, "perplexity {used}, which is as much as {n} points allow")
 
 
+class Near(NamedTuple):
+    """The k nearest others of each row, (m, k): positions, squared distances, and the rows where a tie decides who."""
+
+    found: IntArray
+    squared: FloatArray
+    doubtful: npt.NDArray[np.bool_]
+    points: FloatArray
+    rows: IntArray
+
+    def shares(self, weights: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
+        """The weight of each class among the neighbors of each row, (m, c).
+
+        Where others are as far as the last neighbors, these share their weight with all of them: its mean over all
+        orders of ties, so that no value depends on the order of the points.
+        """
+        m, c = len(self.found), len(classes.sizes)
+        cells = classes.codes[self.found] + c * np.arange(m)[:, None]
+        total = np.bincount(cells.ravel(), weights.ravel(), m * c).reshape(m, c)
+        at = np.flatnonzero(self.doubtful)
+        last = self.squared[at, -1:]
+        edge = _as_far(self.squared[at], last)
+        certain = np.where(edge, 0.0, weights[at])
+        part = classes.codes[self.found[at]] + c * np.arange(len(at))[:, None]
+        total[at] = np.bincount(part.ravel(), certain.ravel(), len(at) * c).reshape(len(at), c)
+        counts = np.zeros((len(at), c))
+
+        def one(block: slice) -> None:
+            i, j = self.tied(at[block])
+            counts[block] = np.bincount(i * c + classes.codes[j], minlength=counts[block].size).reshape(-1, c)
+
+        run_blocks(one, row_blocks(len(at), len(self.points)), n_jobs)
+        shared = (weights[at] - certain).sum(axis=1, keepdims=True)
+        total[at] += shared * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        return total
+
+    def tied(self, at: IntArray) -> tuple[IntArray, IntArray]:
+        """Pairs of a place in ``at`` and a point that is as far from that row as its last neighbor."""
+        far = _as_far(Space.of(self.points).direct_block(self.rows[at]), self.squared[at, -1:])
+        far[np.arange(len(at)), self.rows[at]] = False
+        i, j = np.nonzero(far)
+        return i, j
+
+
+def _as_far(squared: FloatArray, last: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether squared distances are equal to others up to rounding."""
+    return np.asarray(np.abs(squared - last) <= 2.0 * ROUNDING * last)
+
+
+def row_blocks(m: int, n: int) -> list[slice]:
+    """Blocks of m rows of distances to n points."""
+    size = block_rows(n)
+    return [slice(a, min(a + size, m)) for a in range(0, m, size)]
+
+
 @per_view
-def _weights(view: View, perplexity: int) -> tuple[IntArray, FloatArray]:
-    """The neighbors of the rows in the embedding, and weights of this perplexity, (m, 3 perplexity - 1) each."""
+def near_points(view: View, k: int) -> Near:
+    """The k nearest others of the rows in the embedding."""
+    points, rows = view.Y[view.population], np.searchsorted(view.population, view.rows)
+    points = points * power_of_two(points)  # so that no square overflows or vanishes
+    found, squared = neighbors_of(points, rows, k, view.n_jobs)
+    doubtful = doubtful_rows(points, rows, np.arange(len(points)), k, view.n_jobs, within=False)
+    return Near(found, squared, np.isin(rows, doubtful), points, rows)
+
+
+@per_view
+def _weights(view: View, perplexity: int) -> FloatArray:
+    """Weights of this perplexity of the 3 perplexity - 1 neighbors of each row."""
     from dreval.geometry._loops import layouts as loops
 
-    points, places = view.Y[view.population], np.searchsorted(view.population, view.rows)
-    points = points * power_of_two(points)  # so that no square overflows or vanishes
-    found, squared = neighbors_of(points, places, 3 * perplexity - 1, view.n_jobs)
+    squared = near_points(view, 3 * perplexity - 1).squared
     near = squared[:, :1]
     squared = np.where(squared <= near * (1.0 + 2.0 * ROUNDING), near, squared)  # ties at the least distance are equal
     weights = np.empty_like(squared)
     loops.conditional(np.sqrt(squared), float(np.log(perplexity)), weights)
-    return found, weights
+    return weights
 
 
 def lisi(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, Notes]:
     """The effective number of classes among the neighbors of each row, between 1 and their number."""
+    check_int(perplexity, "perplexity", low=2)
     used = max(min(perplexity, view.n // 3), 1)
-    found, weights = _weights(view, used)
-    m, c = len(found), len(classes.sizes)
-    cells = classes.codes[found] + c * np.arange(m)[:, None]
-    shares = np.bincount(cells.ravel(), weights.ravel(), m * c).reshape(m, c)
+    shares = near_points(view, 3 * used - 1).shares(_weights(view, used), classes, view.n_jobs)
     return 1.0 / (shares**2).sum(axis=1), () if used == perplexity else (REDUCED(used=used, n=view.n),)
 
 

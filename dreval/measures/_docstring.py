@@ -47,8 +47,8 @@ _PARAMETER_DOCS = {
         "    Batch of each point; none may be missing."
     ),
     "perplexity": (
-        "perplexity : int, default {default}\n    Effective number of neighbors, at least 2; a third of n where n is "
-        "too small for it."
+        "perplexity : int, default {default}\n    Effective number of neighbors, at least 2; the whole part of\n"
+        "    n / 3 where that is less."
     ),
     "size": (
         "size : int, default {default}\n    Points of a neighborhood, with the point itself; n where there are fewer."

@@ -24,7 +24,8 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
 
     with C labels, :math:`c_j` the label of point j, and the weights :math:`p_{j|i}` of ``ilisi``: :math:`L_i` is the
     effective number of labels around point i. The data are not used. With many labels values are near 1 even where
-    neighbors are mixed (four labels around each point of 100 give 0.97): compare with chance. scib-metrics reports the
+    neighbors are mixed (four labels around each point of 100 give 0.97): compare with chance. The value depends on n,
+    since the neighbors are nearer in more points. scib-metrics reports the
     median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points are equal.
 
     See Also

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from dreval._check import IntArray
 from dreval.geometry.blocks import View
-from dreval.geometry.neighbors import nearest
-from dreval.measures._batches import INTEGRATION
+from dreval.measures._batches import INTEGRATION, near_points, row_blocks
 from dreval.measures._classes import members
 from dreval.measures._measure import measure
 
@@ -35,8 +37,9 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     nearest neighbors of the other in the embedding. The data are not used. A label that batches or the method tear
     apart has a low value; labels that lie on top of each other do not show here.
 
-    Edges have no direction, as in the paper. scib-metrics counts pieces in which every point can be reached from every
-    other along directed edges, which gives lower values, and counts the point itself among its neighbors.
+    Points as far as the last neighbor are joined too, so that no order of ties matters. Edges have no direction, as in
+    the paper. scib-metrics counts pieces in which every point can be reached from every other along directed edges,
+    which gives lower values, and counts the point itself among its neighbors.
 
     See Also
     --------
@@ -52,16 +55,28 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     >>> round(dreval.graph_connectivity(Y, Y, labels=list("aabbbb"), n_neighbors=1), 3)
     0.875
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     classes = members(view)
-    near = nearest(view.Y[view.population], n_neighbors, n_jobs=view.n_jobs)[0]
-    ends = np.repeat(np.arange(view.n), n_neighbors), near.ravel()
-    inside = classes.codes[ends[0]] == classes.codes[ends[1]]
-    edges = coo_array((np.ones(inside.sum(), np.int8), (ends[0][inside], ends[1][inside])), shape=(view.n, view.n))
-    pieces = connected_components(edges, directed=False)[1]
+    every = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={})
+    near = near_points(every, n_neighbors)
+    ends = np.repeat(np.arange(view.n), n_neighbors), near.found.ravel()
+    pieces = _joined(np.arange(view.n), classes.codes, *ends)
+    doubtful = np.flatnonzero(near.doubtful)
+    for block in row_blocks(len(doubtful), view.n):
+        i, j = near.tied(doubtful[block])
+        pieces = _joined(pieces, classes.codes, doubtful[block][i], j)
     sizes = np.bincount(pieces)[pieces]
     largest = np.zeros(len(classes.sizes))
     np.maximum.at(largest, classes.codes, sizes)
     return float(np.mean(largest / classes.sizes))
+
+
+def _joined(pieces: IntArray, codes: IntArray, first: IntArray, second: IntArray) -> IntArray:
+    """The pieces of a graph after edges within classes are added; each piece is the number of one of its points."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    inside, n = codes[first] == codes[second], len(codes)
+    ends = np.r_[np.arange(n), first[inside]], np.r_[pieces, second[inside]]
+    edges = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(n, n))
+    found = connected_components(edges, directed=False)[1]
+    return np.asarray(np.unique(found, return_index=True)[1][found])

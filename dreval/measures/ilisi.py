@@ -27,10 +27,12 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     over the 3 p - 1 nearest neighbors, where :math:`\beta_i` makes the perplexity (the exponential of the entropy) p.
     :math:`L_i` is the local inverse Simpson index. The data are not used.
 
-    Batches of different sizes or with different kinds of points do not reach 1: compare with chance. Mixing alone is
-    easy: an embedding that puts all points at random places mixes them completely, so read it beside measures of the
-    labels. scib-metrics reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval;
-    the values of points are equal.
+    Points as far as the last neighbor share its weight, so that no order of ties matters. Batches of different sizes do
+    not reach 1: compare with chance, which holds for batches with the same kinds of points; with different kinds less
+    is complete. Mixing alone is easy: an embedding that puts all points at random places mixes them completely, so read
+    it beside measures of the labels. The value depends on n, since neighbors are nearer in more points. scib-metrics
+    reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points
+    are equal.
 
     See Also
     --------

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
+from dreval._check import FloatArray, IntArray, check_float, check_int
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
-from dreval.measures._batches import MIXED
-from dreval.measures._classes import members, neighbors_of
-from dreval.measures._measure import FloatArray, measure
+from dreval.measures._batches import MIXED, near_points
+from dreval.measures._classes import members
+from dreval.measures._measure import measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
+FEW_BATCHES = 10  # of which all subsets are tried
 LEAST = 5.0  # expected points of each batch below which the chi-squared test is a rough one
 FEW = define(
     "kbet.few",
@@ -48,6 +52,10 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
     (the point itself and its nearest neighbors), and :math:`f_b` the share of batch b among all points. The data are
     not used.
 
+    Points as far as the last of a neighborhood count by their shares, so that no order of ties matters. No value is
+    given where so many of all points are in a neighborhood that no test could reject. The value falls as n grows, since
+    a neighborhood of k points then shows a smaller place: compare data sets of one size only.
+
     Neighborhoods are tested as if they were drawn at random, each at the level :math:`\alpha`: also batches that are
     mixed completely are rejected in some, and the chance level is the share that is accepted then. A batch whose kinds
     of points differ from those of the others is rejected however well it is placed; ``silhouette_batch`` looks within
@@ -69,15 +77,32 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
     """
     from scipy.special import chdtrc
 
-    if alpha >= 1.0:
-        raise UndefinedMeasure("alpha", "must be less than 1", f"{alpha:g}", "Choose a level such as 0.05.")
-    batches, used = members(view, least=2, of="batch"), min(size, view.n)
-    near = neighbors_of(view.Y[view.population], batches.rows, used - 1, view.n_jobs)[0]
-    m, c = len(near), len(batches.sizes)
-    cells = batches.codes[np.c_[batches.rows, near]] + c * np.arange(m)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=m * c).reshape(m, c)
-    expected = used * batches.sizes / view.n
+    if check_float(alpha, "alpha", high=1.0, above=0.0) == 1.0:
+        raise UndefinedMeasure("alpha", "must be less than 1", "1", "Choose a level such as 0.05.")
+    batches, used = members(view, least=2, of="batch"), min(check_int(size, "size", low=2), view.n)
+    expected, c = used * batches.sizes / view.n, len(batches.sizes)
+    if chdtrc(c - 1, _most_uneven(batches.sizes, used)) >= alpha:
+        rule, cure = "must leave out enough points for a test that can reject", "Choose a smaller size."
+        raise UndefinedMeasure("size", rule, f"{used} of {view.n} points", cure)
+    near = near_points(view, used - 1)
+    counts = near.shares(np.ones(near.found.shape), batches, view.n_jobs)
+    counts[np.arange(len(counts)), batches.codes[batches.rows]] += 1.0  # the point itself
     p = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
     notes = [] if used == size else [REDUCED(n=view.n)]
     notes += [FEW(least=float(expected.min()))] if expected.min() < LEAST else []
     return (p >= alpha).astype(np.float64), tuple(notes)
+
+
+def _most_uneven(sizes: IntArray, k: int) -> float:
+    """The largest statistic that k points can have: whole batches, and a part of one; of many batches a bound."""
+    n = int(sizes.sum())
+    if len(sizes) > FEW_BATCHES:
+        return float(n - k)
+    largest = 0.0
+    for b, size in enumerate(sizes):
+        others = np.delete(sizes, b)
+        for chosen in product((0, 1), repeat=len(others)):
+            whole = int(others @ chosen)
+            if 0 <= k - whole <= size:
+                largest = max(largest, n / k * (whole + (k - whole) ** 2 / size) - k)
+    return largest

@@ -79,6 +79,7 @@ def _values(name, view, k):
 def _parameters(name, k):
     """The parameters of a measure with k neighbors."""
     given = dict(CARDS[name].parameters)
+    given |= {"size": 20} if "size" in given else {}
     return given | ({"n_neighbors": k} if "n_neighbors" in given else {})
 
 

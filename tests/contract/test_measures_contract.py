@@ -69,10 +69,10 @@ def _options(name, X, k=None):
         options["latent"] = _latent(X)
     if "batch" in card.needs:
         options["batch"] = _batch(n)
-    if n < 7 and "labels" in options and "batch" in options:  # a label with several batches and more points
-        options |= {"labels": np.arange(n) == n - 1, "batch": np.arange(n) % 2}
+    if n < 7 and "batch" in options:  # a label with several batches and more points
+        options |= {"batch": np.arange(n) % 2} | ({"labels": np.arange(n) == n - 1} if "labels" in options else {})
     if "size" in card.parameters:
-        options["size"] = min(10, n)
+        options |= {"size": min(10, max(2, n // 3)), "alpha": 0.2}  # so that a test can reject
     if "n_folds" in card.parameters:
         options["n_folds"] = n
     if "random_state" in inspect.signature(getattr(dreval, name)).parameters:

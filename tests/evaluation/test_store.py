@@ -121,6 +121,15 @@ def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
     np.testing.assert_allclose(after, before * 4 / 3)
 
 
+def test_the_file_of_a_study_is_no_store(tmp_path: Path) -> None:
+    """It is refused and stays as it is."""
+    dreval.Study(tmp_path / "s.dreval", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
+    before = (tmp_path / "s.dreval").read_bytes()
+    with pytest.raises(InputError, match=r"`store` must be a store of an evaluation: got .* the file of a study"):
+        dreval.Evaluation(X, {"p": "pca"}, random_state=0).run("stress", None, None, store=tmp_path / "s.dreval")
+    assert (tmp_path / "s.dreval").read_bytes() == before
+
+
 def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:
     """A run that passes no seed goes on with that of the first; one that passes a seed keeps its own."""
     store = tmp_path / "s.journal"

@@ -336,3 +336,20 @@ def test_classes_that_differ_in_spaces_are_said() -> None:
     found = [one for one in record.notes if one.code == "labels.spaces"]
     assert [(one.severity, dict(one.values)["classes"]) for one in found] == [("limit", ("'a '",))]
     assert "labels.spaces" not in [one.code for one in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
+
+
+def test_the_ids_in_a_whole_table_are_no_variable() -> None:
+    """A column with the ids of the data, whatever its name, aligns covariates, latent variables and coordinates."""
+    rng = np.random.default_rng(0)
+    X, names = rng.normal(size=(12, 2)), [f"g{i}" for i in range(12)]
+    data = pd.DataFrame({"id": names, "a": X[:, 0], "b": X[:, 1]})
+    order = rng.permutation(12)
+    moved = pd.DataFrame({"cell": names, "u": X[:, 0], "v": X[:, 1]}).iloc[order].reset_index(drop=True)
+    ev = dreval.Evaluation(data, {"e": moved}, ids="id", covariates=moved, latent=moved, n_neighbors=2)
+    assert list(ev.data.covariates) == ["u", "v"]
+    for found in (np.c_[ev.data.covariates["u"], ev.data.covariates["v"]], ev.data.latent):
+        np.testing.assert_array_equal(found, X)
+    np.testing.assert_array_equal(ev.sources["e"].coordinates(ev.data), X)
+    numbered = pd.DataFrame({"nr": order, "u": X[order, 0], "v": X[order, 1]})
+    ev = dreval.Evaluation(data.assign(id=range(12)), {"e": numbered}, ids="id", n_neighbors=2)
+    np.testing.assert_array_equal(ev.sources["e"].coordinates(ev.data), X)
