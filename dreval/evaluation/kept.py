@@ -44,7 +44,7 @@ class Kept:
         try:
             self._sha256 = data.sha256()
             stored = self._store.get(ABOUT, "data")
-            if stored is None and self._store.rows("SELECT 1 FROM runs LIMIT 1"):
+            if stored is None and self._store.rows("SELECT 1 FROM cells LIMIT 1"):
                 rule, got = "must be a store of an evaluation", f"{str(path)!r}, the file of a study"
                 raise InputError("store", rule, got, "Choose a new file.")
             if stored is not None and stored[0].get("sha256") != self._sha256:
