@@ -169,12 +169,16 @@ MUTANTS = [
     Mutant("measures/_clusters.py", "good = sums <= sums.min() * (1 + SAME)", "good = sums >= sums.max()", CLUSTERS),
     Mutant("measures/_clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
     Mutant("measures/calinski_harabasz.py", "size / np.maximum(size - 1, 1) * own", "own", CLUSTERS),
-    Mutant("measures/_batches.py", "3 * perplexity - 1, view.n_jobs", "3 * perplexity, view.n_jobs", BATCHES),
+    Mutant(
+        "measures/_batches.py", "near_points(view, 3 * perplexity - 1)", "near_points(view, 3 * perplexity)", BATCHES
+    ),
     Mutant("measures/_batches.py", "1.0 / (shares**2).sum(axis=1)", "shares.max(axis=1)", BATCHES),
     Mutant(
         "measures/_batches.py", "1.0 + 2.0 * ROUNDING", "1.0 - 2.0 * ROUNDING", "contract/test_measures_contract.py"
     ),
-    Mutant("measures/kbet.py", "chdtrc(c - 1,", "chdtrc(c,", BATCHES),
+    Mutant("measures/_batches.py", "total[at] += shared * counts", "total[at] += 0.0 * counts", BATCHES),
+    Mutant("measures/kbet.py", "n / k * (whole +", "n / k * (0 * whole +", BATCHES),
+    Mutant("measures/kbet.py", "p = chdtrc(c - 1,", "p = chdtrc(c,", BATCHES),
     Mutant("measures/kbet.py", "(p >= alpha)", "(p > 1.0 - alpha)", BATCHES),
     Mutant("measures/graph_connectivity.py", "directed=False", "directed=True, connection='strong'", BATCHES),
     Mutant("measures/silhouette_batch.py", "1.0 - np.abs(widths)", "1.0 - widths", BATCHES),

@@ -29,7 +29,7 @@ from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputErro
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
 from dreval.records.whole_file import refuse_journal
-from dreval.registry import KINDS, Registry
+from dreval.registry import KINDS, METHODS, Registry
 
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
@@ -48,8 +48,9 @@ class Verb(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Report an error; unrecognized arguments get the nearest option, or how one option takes several values."""
         stray = message.removeprefix("unrecognized arguments: ")
-        if stray != message and "embedding" in self.flags and Path(stray.split()[0]).suffix:
-            message += f" (embeddings are named by -e, as in -e {stray.split()[0]})"
+        first = stray.split()[0] if stray.strip() else ""
+        if stray != message and "embedding" in self.flags and (first in METHODS or Path(first).suffix):
+            message += f" (embeddings are named by -e, as in -e {first})"
         elif stray != message and not stray.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
         elif stray != message:

@@ -22,10 +22,11 @@ from dreval.journal.store import Store
 
 
 def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
-    """A second file beside the data is meant as an embedding."""
-    code, _, err = run("evaluate", "data.csv", "umap.csv")
-    assert code == 2
-    assert "unrecognized arguments: umap.csv (embeddings are named by -e, as in -e umap.csv)" in err
+    """A second file, or a method, beside the data is meant as an embedding."""
+    for word in ("umap.csv", "pca"):
+        code, _, err = run("evaluate", "data.csv", word)
+        assert code == 2
+        assert f"unrecognized arguments: {word} (embeddings are named by -e, as in -e {word})" in err
 
 
 def test_words_without_commas_are_told_of_them(run: Any) -> None:
