@@ -23,8 +23,8 @@ TINY = 1e-28  # squared distances of centroids that are smaller, of points of si
     bounds=(0.0, float("inf")),
     chance="permutation",
     chance_formula=(
-        "mean over 20 random permutations of the rows of the embedding that have a value; a rough one, since centroids of "
-        "classes in random order can lie as near each other as they like"
+        "mean over 20 random permutations of the rows of the embedding that have a value; a rough one, since centroids "
+        "of classes in random order can lie as near each other as they like"
     ),
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d + c^2 d) time with c classes, O(n d + c^2) memory.",
