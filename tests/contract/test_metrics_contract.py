@@ -45,7 +45,7 @@ def _distances(X, metric):
 def _value(name, X, Y, **options):
     """The value of a measure, as an array."""
     known = {"labels": LABELS, "latent": Y[:, 0] + 1, "batch": np.arange(X.shape[0]) // 3 % 2}
-    known |= {"random_state": 0, "n_neighbors": 6}
+    known |= {"random_state": 0, "n_neighbors": 6, "size": 10}
     accepted = inspect.signature(getattr(dreval, name)).parameters
     chosen = {key: value for key, value in known.items() if key in accepted}
     return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
