@@ -1,4 +1,4 @@
-"""What the measures of single-cell integration share: the neighborhoods of LISI, chance, silhouettes by label."""
+"""What the measures of single-cell integration share: the nearest points with ties shared, LISI, and chance."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from dreval._check import FloatArray, IntArray, check_int
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
-from dreval.geometry.distances import Space, block_rows, power_of_two
-from dreval.geometry.ranks import doubtful_rows
-from dreval.measures._classes import Members, neighbors_of
+from dreval.geometry.distances import Space, power_of_two
+from dreval.measures._classes import Members, neighbors_of, row_blocks
 from dreval.records.notes import ASSUMPTION, Notes, define
 
 MIXED = (
@@ -76,20 +75,14 @@ def _as_far(squared: FloatArray, last: FloatArray) -> npt.NDArray[np.bool_]:
     return np.asarray(np.abs(squared - last) <= 2.0 * ROUNDING * last)
 
 
-def row_blocks(m: int, n: int) -> list[slice]:
-    """Blocks of m rows of distances to n points."""
-    size = block_rows(n)
-    return [slice(a, min(a + size, m)) for a in range(0, m, size)]
-
-
 @per_view
 def near_points(view: View, k: int) -> Near:
     """The k nearest others of the rows in the embedding."""
     points, rows = view.Y[view.population], np.searchsorted(view.population, view.rows)
     points = points * power_of_two(points)  # so that no square overflows or vanishes
-    found, squared = neighbors_of(points, rows, k, view.n_jobs)
-    doubtful = doubtful_rows(points, rows, np.arange(len(points)), k, view.n_jobs, within=False)
-    return Near(found, squared, np.isin(rows, doubtful), points, rows)
+    found, squared = neighbors_of(points, rows, min(k + 1, len(points) - 1), view.n_jobs)
+    doubtful = _as_far(squared[:, k:], squared[:, k - 1 : k]).any(axis=1)  # the next one is as far as the last
+    return Near(found[:, :k], squared[:, :k], doubtful, points, rows)
 
 
 @per_view

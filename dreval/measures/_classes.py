@@ -63,6 +63,12 @@ def neighbors_of(points: FloatArray, rows: IntArray, k: int, n_jobs: int | None)
     return found[~own].reshape(len(rows), k), squared[~own].reshape(len(rows), k)
 
 
+def row_blocks(m: int, n: int) -> list[slice]:
+    """Blocks of m rows of distances to n points."""
+    size = block_rows(n)
+    return [slice(a, min(a + size, m)) for a in range(0, m, size)]
+
+
 def silhouette_widths(points: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
     """The silhouette widths of the rows among all points; 0 for the only point of a class, and where a = b = 0."""
     order = np.argsort(classes.codes, kind="stable")
@@ -75,8 +81,7 @@ def silhouette_widths(points: FloatArray, classes: Members, n_jobs: int | None) 
     def one(part: slice) -> None:
         widths[part] = _widths(np.sqrt(space.direct_block(at[part])), own[part], classes)
 
-    size = block_rows(n)
-    run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], n_jobs)
+    run_blocks(one, row_blocks(len(at), n), n_jobs)
     return widths
 
 

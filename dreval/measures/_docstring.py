@@ -51,7 +51,7 @@ _PARAMETER_DOCS = {
         "    n / 3 where that is less."
     ),
     "size": (
-        "size : int, default {default}\n    Points of a neighborhood, with the point itself; n where there are fewer."
+        "size : int, default {default}\n    Points of a neighborhood, with the point itself; at least 2, well below n."
     ),
     "alpha": "alpha : float, default {default}\n    Level of the tests, below 1.",
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, 1 <= k < n.{auto}",

@@ -8,8 +8,8 @@ import numpy as np
 
 from dreval._check import IntArray
 from dreval.geometry.blocks import View
-from dreval.measures._batches import INTEGRATION, near_points, row_blocks
-from dreval.measures._classes import members
+from dreval.measures._batches import INTEGRATION, near_points
+from dreval.measures._classes import members, row_blocks
 from dreval.measures._measure import measure
 
 

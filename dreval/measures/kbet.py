@@ -12,7 +12,7 @@ from dreval.geometry.blocks import View
 from dreval.measures._batches import MIXED, near_points
 from dreval.measures._classes import members
 from dreval.measures._measure import measure
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+from dreval.records.notes import LIMIT, Notes, define
 
 FEW_BATCHES = 10  # of which all subsets are tried
 LEAST = 5.0  # expected points of each batch below which the chi-squared test is a rough one
@@ -22,7 +22,6 @@ FEW = define(
     "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test",
     "Choose a larger size.",
 )
-REDUCED = define("kbet.size", ASSUMPTION, "neighborhoods of all {n} points")
 
 
 @measure(
@@ -79,18 +78,16 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
 
     if check_float(alpha, "alpha", high=1.0, above=0.0) == 1.0:
         raise UndefinedMeasure("alpha", "must be less than 1", "1", "Choose a level such as 0.05.")
-    batches, used = members(view, least=2, of="batch"), min(check_int(size, "size", low=2), view.n)
-    expected, c = used * batches.sizes / view.n, len(batches.sizes)
-    if chdtrc(c - 1, _most_uneven(batches.sizes, used)) >= alpha:
+    batches, size = members(view, least=2, of="batch"), check_int(size, "size", low=2)
+    expected, c = size * batches.sizes / view.n, len(batches.sizes)
+    if chdtrc(c - 1, _most_uneven(batches.sizes, size)) >= alpha:
         rule, cure = "must leave out enough points for a test that can reject", "Choose a smaller size."
-        raise UndefinedMeasure("size", rule, f"{used} of {view.n} points", cure)
-    near = near_points(view, used - 1)
+        raise UndefinedMeasure("size", rule, f"{size} of {view.n} points", cure)
+    near = near_points(view, size - 1)
     counts = near.shares(np.ones(near.found.shape), batches, view.n_jobs)
     counts[np.arange(len(counts)), batches.codes[batches.rows]] += 1.0  # the point itself
     p = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
-    notes = [] if used == size else [REDUCED(n=view.n)]
-    notes += [FEW(least=float(expected.min()))] if expected.min() < LEAST else []
-    return (p >= alpha).astype(np.float64), tuple(notes)
+    return (p >= alpha).astype(np.float64), (FEW(least=float(expected.min())),) if expected.min() < LEAST else ()
 
 
 def _most_uneven(sizes: IntArray, k: int) -> float:
