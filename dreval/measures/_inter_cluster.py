@@ -31,7 +31,7 @@ INTER_CLUSTER: dict[str, Any] = {
     "quadratic": True,
     "smooth": False,
     "jumps": "where points are left out, the random clusters are different ones",
-    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
     "cost": (
         "O(n^2 (p + d)) time for the neighbors, O(n^2) for each walk; O(n k^2) memory, O(n^2) where one point is the\n"
         "neighbor of all. Beyond n = 5000 those of 5000 random points."

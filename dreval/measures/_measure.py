@@ -66,7 +66,8 @@ class MeasureCard:
         The chance level as a formula (reStructuredText with :math:), for the docstring; with an example where
         ``chance`` is not a function of (n, k).
     invariances : frozenset
-        Changes of the embedding that do not change the value: translation, rotation (with reflection), scale.
+        Changes of the embedding that do not change the value: translation, rotation (with reflection), scale, and
+        "monotone": any change that keeps the order of the distances between its points.
     parameters : dict
         Parameters and their defaults.
     default : int or None

@@ -21,7 +21,7 @@ RANK_CHANCE: dict[str, Any] = {  # of trustworthiness and continuity
 CORANKING: dict[str, Any] = {
     "needs": ("full_ranks",),
     "quadratic": True,
-    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
     "cost": "O(n^2 (p + d + log n)) time, O(n) memory.",
 }
 CURVE: dict[str, Any] = {**CORANKING, "level": "global", "curve": True}
@@ -67,7 +67,7 @@ RELATIVE_ERROR: dict[str, Any] = {
     "bounds": (0.0, 1.0),
     "chance": _chance,
     "chance_formula": r":math:`\frac{1}{c} \sum_{t=1}^k \frac{t(t-1) + (n-t)(n-1-t)}{2(n-1)t}`",
-    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
     "cost": "O(n^2 (p + d)) time, O(n k) memory.",
     "reference": (
         "Lee & Verleysen (2007), Nonlinear Dimensionality Reduction, Springer; (2009) Neurocomputing 72. Programs\n"

@@ -16,7 +16,7 @@ from dreval.measures._measure import FloatArray, measure
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time, O(n k) memory.",
     reference=(
         "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and\n"

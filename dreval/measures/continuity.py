@@ -27,7 +27,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     direction="higher",
     bounds=(0.0, 1.0),
     **RANK_CHANCE,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     default=2,
     ties=_ties,
     without=_without,

@@ -22,7 +22,7 @@ from dreval.measures._measure import measure
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     smooth=False,
     jumps="one point can join or cut a piece",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",

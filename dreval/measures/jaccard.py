@@ -56,7 +56,7 @@ def _chance(n: int, k: int) -> float:
     chance=_chance,
     chance_formula=r":math:`\sum_c \frac{c}{2k-c} \binom{k}{c} \binom{n-1-k}{k-c} / \binom{n-1}{k}`",
     counted="edge",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     ties=_ties,
     without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",

@@ -34,7 +34,7 @@ FEW = define(
     bounds=(0.0, 1.0),
     chance="permutation",
     chance_formula=MIXED,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference=(
         "Buettner, Miao, Wolf, Teichmann & Theis (2019), A test metric for assessing single-cell RNA-seq batch\n"

@@ -20,7 +20,7 @@ from dreval.records.notes import Notes
     chance=0.0,
     chance_formula="0; 1 where all distances are equal in both spaces",
     expected=correlation_chance,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
     ),

@@ -58,7 +58,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     default=9,
     ties=_ties,
     without=_without,

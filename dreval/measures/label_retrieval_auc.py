@@ -23,7 +23,7 @@ ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone i
     direction="higher",
     bounds=(0.0, 1.0),
     chance=0.5,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
     reference=(
         "Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143; with each point as\n"

@@ -29,7 +29,7 @@ def _chance_level(view: View, k: int) -> float:
     bounds=(-1.0, 1.0),
     chance=0.0,
     expected=_chance_level,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
     reference=(
         "Narayan, Berger & Cho (2021), Assessing single-cell transcriptomic variability through density-preserving\n"

@@ -56,7 +56,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ),
     expected=_chance_level,
     counted="edge",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     ties=_ties,
     without=_without,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",

@@ -40,7 +40,7 @@ def _chance(n: int, k: int) -> float:
     chance=_chance,
     chance_formula=":math:`k / (n - 1)`",
     counted="edge",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     default=3,
     ties=_ties,
     without=_without,

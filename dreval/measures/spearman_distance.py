@@ -23,7 +23,7 @@ from dreval.records.notes import Notes
     chance=0.0,
     chance_formula="0; 1 where all distances are equal in both spaces",
     expected=correlation_chance,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     default=8,
     without=lambda view: spearman_without(view),
     cost=(

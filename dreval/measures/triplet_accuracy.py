@@ -31,7 +31,7 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     chance=0.5,
     chance_formula="1/2 at points with triplets that have an order in the data, 1 at the others",
     expected=_chance_level,
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
     reference=(
         "Wang, Huang, Rudin & Shaposhnik (2021), Understanding how dimension reduction tools work, Section 2 (random\n"

@@ -28,7 +28,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     bounds=(0.0, 1.0),
     **RANK_CHANCE,
     counted="edge",
-    invariances=frozenset({"translation", "rotation", "scale"}),
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     default=1,
     ties=_ties,
     without=_without,
