@@ -606,23 +606,25 @@ def check_rows(rows: int, n: int, argument: str) -> None:
 
 def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArray, npt.NDArray[Any]]:
     """Class codes 0..c-1 (n,) and the sorted classes; text, booleans and integers are classes, floats are refused."""
+    what = "batches" if argument == "batch" else "classes"
     array = np.asarray(check_unmasked(value, argument))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise InputError(argument, "must be one value per point", describe(array), "Pass a vector of classes.")
+        raise InputError(argument, "must be one value per point", describe(array), f"Pass a vector of {what}.")
     check_rows(len(array), n, argument)
     if array.dtype.kind in "fc":
         raise InputError(
             argument,
-            "must be classes (text, booleans or integers)",
+            f"must be {what} (text, booleans or integers)",
             f"dtype {array.dtype}",
-            "Convert class codes with labels.astype(int); numbers go to {covariates}, or {response} of `embed`.",
+            f"Write codes of {what} as integers (1, not 1.0); other numbers go to {{covariates}}, or {{response}} of "
+            "`embed`.",
             covariates="covariates",
             response="response",
         )
     if array.dtype.kind not in "biuUSO":
-        raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")
+        raise InputError(argument, f"must be {what}", describe(array), "Pass text, booleans or integers.")
     if array.dtype.kind == "O":
         refuse_missing(array, argument)
         array = array.astype(str)

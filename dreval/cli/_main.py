@@ -27,7 +27,9 @@ from dreval import __version__
 from dreval._check import did_you_mean, known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
-from dreval.records.notes import Note
+from dreval.records.frames import noted_rows, notes_in
+from dreval.records.notes import Note, joined
+from dreval.records.read_only import FixedDict
 from dreval.records.whole_file import refuse_journal
 from dreval.registry import KINDS, METHODS, Registry
 
@@ -191,6 +193,20 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
         page_target(path)
 
 
+def in_flags(one: Note, options: Any) -> Note:
+    """A note that asks for a variable of the points, with the option that gives it in place of Python's argument."""
+    word, _, rest = one.code.partition(".")
+    return one.altered(way=f"--{word}") if rest == "none" and word in options.parser.flags else one
+
+
+def with_flags(results: Any, options: Any) -> Any:
+    """A copy of a result whose notes name options."""
+    said = [in_flags(one, options) for one in notes_in(results.notes)]
+    notes = results.notes.assign(values=[FixedDict(one.values) for one in said], text=[one.text for one in said])
+    table = results.table.assign(note=[joined(row["notes"]) for row in noted_rows(results.table, notes)])
+    return replace(results, table=table, notes=notes)
+
+
 def with_command(made: Any, options: Any, *more: str) -> Any:
     """A copy of a result or comparison whose recipe holds the command line that reproduces it."""
     call = shlex.join(["dreval", *options.command, *more])
@@ -302,7 +318,7 @@ def _run(options: Any) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.simplefilter("default", EmbeddingFailed)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = partial(_show_warning, options)
         code = int(options.run(options, _discard if quiet else output.say))
     output.check()
     return code
@@ -336,9 +352,10 @@ def _discard(_: str) -> None:
     """Print nothing."""
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line, without its place in the source."""
-    print(f"dreval: {message}", file=sys.stderr)
+    said = getattr(message, "note", None)
+    print(f"dreval: {message if said is None else in_flags(said, options)}", file=sys.stderr)
 
 
 def _parser() -> Verb:

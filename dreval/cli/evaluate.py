@@ -26,6 +26,7 @@ from dreval.cli._main import (
     one_of,
     pairs,
     with_command,
+    with_flags,
     write_files,
 )
 from dreval.errors import InputError
@@ -81,6 +82,7 @@ def _add_variables(verb: Verb) -> None:
     variables = verb.add_argument_group("variables of the points")
     variables.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
     variables.add_argument("--batch", help="batch of each point, as labels: a column of the data, or file.csv[:column]")
+    variables.add_argument("--latent", metavar="PATH", help="true latent variables of the points, as a file")
     variables.add_argument(
         "--covariates", type=names, metavar="COLUMN[,...]",
         help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file",
@@ -151,7 +153,7 @@ def _evaluate(options: Any, say: Say) -> int:
     if taken := [name for name in names if names.count(name) > 1]:
         cure = f"Write -e NAME={sources[names.index(taken[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{taken[0]!r} twice", cure)
-    read = [options.data, options.labels, options.batch, *(source for _, source in sources)]
+    read = [options.data, options.labels, options.batch, options.latent, *(source for _, source in sources)]
     from dreval.records.archive import check_saved, save_results
 
     plots = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
@@ -164,7 +166,7 @@ def _evaluate(options: Any, say: Say) -> int:
     _check_plots(plots, read)
     results = _results(options, sources)
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
-    results = with_command(results, options, *seed)
+    results = with_command(with_flags(results, options), options, *seed)
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy(), "notes": plain_notes(results.notes)}))
     else:
@@ -207,7 +209,7 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
     """Run the evaluation that the options describe."""
     from dreval.evaluation.evaluation import Evaluation
 
-    same = ("labels", "batch", "covariates", "ids", "layer", "use_rep")
+    same = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep")
     same += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
     evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
     for name, source in sources:

@@ -339,10 +339,10 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     codes, classes = _coded(series, argument)
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
-        notes = (*notes, note("labels.many", argument=argument, classes=len(classes), points=labeled))
+        notes = (*notes, note("labels.many", argument=argument, count=len(classes), points=labeled))
     texts = [str(one) for one in classes.tolist()]
     if spaced := [repr(one) for one in texts if one != one.strip() and one.strip() in texts]:
-        notes = (*notes, note("labels.spaces", argument=argument, classes=tuple(spaced[:3])))
+        notes = (*notes, note("labels.spaces", argument=argument, values=tuple(spaced[:3])))
     if labeled < rows.n:
         gaps = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
         notes = (*notes, gaps)
@@ -455,9 +455,9 @@ def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        cure = "Name one: {labels}, or pass one column of the frame."
-        got, labels = f"{len(names)} columns ({listed})", Hint("labels", "file.csv:column")
-        raise InputError(argument, "must be one value per point", got, cure, labels=labels)
+        cure = "Name one: {hint}, or pass one column of the frame."
+        got, hint = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
+        raise InputError(argument, "must be one value per point", got, cure, hint=hint)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 

@@ -446,11 +446,11 @@ CODES: dict[str, Code] = {
     "rows.data_alone": Code(
         "The data have {names} and `{argument}` has none: rows were matched by position.", ASSUMPTION
     ),
-    "labels.many": Code("`{argument}` has {classes} classes for {points} points.", ASSUMPTION),
+    "labels.many": Code("`{argument}` has {count} different values for {points} points.", ASSUMPTION),
     "labels.spaces": Code(
-        "Classes of `{argument}` differ in spaces at their ends alone ({classes}), and count as different classes.",
+        "Values of `{argument}` differ in spaces at their ends alone ({values}), and count as different.",
         LIMIT,
-        "Remove the spaces: labels.str.strip().",
+        "Remove the spaces, as by .str.strip().",
     ),
     "labels.gaps": Code(
         "`{argument}` has no class for {gaps} of {n} points: measures of labels use the other {labeled}.", ASSUMPTION

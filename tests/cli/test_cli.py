@@ -17,6 +17,7 @@ from cli_runs import EVALUATE, Y, without_call
 
 import dreval
 from dreval.journal.store import Store
+from dreval.measures._measure import OF_POINTS
 
 # evaluate
 
@@ -279,6 +280,27 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
     assert (code, err) == (0, "")
     rows = json.loads(out)["table"]
     return {(row["embedding"], row["measure"] or row["variable"]): row["value"] or row["statistic"] for row in rows}
+
+
+def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> None:
+    """Warning, summary, table, notes and saved result name the option; with the option there is a value."""
+    needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2"}
+    assert set(needs) == set(OF_POINTS)
+    named = ("--measures", ",".join(needs.values()), "--tests", "none")
+    code, out, err = run(*EVALUATE, *named, "--save", "lacks.dreval")
+    _, document, _ = run(*EVALUATE, *named, "--json")
+    saved = dreval.load_results(folder / "lacks.dreval")
+    table = {row["measure"]: row["note"] for row in json.loads(document)["table"]}
+
+    assert code == 0
+    assert "to Evaluation" not in out + err + document + saved.notes.to_csv() + saved.tidy().to_csv()
+    for word, measure in needs.items():
+        assert table[measure].endswith(f"; pass --{word}")
+        assert f"dreval: {measure}: {table[measure]}\n" in err
+        assert f"{measure} of umap: {table[measure]}." in out
+        assert saved.tidy().set_index("measure").loc[measure, "note"] == table[measure]
+    given = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
+    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *given).values()
 
 
 def test_batches_in_every_way(run: Any) -> None:

@@ -180,6 +180,13 @@ def test_batches_come_as_labels_do() -> None:
     assert ev.run("ilisi", **run).tidy()["value"].item() == value
     with pytest.raises(InputError, match="`batch` must be complete: got 1 points without a batch"):
         dreval.ilisi(Y, Y, batch=[None, *batch[1:].tolist()])
+    with pytest.raises(InputError, match=r"^`batch` must be batches .* Write codes of batches as integers"):
+        dreval.ilisi(Y, Y, batch=Y[:, 0])
+    with pytest.raises(InputError, match=r"^`batch` must be one value .* Name one: batch='file.csv:column'"):
+        dreval.ilisi(Y, Y, batch=frame)
+    assert [str(one) for one in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
+        "`batch` has 60 different values for 60 points."
+    ]
     with pytest.raises(UnknownName, match="Did you mean 'site'"):
         dreval.Evaluation(frame, {"e": Y}, batch="Sites")
     with pytest.raises(UndefinedMeasure, match="`batch` must have at least 2 batches"):
