@@ -69,6 +69,8 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
             p, kept, reason = math.nan, pd.NA, note("best.no_spread")
         elif name in at.exact:
             reason = reason or note("best.exact")
+        elif kept is not pd.NA and math.isnan(row["conf_low"]):
+            reason = note("best.fixed")
         row |= {"p_adjusted": p, "in_best_set": kept, "note": str(reason or "")}
         rows.append(row)
     return rows

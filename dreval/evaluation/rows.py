@@ -73,9 +73,8 @@ def add_note(row: dict[str, Any], code: str, **values: Any) -> None:
 
 
 def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -> None:
-    """Standard error and interval of a row; no spread is no certainty where the code ``without_spread`` says why."""
+    """Standard error and interval of a row; no spread is no certainty: none where the code ``without_spread`` is given."""
     if interval.se == 0 and without_spread:
-        row["se"] = 0.0
         add_note(row, without_spread)
         return
     row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_groups=interval.n_groups)

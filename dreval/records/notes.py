@@ -555,6 +555,11 @@ CODES: dict[str, Code] = {
         "Evaluate all with the same `ci`.",
     ),
     "best.no_spread": Code("neither it nor a better one has any spread, so that they are not tested", LIMIT),
+    "best.fixed": Code(
+        "no interval of its own, since nothing that was left out or run again changed its value: judged by the spread "
+        "of the others",
+        LIMIT,
+    ),
     "best.exact": Code("exact: computed from all points", ASSUMPTION),
     # comparisons across data sets
     "datasets.renamed": Code("other data under the same name {name!r} are called {called!r}", ASSUMPTION),

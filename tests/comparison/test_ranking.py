@@ -143,6 +143,19 @@ def test_copies_that_differ_by_rounding_are_equal():
     assert res.table["conf_low"].isna().all()
 
 
+def test_a_value_without_spread_is_ranked_with_the_reason():
+    """Batches apart, whatever is left out: no standard error, no interval, and a note; differences are still tested."""
+    batch = np.arange(80) % 2
+    ev = dreval.Evaluation(X, {"mixed": X[:, :2], "apart": X[:, 2:] + 9.0 * batch[:, None]}, batch=batch)
+    res = ev.run("kbet", None, options={"kbet": {"size": 30}})
+    table = res.ranking().set_index("embedding")
+
+    assert table[["se", "conf_low", "conf_high"]].isna().all(axis=1).tolist() == [False, True]
+    assert res.tidy()["note"].tolist() == ["", "no interval: leaving out points changes nothing"]
+    assert table["note"].str.startswith("no interval of its own").tolist() == [False, True]
+    assert table["in_best_set"].tolist() == [True, False]
+
+
 def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
     """Where a better one has no interval of the same target, nobody behind it is put in the set."""
     ev = dreval.Evaluation(X, {"pca": "pca", "mixed": X[:, [0, 3]], "bad": X[:, 2:]}, n_neighbors=6, random_state=0)
