@@ -32,6 +32,7 @@ _PLACES = {
     "list_measures": "registry",
     "list_methods": "registry",
     "list_tests": "registry",
+    "recommend": "measures._recommendation",
     "card": "registry",
 }
 _FOLDERS = ("errors", "glossary", "methods")

@@ -13,6 +13,7 @@ from dreval.datasets._dataset import simulate as simulate
 from dreval.datasets._raw import load_dataset as load_dataset
 from dreval.evaluation.evaluation import Evaluation as Evaluation
 from dreval.inputs.source import embed as embed
+from dreval.measures._recommendation import recommend as recommend
 from dreval.measures.centroid_triplet_accuracy import centroid_triplets as centroid_triplets
 from dreval.protocol.protocol import Protocol as Protocol
 from dreval.records.archive import load_results as load_results
@@ -109,6 +110,7 @@ __all__ = [
     "q_nx",
     "r_nx",
     "r_nx_auc",
+    "recommend",
     "reconstruction_error",
     "sammon_stress",
     "silhouette",

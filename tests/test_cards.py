@@ -15,6 +15,7 @@ import pytest
 from each import each
 
 import dreval
+from dreval.measures._recommendation import GOALS
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
@@ -35,6 +36,7 @@ CLOSED = {
     ("datasets", "kind"): {"bundled", "loader", "simulated"},
 }
 CLOSED_SETS = {
+    ("measures", "goals"): {*GOALS},
     ("measures", "needs"): {
         "batch",
         "coordinates",

@@ -1,4 +1,4 @@
-"""The verb ``dreval list``: names of measures, methods, tests, data sets and figures."""
+"""The verb ``dreval list``: names of measures, methods, tests, data sets and figures, and measures for a goal."""
 
 from __future__ import annotations
 
@@ -13,27 +13,34 @@ EPILOG = """examples:
   dreval list methods
   dreval list measures --markdown
   dreval list tests --json
+  dreval list goals
 
-In Python, dreval.card(name) is the card of each.
+In Python, dreval.card(name) is the card of each, and dreval.recommend(goal) has
+the reasons.
 
 exit codes: 0 done, 2 refused"""
 
 
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
-    verb = add("list", _list, "List measures, methods, tests, data sets or figures.", EPILOG)
-    verb.add_argument("kind", **one_of(sorted(REGISTRIES)), help="what to list")
+    verb = add("list", _list, "List measures, methods, tests, data sets, figures or goals.", EPILOG)
+    kinds = one_of(sorted([*REGISTRIES, "goals"]))
+    verb.add_argument("kind", **kinds, help="what to list; goals come with the measures recommended for each")
     verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
     add_answer(verb, "kind, items (name, what)")
 
 
 def _list(options: Any, say: Say) -> int:
     """Print one line for each entry: its name and its question or title."""
-    registry = REGISTRIES[options.kind]
-    items = {
-        card.name: getattr(card, "question", None) or getattr(card, "title", None) or card.sentence
-        for card in registry.cards()
-    }
+    if options.kind == "goals":
+        from dreval.measures._recommendation import GOALS, recommend
+
+        items = {goal: f"{GOALS[goal].question} {', '.join(recommend(goal).measures)}" for goal in GOALS}
+    else:
+        items = {
+            card.name: getattr(card, "question", None) or getattr(card, "title", None) or card.sentence
+            for card in REGISTRIES[options.kind].cards()
+        }
     if options.json:
         rows = [{"name": name, "what": what} for name, what in items.items()]
         say(json_text({"kind": options.kind, "items": rows}))

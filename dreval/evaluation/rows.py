@@ -73,7 +73,7 @@ def add_note(row: dict[str, Any], code: str, **values: Any) -> None:
 
 
 def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -> None:
-    """Standard error and interval of a row; no spread is no certainty: none where the code ``without_spread`` is given."""
+    """Standard error and interval of a row; no spread is no certainty: none, where ``without_spread`` is a code."""
     if interval.se == 0 and without_spread:
         add_note(row, without_spread)
         return

@@ -157,6 +157,7 @@ def described(card: Any) -> str:
     words = {
         "name": card.name,
         "question": card.question,
+        "goals": ", ".join(card.goals),
         "direction": DIRECTIONS[card.direction],
         "range": _span(card),
         "chance level": _chance_text(card),

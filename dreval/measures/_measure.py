@@ -68,6 +68,8 @@ class MeasureCard:
     invariances : frozenset
         Changes of the embedding that do not change the value: translation, rotation (with reflection), scale, and
         "monotone": any change that keeps the order of the distances between its points.
+    goals : tuple of str
+        What it is computed for, of the goals of ``dreval.recommend``.
     parameters : dict
         Parameters and their defaults.
     default : int or None
@@ -125,6 +127,7 @@ class MeasureCard:
     invariances: frozenset[str]
     reference: str
     cost: str
+    goals: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     default: int | None = None
     ties: TieRule | None = None

@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="ALE",
     title="Average local error",
     question="How far are the distances from those in the data, each space in units of its largest distance?",
+    goals=("neighborhoods",),
     level="pair",
     needs=("pairs",),
     direction="lower",

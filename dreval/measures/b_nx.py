@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="B_NX",
     title="Intrusive or extrusive at every K",
     question="Does the embedding compress (positive) or tear (negative) neighborhoods of K points, for every K?",
+    goals=("neighbors",),
     direction="zero",
     bounds=(-1.0, 1.0),
     chance=0.0,

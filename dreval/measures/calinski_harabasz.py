@@ -29,6 +29,7 @@ def _without(view: View) -> FloatArray:
     symbol="CH",
     title="Calinski-Harabasz index of the classes",
     question="Are the centroids of the classes far apart in the embedding, compared with the spread of the classes?",
+    goals=("classes",),
     level="global",
     needs=("coordinates", "labels"),
     direction="higher",

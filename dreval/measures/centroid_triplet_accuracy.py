@@ -62,6 +62,7 @@ def _without_class(view: View) -> FloatArray:
     symbol="A_C",
     title="Centroid triplet accuracy",
     question="Are classes that are nearer to each other in the embedding nearer in the data, too?",
+    goals=("arrangement",),
     level="global",
     needs=("coordinates", "features", "labels"),
     direction="higher",

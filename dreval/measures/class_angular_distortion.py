@@ -23,6 +23,7 @@ DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random tripl
     symbol="CADI",
     title="Class angular distortion",
     question="Do the members of a class span the same angles as in the data, seen from the points of other classes?",
+    goals=("classes", "arrangement"),
     level="point",
     needs=("coordinates", "features", "labels"),
     direction="lower",

@@ -11,6 +11,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="CA-C",
     title="Class-aware continuity",
     question="Are neighbors of the same class in the data still close in the embedding?",
+    goals=("neighbors", "classes"),
     level="point",
     needs=("ranks", "labels"),
     direction="higher",

@@ -11,6 +11,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="CA-T",
     title="Class-aware trustworthiness",
     question="Are points of other classes near a point in the embedding also close to it in the data?",
+    goals=("neighbors", "classes"),
     level="point",
     needs=("ranks", "labels"),
     direction="higher",

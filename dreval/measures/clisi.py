@@ -13,6 +13,7 @@ from dreval.records.notes import Notes
     symbol="cLISI",
     title="cLISI, purity of the labels",
     question="Do the neighbors of a point have one label?",
+    goals=("batches",),
     needs=("coordinates", "labels"),
     **LISI,
 )

@@ -13,6 +13,7 @@ from dreval.measures._measure import measure
     symbol="Co",
     title="Cohesiveness",
     question="Are clusters of the data clusters of the embedding (no missing groups)?",
+    goals=("arrangement",),
 )
 def cohesiveness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimate:
     r"""1 less the mean excess distance in the embedding between the parts of random clusters of the data.

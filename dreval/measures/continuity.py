@@ -22,6 +22,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="C",
     title="Continuity",
     question="Are the neighbors of a point in the data also close to it in the embedding?",
+    goals=("neighbors",),
     level="point",
     needs=("ranks",),
     direction="higher",

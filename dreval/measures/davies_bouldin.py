@@ -17,6 +17,7 @@ TINY = 1e-28  # squared distances of centroids that are smaller, of points of si
     symbol="DB",
     title="Davies-Bouldin index of the classes",
     question="Is each class separated in the embedding from the class that is most like it?",
+    goals=("classes",),
     level="global",
     needs=("coordinates", "labels"),
     direction="lower",

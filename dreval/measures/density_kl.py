@@ -14,6 +14,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="D_KL",
     title="Divergence of densities",
     question="How far is the density at the points in the embedding from that in the data?",
+    goals=("density",),
     level="pair",
     needs=("pairs",),
     direction="lower",

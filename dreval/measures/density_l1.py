@@ -14,6 +14,7 @@ from dreval.measures._measure import measure
     symbol="D_1",
     title="Difference of densities",
     question="How much of the density at the points differs between embedding and data?",
+    goals=("density",),
     level="pair",
     needs=("pairs",),
     direction="lower",

@@ -14,6 +14,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="DSC",
     title="Distance consistency",
     question="Is each point nearest to the centroid of its own class in the embedding?",
+    goals=("classes",),
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",

@@ -21,6 +21,7 @@ CONSTANT = define("distance_correlation.constant", ASSUMPTION, "the embedding is
     symbol="dCor",
     title="Distance correlation",
     question="Does the embedding depend on the data at all, in any form?",
+    goals=("distances",),
     level="pair",
     needs=("pairs",),
     direction="higher",

@@ -21,6 +21,7 @@ HELD = define(
     symbol="R(d)",
     title="Energy ratio of the data",
     question="How much of the variance of the data can a linear embedding of this dimension hold?",
+    goals=("distances", "reconstruction"),
     level="global",
     needs=("coordinates", "features"),
     direction="higher",

@@ -17,6 +17,7 @@ from dreval.measures._measure import measure
     symbol="GC",
     title="Connectivity of the labels",
     question="Is each label one connected piece of the graph of neighbors?",
+    goals=("batches",),
     level="global",
     needs=("coordinates", "labels"),
     direction="higher",

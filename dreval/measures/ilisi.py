@@ -13,6 +13,7 @@ from dreval.records.notes import Notes
     symbol="iLISI",
     title="iLISI, mixing of batches",
     question="Are the batches mixed among the neighbors of a point?",
+    goals=("batches",),
     needs=("coordinates", "batch"),
     chance_formula=MIXED,
     **LISI,

@@ -21,6 +21,7 @@ WHICH = define(
     symbol="IL",
     title="Isolated labels",
     question="Are the labels that the fewest batches have apart from the others?",
+    goals=("classes", "batches"),
     level="global",
     needs=("coordinates", "labels", "batch"),
     direction="higher",

@@ -49,6 +49,7 @@ def _chance(n: int, k: int) -> float:
     symbol="J",
     title="Jaccard similarity of neighborhoods",
     question="How far do the neighborhoods in data and embedding agree, relative to their union?",
+    goals=("neighbors",),
     level="point",
     needs=("ranks",),
     direction="higher",

@@ -16,6 +16,7 @@ from dreval.records.notes import Notes
     symbol="K_max",
     title="Scale of the best agreement",
     question="At how many neighbors does the embedding exceed its chance level most?",
+    goals=("neighbors",),
     level="global",
     smooth=False,
     whole=True,

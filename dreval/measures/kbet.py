@@ -28,6 +28,7 @@ FEW = define(
     symbol="kBET",
     title="kBET, neighborhoods with mixed batches",
     question="In how many neighborhoods do the batches have the shares that they have among all points?",
+    goals=("batches",),
     level="point",
     needs=("coordinates", "batch"),
     direction="higher",

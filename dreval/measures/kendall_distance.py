@@ -13,6 +13,7 @@ from dreval.records.notes import Notes
     symbol="tau_D",
     title="Kendall correlation of distances",
     question="Of two pairs of points, is the pair that is farther apart in the data farther apart in the embedding?",
+    goals=("distances", "arrangement"),
     level="pair",
     needs=("pairs",),
     direction="higher",

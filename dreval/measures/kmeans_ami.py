@@ -25,6 +25,7 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
     symbol="AMI",
     title="Adjusted mutual information of k-means clusters",
     question="Does k-means in the embedding find the classes, by the information that clusters have of them?",
+    goals=("classes", "prediction"),
     bounds=(-1.0, 1.0),
     chance_formula="0, exactly, whatever the sizes of classes and clusters",
     expected=_chance_level,

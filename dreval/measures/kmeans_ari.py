@@ -18,6 +18,7 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
     symbol="ARI",
     title="Adjusted Rand index of k-means clusters",
     question="Does k-means in the embedding find the classes, by pairs of points?",
+    goals=("classes", "prediction"),
     bounds=(-0.5, 1.0),
     chance_formula="0, exactly, whatever the sizes of classes and clusters",
     expected=_chance_level,

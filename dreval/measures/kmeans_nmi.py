@@ -26,6 +26,7 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
     symbol="NMI",
     title="Normalized mutual information (V-measure) of k-means clusters",
     question="What share of the information on the classes do k-means clusters of the embedding hold?",
+    goals=("classes", "prediction"),
     bounds=(0.0, 1.0),
     chance_formula=r":math:`2 \mathrm{E} I / (H_{class} + H_{cluster})`, with E I as in ``kmeans_ami``",
     expected=_chance_level,

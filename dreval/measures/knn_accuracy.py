@@ -53,6 +53,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     symbol="A",
     title="k-NN accuracy",
     question="Can the class of a point be predicted from its neighbors in the embedding?",
+    goals=("prediction",),
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",

@@ -16,6 +16,7 @@ TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equa
     symbol="D_KS",
     title="Kolmogorov-Smirnov distance",
     question="Do distances in the embedding have the same distribution as in the data, up to the unit?",
+    goals=("distances",),
     level="pair",
     needs=("pairs",),
     direction="lower",

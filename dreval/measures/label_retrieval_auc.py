@@ -18,6 +18,7 @@ ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone i
     symbol="AUC_L",
     title="Label retrieval",
     question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
+    goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",

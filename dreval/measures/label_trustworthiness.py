@@ -13,6 +13,7 @@ from dreval.measures._measure import measure
     symbol="LT",
     title="Label-trustworthiness",
     question="Are classes that are separated in the data separated in the embedding?",
+    goals=("classes", "arrangement"),
     **PAIRS_OF_CLASSES,
 )
 def label_trustworthiness(view: View) -> float:

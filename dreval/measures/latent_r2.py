@@ -24,6 +24,7 @@ EACH = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {value
     symbol="R2",
     title="R^2 of the latent variables",
     question="Can the true latent variables be recovered from the embedding by an affine map?",
+    goals=("latent",),
     level="global",
     needs=("coordinates", "latent"),
     direction="higher",

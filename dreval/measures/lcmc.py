@@ -18,6 +18,7 @@ def _ceiling(n: int, k: int) -> float:
     symbol="LCMC",
     title="Local continuity meta-criterion at every K",
     question="How many more of the K nearest neighbors are shared than expected at random, for every K?",
+    goals=("neighbors",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,

@@ -23,6 +23,7 @@ def _chance_level(view: View, k: int) -> float:
     symbol="rho_r",
     title="Correlation of local radii",
     question="Are dense regions of the data dense in the embedding?",
+    goals=("neighborhoods", "density"),
     level="pair",
     needs=("ranks",),
     direction="higher",

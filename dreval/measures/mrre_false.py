@@ -11,6 +11,7 @@ from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
     symbol="MRRE_F",
     title="Relative rank error of neighbors in the embedding",
     question="How far are the ranks of neighbors in the embedding from their ranks in the data, near ones first?",
+    goals=("neighbors",),
     **RELATIVE_ERROR,
     counted="first",
 )

@@ -11,6 +11,7 @@ from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
     symbol="MRRE_M",
     title="Relative rank error of neighbors in the data",
     question="How far are the ranks of neighbors in the data from their ranks in the embedding, near ones first?",
+    goals=("neighbors",),
     **RELATIVE_ERROR,
 )
 def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:

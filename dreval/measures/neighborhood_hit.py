@@ -45,6 +45,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="NH",
     title="Neighborhood hit",
     question="Do points of one class lie together in the embedding?",
+    goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",

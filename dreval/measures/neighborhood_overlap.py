@@ -33,6 +33,7 @@ def _chance(n: int, k: int) -> float:
     symbol="Q",
     title="Neighborhood overlap",
     question="What share of the neighbors in the data are neighbors in the embedding?",
+    goals=("neighbors",),
     level="point",
     needs=("ranks",),
     direction="higher",

@@ -34,6 +34,7 @@ def _without(view: View) -> FloatArray:
     symbol="r_D",
     title="Pearson correlation of distances",
     question="Are distances in the embedding a linear function of those in the data?",
+    goals=("distances", "arrangement"),
     level="pair",
     needs=("pairs",),
     direction="higher",

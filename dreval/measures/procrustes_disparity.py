@@ -19,6 +19,7 @@ NARROW = define(
     symbol="u",
     title="Procrustes disparity",
     question="Does the embedding as a whole have the shape of the data, up to its unit?",
+    goals=("distances", "arrangement", "latent"),
     level="global",
     needs=("coordinates", "features"),
     direction="lower",

@@ -12,6 +12,7 @@ from dreval.records.notes import Notes
     symbol="L",
     title="Lower bound of local Procrustes",
     question="How much of each neighborhood can no embedding of this dimension preserve?",
+    goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
     direction="lower",

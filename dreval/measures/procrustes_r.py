@@ -15,6 +15,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="R",
     title="Local Procrustes R",
     question="Does each neighborhood have its true size and shape in the embedding? In squared units of the data.",
+    goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
     direction="lower",

@@ -16,6 +16,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="R_C",
     title="Local Procrustes R_C",
     question="Does each neighborhood have its true shape in the embedding, at any scale?",
+    goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
     direction="lower",

@@ -24,6 +24,7 @@ UNIT = define(
     symbol="R_N",
     title="Local Procrustes R_N",
     question="Does each neighborhood have its true size and shape in the embedding? Relative to its size.",
+    goals=("neighborhoods", "density"),
     level="point",
     needs=("neighbors", "features"),
     direction="lower",

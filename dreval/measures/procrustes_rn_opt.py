@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="R_N,opt",
     title="Local Procrustes R_N at the best scale",
     question="Does each neighborhood have its true size and shape, once the whole embedding is scaled optimally?",
+    goals=("neighborhoods", "density"),
     level="point",
     needs=("neighbors", "features"),
     direction="lower",

@@ -11,6 +11,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="R_PCA",
     title="Local Procrustes R_PCA",
     question="Does the leading plane of each neighborhood have its true size and shape? In squared units of the data.",
+    goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
     direction="lower",

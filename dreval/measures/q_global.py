@@ -16,6 +16,7 @@ NO_SCALE = define("q_global.none", ASSUMPTION, "K_max is n - 2: no larger scale 
     symbol="Q_global",
     title="Global quality",
     question="What share of neighbors is kept at global scales, beyond K_max?",
+    goals=("distances", "arrangement"),
     level="global",
     direction="higher",
     bounds=(0.0, 1.0),

@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="Q_local",
     title="Local quality",
     question="What share of neighbors is kept at local scales, up to K_max?",
+    goals=("neighbors",),
     level="global",
     direction="higher",
     bounds=(0.0, 1.0),

@@ -18,6 +18,7 @@ def _chance(n: int, k: int) -> float:
     symbol="Q_NX",
     title="Shared neighbors at every K",
     question="What share of the K nearest neighbors do data and embedding have in common, for every K?",
+    goals=("neighbors",),
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,

@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="R_NX",
     title="Shared neighbors beyond chance at every K",
     question="How far is the embedding from chance level (0) toward a perfect copy (1), for every K?",
+    goals=("neighbors",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,

@@ -26,6 +26,7 @@ def _limits(n: int) -> tuple[float, float]:
     symbol="AUC",
     title="Area under R_NX",
     question="How far are neighborhoods of all sizes kept, with most weight on small ones?",
+    goals=("neighbors", "distances"),
     level="point",
     direction="higher",
     bounds=(-1.0, 1.0),

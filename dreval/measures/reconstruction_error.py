@@ -23,6 +23,7 @@ DRAWN = define("reconstruction_error.drawn", LIMIT, "Fitted on {drawn} points dr
     symbol="E",
     title="Reconstruction error",
     question="How much of the data cannot be reconstructed from the embedding, for points held out from the fit?",
+    goals=("reconstruction",),
     needs=("reconstruction", "features"),
     direction="lower",
     bounds=(0.0, float("inf")),

@@ -31,6 +31,7 @@ EQUAL = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points
     symbol="E",
     title="Sammon stress",
     question="How far are the distances in the embedding from those in the data, near pairs weighing most?",
+    goals=("distances",),
     level="pair",
     needs=("pairs",),
     direction="lower",

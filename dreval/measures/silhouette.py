@@ -11,6 +11,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="SIL",
     title="Silhouette of the classes",
     question="Are the classes compact and separated in the embedding?",
+    goals=("classes",),
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",

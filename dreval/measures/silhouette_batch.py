@@ -20,6 +20,7 @@ LEFT = define(
     symbol="ASW_B",
     title="Silhouette of the batches",
     question="Within each label, do the batches lie on each other?",
+    goals=("batches",),
     level="global",
     needs=("coordinates", "labels", "batch"),
     direction="higher",

@@ -20,6 +20,7 @@ POINTS = 5000  # of more points, the trees of so many drawn at random are compar
     symbol="D_T",
     title="Distance of the spanning trees",
     question="Are the gaps between points and between clusters as unequal in the embedding as in the data?",
+    goals=("distances",),
     level="global",
     needs=("pairs",),
     direction="lower",

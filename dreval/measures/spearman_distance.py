@@ -16,6 +16,7 @@ from dreval.records.notes import Notes
     symbol="rho_D",
     title="Spearman correlation of distances",
     question="Are pairs of points that are far apart in the data far apart in the embedding?",
+    goals=("distances", "arrangement"),
     level="pair",
     needs=("pairs",),
     direction="higher",

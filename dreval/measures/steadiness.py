@@ -13,6 +13,7 @@ from dreval.measures._measure import measure
     symbol="St",
     title="Steadiness",
     question="Are clusters of the embedding clusters of the data (no false groups)?",
+    goals=("arrangement",),
 )
 def steadiness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimate:
     r"""1 less the mean excess distance in the data between the parts of random clusters of the embedding.

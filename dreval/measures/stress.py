@@ -41,6 +41,7 @@ def _without(view: View, kind: str) -> FloatArray:
     symbol="S",
     title="Stress",
     question="How far are the distances in the embedding from those in the data, in the same unit?",
+    goals=("distances",),
     level="pair",
     needs=("pairs",),
     direction="lower",

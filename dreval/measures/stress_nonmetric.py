@@ -16,6 +16,7 @@ ZERO = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embeddi
     symbol="S_0",
     title="Nonmetric stress",
     question="How far are the distances in the embedding from an isotonic fit on the order of those in the data?",
+    goals=("distances",),
     level="pair",
     needs=("pairs",),
     direction="lower",

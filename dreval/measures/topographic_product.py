@@ -22,6 +22,7 @@ COINCIDE = define(
     symbol="P",
     title="Topographic product",
     question="Has the embedding too few dimensions for the data (negative) or too many (positive)?",
+    goals=("distances",),
     level="point",
     needs=("ranks",),
     direction="none",

@@ -69,6 +69,7 @@ CONSTANT = define(
     symbol="max u",
     title="Tractable consistency measure",
     question="How far can a small smooth change of the reconstructed data change the embedding?",
+    goals=("method",),
     needs=("method", "features"),
     direction="lower",
     bounds=(0.0, 1.0),

@@ -24,6 +24,7 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     symbol="A_3",
     title="Triplet accuracy",
     question="Of two other points, is the one that is nearer in the data nearer in the embedding?",
+    goals=("distances", "arrangement"),
     level="point",
     needs=("pairs",),
     direction="higher",

@@ -35,6 +35,7 @@ FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}
     symbol="u",
     title="Trustability measure",
     question="Does the method return the data, up to scale, when it may use as many dimensions as they have?",
+    goals=("method",),
     needs=("method", "features"),
     direction="lower",
     bounds=(0.0, 1.0),

@@ -22,6 +22,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="T",
     title="Trustworthiness",
     question="Are the neighbors of a point in the embedding also close to it in the data?",
+    goals=("neighbors",),
     level="point",
     needs=("ranks",),
     direction="higher",

@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="D_W",
     title="Wasserstein distance",
     question="How far must the distances in the embedding be moved to have the distribution of those in the data?",
+    goals=("distances",),
     level="pair",
     needs=("pairs",),
     direction="lower",

@@ -1,0 +1,154 @@
+"""Goals, and the measures that the experiment with known defects recommends for each."""
+
+import itertools
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from each import each
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dreval
+from dreval.errors import UnknownName
+from dreval.measures import _recommendation as own
+from dreval.registry import MEASURES
+
+VIGNETTES = Path(__file__).parents[2] / "vignettes"
+
+
+@pytest.fixture(scope="module")
+def defects():
+    """The script of the experiment."""
+    sys.path.insert(0, str(VIGNETTES))
+    import defects
+
+    yield defects
+    sys.path.remove(str(VIGNETTES))
+
+
+def test_the_stored_experiment_is_whole(defects):
+    """Every measure that can be compared, every defect at every grade, every data set, equally many draws."""
+    found = own.detections()
+    graded = found[found["grade"] > 0]
+    expected = itertools.product(defects.DATA, defects.measures(), defects.DEFECTS, range(1, own.GRADES + 1))
+
+    assert sorted(zip(*(graded[key] for key in ("data", "measure", "change", "grade")), strict=True)) == sorted(
+        expected
+    )
+    assert graded["draws"].nunique() == 1
+    assert {change for goal in own.GOALS.values() for change in goal.defects} <= {*defects.DEFECTS}
+    for change, (_, kind) in defects.HARMLESS.items():
+        declared = {card.name for card in MEASURES.cards() if kind in card.invariances} & {*defects.measures()}
+        assert {*found.loc[found["change"] == change, "measure"]} == declared
+
+
+def test_harmless_changes_are_harmless():
+    """No measure finds a difference where its card declares that there is none."""
+    alarms = own.false_alarms(own.detections())
+
+    assert alarms[alarms > 0].empty
+
+
+@each("goal", own.GOALS)
+def test_a_recommendation_is_the_greedy_cover(goal):
+    """Checked by trying every measure at every step, on the counts themselves."""
+    made, found = dreval.recommend(goal), own.detections()
+    names = [card.name for card in MEASURES.cards() if goal in card.goals]
+    assert sorted(made.table["measure"]) == sorted(names)
+    assert list(made.table["measure"][: len(made.measures)]) == list(made.measures) != []
+    if not own.GOALS[goal].defects:
+        assert sorted(made.measures) == sorted(names)
+        return
+
+    found = found[found["change"].isin(own.GOALS[goal].defects)]
+    rates, barred = {}, set()
+    for name in names:
+        part = found[found["measure"] == name]
+        cells = part.groupby(["change", "grade"])[["worse", "better", "draws"]].sum()
+        if len(part) and part["tested"].all():
+            rates[name] = (cells["worse"] / cells["draws"]).to_numpy()
+            barred |= {name} if (cells["better"] / cells["draws"] >= 0.5).any() else set()
+    open_, chosen = [name for name in sorted(rates) if name not in barred], []
+    while len(chosen) < 3:
+        covered = [np.max([rates[one] for one in [*chosen, name]], axis=0).mean() for name in open_]
+        before = np.max([rates[one] for one in chosen], axis=0).mean() if chosen else -np.inf
+        if max(covered) - before < 0.02:
+            break
+        chosen.append(open_[int(np.argmax(covered))])
+
+    assert list(made.measures) == chosen
+    detected = made.table.set_index("measure")["detected"]
+    assert all(np.isclose(detected[name], rates[name].mean()) for name in rates)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 10)] * 4), min_size=1, max_size=4))
+def test_a_defect_is_seen_from_the_first_grade_after_which_it_always_is(worse):
+    """Against a search from the top; 80 % are enough, and no grade above may fall back."""
+    rows = [
+        {"measure": "m", "change": f"c{c}", "grade": g + 1, "draws": 10, "worse": w, "better": 0, "tested": True}
+        for c, grades in enumerate(worse)
+        for g, w in enumerate(grades)
+    ]
+    made = own.first_seen(pd.DataFrame(rows)).loc["m"]
+
+    for c, grades in enumerate(worse):
+        seen = [g + 1 for g in range(4) if min(grades[g:]) >= 8]
+        assert made[f"c{c}"] == (seen[0] if seen else 0)
+
+
+def test_a_preferred_defect_is_negative():
+    """Half of the draws are enough."""
+    cells = [(0, 0), (0, 4), (0, 5), (10, 0)]
+    rows = [
+        {"measure": "m", "change": "c", "grade": g + 1, "draws": 10, "worse": w, "better": b, "tested": True}
+        for g, (w, b) in enumerate(cells)
+    ]
+
+    assert own.first_seen(pd.DataFrame(rows)).loc["m", "c"] == -3
+
+
+@each("goal", own.GOALS)
+def test_a_recommendation_prints_in_80_columns(goal):
+    """The question, every recommended measure, and the others by name."""
+    made = dreval.recommend(goal)
+    printed = repr(made)
+
+    assert max(map(len, printed.splitlines())) <= 80
+    assert printed.startswith(f"{goal}: {made.question}")
+    assert all(re.search(rf"\b{name}\b", printed) for name in made.table["measure"])
+    assert f"'{goal}': {made.question}" in " ".join((dreval.recommend.__doc__ or "").split())
+
+
+def test_a_recommendation_runs():
+    """Its measures go into an evaluation as they are."""
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    made = dreval.recommend("neighbors")
+    results = dreval.Evaluation(X, {"Y": X[:, :2]}, random_state=0).run(list(made.measures), tests=None)
+
+    assert set(results.tidy()["measure"]) == set(made.measures)
+
+
+def test_an_unknown_goal_gets_the_nearest():
+    """And all goals are named."""
+    with pytest.raises(UnknownName, match=r"(?s)'neighbors'"):
+        dreval.recommend("neighbours")
+
+
+def test_changes_are_what_they_say(defects):
+    """Harmless changes keep distances, or their order; defects grow with the grade and leave other points alone."""
+    from scipy.spatial.distance import pdist
+
+    for data in defects.DATA:
+        draw = defects.drawn(data, 0)
+        base = pdist(draw.good)
+        for change, power in (("turned", 1), ("moved", 1), ("scaled", 1), ("warped", 2)):
+            ((_, Z),) = defects.changed(draw, data, 0, change)
+            ratio = pdist(Z) ** power / base
+            assert np.allclose(ratio, ratio[0])
+        for change in defects.DEFECTS:
+            moved = [np.linalg.norm(Z - draw.good, axis=1).sum() for _, Z in defects.changed(draw, data, 0, change)]
+            assert (np.diff(moved) > 0).all(), (data, change, moved)
