@@ -8,10 +8,13 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from dreval._check import check_bool, check_int
 
-__all__ = ["SumInOrder", "few_blas_threads", "n_threads", "open_progress", "run_blocks"]
+__all__ = ["SumInOrder", "few_blas_threads", "n_threads", "open_progress", "run_blocks", "sum_over_rows"]
 
+PARTS = 64  # blocks of rows, each with sums of its own, and the least number of rows in one
 SMALL = 1000  # rows, up to which threads of a matrix product or a factorization mostly wait for each other
 
 
@@ -94,6 +97,22 @@ class SumInOrder:
             while self._next in self._early:
                 self.total += self._early.pop(self._next)
                 self._next += 1
+
+
+def sum_over_rows(work: Callable[[slice, Any], None], m: int, sums: Any, n_jobs: int | None) -> Any:
+    """The array ``sums`` and what ``work(part, own)`` adds to zeros like it, for blocks of m rows on several threads.
+
+    The blocks, at most 64, depend on m only, and their sums are added in order: no digit depends on the threads.
+    """
+    size, total = max(PARTS, -(m // -PARTS)), SumInOrder(sums)
+
+    def one(at: int) -> None:
+        own = np.zeros_like(sums)
+        work(slice(at, min(at + size, m)), own)
+        total.add(at // size, own)
+
+    run_blocks(one, range(0, m, size), n_jobs)
+    return total.total
 
 
 def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:

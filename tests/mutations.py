@@ -53,6 +53,7 @@ CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
+WITHOUT_TRIPLETS = "measures/test_leave_one.py::test_triplets_without_a_point_are_those_that_do_not_hold_it"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
@@ -218,10 +219,14 @@ MUTANTS = [
     Mutant("geometry/_loops/density_clusters.py", "taken[c] = not inner[c]", "taken[c] = inner[c]", INTER_CLUSTER),
     Mutant("geometry/_loops/density_clusters.py", "if gap > 0:", "if gap != 0:", INTER_CLUSTER),
     Mutant("geometry/shared_neighbors.py", "k + 1.0, 1.0, -1.0", "k + 0.0, 0.0, -1.0", INTER_CLUSTER),
-    Mutant("geometry/_loops/angles.py", "if c == codes[i]:", "if False:", STRUCTURE),
-    Mutant(
-        "measures/class_angular_distortion.py", "(v * (c - 1) * classes.sizes)", "(v * c * classes.sizes)", STRUCTURE
-    ),
+    Mutant("geometry/_loops/angles.py", "if c == codes[i] or sizes[c] < 2:", "if sizes[c] < 2:", STRUCTURE),
+    Mutant("geometry/_loops/angles.py", "classes if m > 2 else classes - 1", "classes", WITHOUT_TRIPLETS),
+    Mutant("geometry/_loops/angles.py", "((m - 1) * (m - 2) / 2)", "(m * (m - 1) / 2)", WITHOUT_TRIPLETS),
+    Mutant("geometry/_loops/pairs.py", "rest = count - counts[h]", "rest = count", WITHOUT_TRIPLETS),
+    Mutant("geometry/_loops/pairs.py", "who[2 * count + 1] = j, k", "who[2 * count + 1] = j, j", WITHOUT_TRIPLETS),
+    Mutant("measures/class_angular_distortion.py", "(v * (c - 1) * sizes)", "(v * c * sizes)", STRUCTURE),
+    Mutant("measures/class_angular_distortion.py", "(v - (size > 2))", "(v - 1)", WITHOUT_TRIPLETS),
+    Mutant("measures/class_angular_distortion.py", "several.sum() - (size == 2)", "several.sum()", WITHOUT_TRIPLETS),
     Mutant("measures/topographic_product.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
     Mutant("measures/topographic_product.py", "np.log(D[:, :k] / D[:, k:])", "np.log(D[:, k:] / D[:, :k])", STRUCTURE),
     Mutant("measures/trustability.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray
-from dreval._parallel import n_threads, run_blocks
+from dreval._parallel import n_threads, run_blocks, sum_over_rows
 from dreval._random import stream
 from dreval.geometry.blocks import Groups, View, per_view
 from dreval.geometry.distances import Space
@@ -146,11 +146,15 @@ EVERY = 20_000  # up to this many triplets of a point all are used
 
 
 class Triplets(NamedTuple):
-    """For each row the share of its triplets on which the spaces agree, and their number; whether they were drawn."""
+    """For each row the share of its triplets on which the spaces agree, and their number; whether they were drawn.
+
+    ``changes`` (n,) is what the sum of the shares of other rows changes by when each point is left out.
+    """
 
     share: npt.NDArray[np.float64]
     used: npt.NDArray[np.int64]
     drawn: bool
+    changes: npt.NDArray[np.float64]
 
 
 @per_view
@@ -170,11 +174,10 @@ def triplets(view: View, wanted: int) -> Triplets:
     stay[view.population] = True
     key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
 
-    def one(part: slice) -> None:
+    def one(part: slice, changes: FloatArray) -> None:
         if drawn:
-            loops.drawn_triplets(X, Y, view.rows[part], stay, key, wanted, share[part], used[part])
+            loops.drawn_triplets(X, Y, view.rows[part], stay, key, wanted, share[part], used[part], changes)
         else:
-            loops.every_triplet(X, Y, view.rows[part], view.population, share[part], used[part])
+            loops.every_triplet(X, Y, view.rows[part], view.population, share[part], used[part], changes)
 
-    run_blocks(one, [slice(at, at + 64) for at in range(0, m, 64)], view.n_jobs)
-    return Triplets(share, used, drawn)
+    return Triplets(share, used, drawn, sum_over_rows(one, m, np.zeros(n), view.n_jobs)[view.population])

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from dreval._check import check_int
-from dreval._parallel import run_blocks
+from dreval._parallel import sum_over_rows
 from dreval._random import stream
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, per_view
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.pair_statistics import EVERY
-from dreval.measures._classes import members, unit
+from dreval.measures._classes import Members, members
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import LIMIT, Notes, define
+
+
+def _without(view: View, n_triplets: int) -> FloatArray:
+    """Means of the other rows from what they see without the point, weighted by the classes that are left.
+
+    NaN where these are fewer than two, or all of one point.
+    """
+    found = _angles(view, check_int(n_triplets, "n_triplets", low=2))
+    sizes, own = found.classes.sizes, found.classes.codes
+    several, size = sizes >= 2, sizes[own].astype(np.float64)
+    sums = np.bincount(own, found.means) / sizes
+    c, v = len(sizes) - (size == 1), several.sum() - (size == 2)
+    total = (v - (size > 2)) * (size * sums[own] - found.means) / np.maximum(size - 1, 1)  # the rows of its class
+    for kind in (0, 1):  # those of other classes of one point, and of more
+        others = sums[several == kind].sum() - np.where(several[own] == kind, sums[own], 0.0)
+        total += (v - kind) * (others + found.changes[kind])
+    return np.divide(total, v * (c - 1), out=np.full(view.n, np.nan), where=(c > 1) & (v > 0))
+
 
 DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random triplets a point")
 
@@ -31,6 +51,7 @@ DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random tripl
     chance="permutation",
     quadratic=True,
     contributions=(0.0, math.inf),
+    without=_without,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at most 20,000 where all are used; O(n (p + d)) memory.",
     reference=(
@@ -74,31 +95,50 @@ def class_angular_distortion(view: View, n_triplets: int = 200) -> tuple[FloatAr
     >>> round(dreval.class_angular_distortion(X, X[:, :1], labels=labels), 4)
     0.014
     """
-    check_int(n_triplets, "n_triplets", low=2)
+    found = _angles(view, check_int(n_triplets, "n_triplets", low=2))
+    sizes = found.classes.sizes
+    several = sizes >= 2
+    c, v = len(sizes), int(several.sum())
+    weights = view.n * (v - several) / (v * (c - 1) * sizes)
+    own = found.classes.codes[found.classes.rows]
+    return weights[own] * found.means, (DRAWN(triplets=n_triplets),) if found.drawn else ()
+
+
+class _Angles(NamedTuple):
+    """The mean of each row, the changes of their sums without each point, whether triplets were drawn, and classes."""
+
+    means: FloatArray
+    changes: FloatArray
+    drawn: bool
+    classes: Members
+
+
+@per_view
+def _angles(view: View, n_triplets: int) -> _Angles:
+    """What the rows see of the other classes, and without each point: see ``every_angle``."""
     from dreval.geometry._loops import angles as loops
 
     classes = members(view, least=2)
-    several = classes.sizes >= 2
-    if not several.any():
-        rule = "must have a class with at least 2 points"
-        raise UndefinedMeasure("labels", rule, f"{len(several)} classes of one point", "Pass labels that repeat.")
+    if classes.sizes.max() < 2:
+        rule, c = "must have a class with at least 2 points", len(classes.sizes)
+        raise UndefinedMeasure("labels", rule, f"{c} classes of one point", "Pass labels that repeat.")
     X, Y = np.zeros((len(view.Y), view.X.shape[1])), np.zeros(view.Y.shape)
-    X[view.population], Y[view.population] = unit(view.features()), unit(view.Y[view.population])
+    for points, known in ((X, view.features()), (Y, view.Y[view.population])):
+        points[view.population] = known * power_of_two(known)  # so that no difference overflows, and none is rounded
     stay = np.zeros(len(Y), np.bool_)
     stay[view.population] = True
     codes, every = np.unique(np.asarray(view.labels), return_inverse=True)[1], np.bincount(np.asarray(view.labels))
     order, starts = np.argsort(codes, kind="stable"), np.r_[0, np.cumsum(every[every > 0])]
-    counts, own = np.zeros(len(view.rows)), classes.codes[classes.rows]
+    means = np.zeros(len(view.rows))
     drawn = int(np.sum(every * (every - 1) // 2)) > max(n_triplets, EVERY)
     key = stream(view.seed, "angles").integers(2**64, dtype=np.uint64)
 
-    def one(part: slice) -> None:
+    def one(part: slice, changes: FloatArray) -> None:
         if drawn:
-            loops.drawn_angles(X, Y, view.rows[part], codes, order, starts, stay, key, n_triplets, counts[part])
+            rule = (key, n_triplets, means[part], changes)
+            loops.drawn_angles(X, Y, view.rows[part], codes, order, starts, stay, *rule)
         else:
-            loops.every_angle(X, Y, view.rows[part], codes, order, starts, stay, counts[part])
+            loops.every_angle(X, Y, view.rows[part], codes, order, starts, stay, means[part], changes)
 
-    run_blocks(one, [slice(at, at + 64) for at in range(0, len(view.rows), 64)], view.n_jobs)
-    c, v = len(several), int(several.sum())
-    weights = view.n * (v - several) / (v * (c - 1) * classes.sizes)
-    return weights[own] * counts, (DRAWN(triplets=n_triplets),) if drawn else ()
+    changes = sum_over_rows(one, len(view.rows), np.zeros((2, len(Y))), view.n_jobs)
+    return _Angles(means, changes[:, view.population], drawn, classes)

@@ -6,6 +6,7 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import without_row
 from dreval.geometry.pair_statistics import triplets
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
@@ -14,6 +15,12 @@ from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 def _chance_level(view: View, n_triplets: int) -> float:
     """One half at the points with triplets to judge, of which an unrelated embedding orders half; 1 at the others."""
     return float(np.mean(np.where(triplets(view, n_triplets).used == 0, 1.0, 0.5)))
+
+
+def _without(view: View, n_triplets: int) -> FloatArray:
+    """Means over the other points of the shares of their triplets that do not hold the point; drawn ones stay drawn."""
+    found = triplets(view, check_int(n_triplets, "n_triplets", low=2))
+    return without_row(found.share, found.changes)
 
 
 DRAWN = define("triplet_accuracy.drawn", LIMIT, "{triplets} random triplets a point")
@@ -32,6 +39,7 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     chance=0.5,
     chance_formula="1/2 at points with triplets that have an order in the data, 1 at the others",
     expected=_chance_level,
+    without=_without,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
     reference=(

@@ -163,6 +163,55 @@ def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, c
             assert found[h] == pytest.approx(answer(MEASURES.get(name), rest, parameters).value, rel=0, abs=1e-15)
 
 
+def _on_the_others(name, view, h, parameters, draws=False):
+    """The measure with the row of a point deleted, or with the draws that do not touch it; NaN where it has none."""
+    rest = np.delete(np.arange(view.n), h)
+    fewer = replace(view, population=rest, rows=rest, _kept={})
+    if not draws:
+        known = {name: None if one is None else one[rest] for name, one in view.variables().items()}
+        fewer = replace(_view(view.X[rest], view.Y[rest]), seed=view.seed, **known)
+    try:
+        return answer(MEASURES.get(name), fewer, parameters).value
+    except UndefinedMeasure:
+        return np.nan
+
+
+@pytest.mark.parametrize("name", ["triplet_accuracy", "class_angular_distortion"])
+@settings(max_examples=60)
+@given(pair=pairs(min_n=4), classes=st.integers(2, 5), seed=st.integers(0, 9), draws=st.sampled_from([0, 5, 30]))
+def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, classes, seed, draws):
+    """All of them or the drawn ones, with ties, duplicates, and classes that vanish or lose their last pair."""
+    labels = np.random.default_rng(seed).integers(0, classes, len(pair[0]))
+    view = replace(_view(*pair), labels=labels, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        if draws:
+            patch.setattr("dreval.geometry.pair_statistics.EVERY", 1)
+            patch.setattr("dreval.measures.class_angular_distortion.EVERY", 1)
+        parameters = {"n_triplets": draws or 200}
+        if np.isnan(_on_the_others(name, view, [], parameters)):
+            return
+        found = MEASURES.card(name).without(view, **parameters)
+        expected = [_on_the_others(name, view, h, parameters, draws=bool(draws)) for h in range(view.n)]
+    assert_allclose(found, expected, rtol=0, atol=1e-13)
+
+
+@each(
+    "name, parameters",
+    [
+        ("triplet_accuracy", {"n_triplets": 200}),
+        ("class_angular_distortion", {"n_triplets": 200}),
+    ],
+)
+def test_what_rows_add_up_without_a_point_does_not_depend_on_threads(name, parameters):
+    """The same bits for one thread and for two, of all triplets and of drawn ones; with places of several points."""
+    X, Y = np.random.default_rng(0).normal(size=(2, 420, 3))
+    Y[:100] = Y[100:200]
+    for n in (150, 420):
+        known = {"labels": np.arange(n) % 3, "batch": np.arange(n) % 3}
+        views = (replace(_view(X[:n], Y[:n], n_jobs=jobs), n_jobs=jobs, **known) for jobs in (1, 2))
+        assert_array_equal(*(MEASURES.card(name).without(view, **parameters) for view in views))
+
+
 def _left_pairs(name, X, Y, **parameters):
     """Values by the rule and by the measure on the others, NaN where it has none; both None where it never has one."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.pairs import GOLDEN, ONE, two_of
+from dreval.geometry._loops.pairs import GOLDEN, ONE, count_both, mean_and_changes, two_of
 from dreval.geometry._loops.permutations import mix
 
 
@@ -39,41 +39,70 @@ def _gap(u, v, s, t):
 
 
 @loop()
-def every_angle(X, Y, rows, codes, order, starts, stay, out):
-    """For each row the mean over other classes of the mean gap over pairs of their members that stay.
-
-    ``order`` lists the points by class, and class c begins at ``starts[c]``. Classes with fewer than two members that
-    stay are left out; a row that sees no other class has 0.
-    """
-    largest = np.max(starts[1:] - starts[:-1])
-    U, V = np.empty((largest, X.shape[1])), np.empty((largest, Y.shape[1]))
-    for b in range(rows.shape[0]):
-        i, total, classes = rows[b], 0.0, 0
-        for c in range(starts.shape[0] - 1):
-            if c == codes[i]:
-                continue
-            m, gaps = 0, 0.0
-            for at in range(starts[c], starts[c + 1]):
-                if stay[order[at]]:
-                    _direction(X, i, order[at], U[m])
-                    _direction(Y, i, order[at], V[m])
-                    for k in range(m):
-                        gaps += _gap(U[m], U[k], V[m], V[k])
-                    m += 1
-            if m >= 2:
-                total += gaps / (m * (m - 1) / 2)
-                classes += 1
-        out[b] = total / classes if classes > 0 else 0.0
+def _sizes(codes, stay, n_classes):
+    """Number of the members of each class that stay."""
+    sizes = np.zeros(n_classes, np.int64)
+    for i in range(codes.shape[0]):
+        sizes[codes[i]] += stay[i]
+    return sizes
 
 
 @loop()
-def drawn_angles(X, Y, rows, codes, order, starts, stay, key, wanted, out):
+def every_angle(X, Y, rows, codes, order, starts, stay, out, changes):
+    """For each row the mean over other classes of the mean gap over pairs of their members that stay.
+
+    ``order`` lists the points by class, and class c begins at ``starts[c]``. Classes with fewer than two members that
+    stay are left out; a row that sees no other class has 0. ``changes`` (2, n) gets what the sum of the rows, each over
+    the size of its class, changes by when each point is left out of the other classes: at 0 the sum of the rows that
+    are alone in their class, at 1 that of the others.
+    """
+    sizes = _sizes(codes, stay, starts.shape[0] - 1)
+    largest = sizes.max()
+    U, V, who = np.empty((largest, X.shape[1])), np.empty((largest, Y.shape[1])), np.empty(largest, np.int64)
+    gaps, sums = np.empty(sizes.shape[0]), np.empty(X.shape[0])
+    for b in range(rows.shape[0]):
+        i, total, classes = rows[b], 0.0, 0
+        for c in range(sizes.shape[0]):
+            if c == codes[i] or sizes[c] < 2:
+                continue
+            m, gaps[c] = 0, 0.0
+            for at in range(starts[c], starts[c + 1]):
+                if stay[order[at]]:
+                    who[m] = order[at]
+                    sums[who[m]] = 0.0
+                    _direction(X, i, who[m], U[m])
+                    _direction(Y, i, who[m], V[m])
+                    for k in range(m):
+                        gap = _gap(U[m], U[k], V[m], V[k])
+                        gaps[c] += gap
+                        sums[who[m]] += gap
+                        sums[who[k]] += gap
+                    m += 1
+            total += gaps[c] / (m * (m - 1) / 2)
+            classes += 1
+        out[b] = total / classes if classes > 0 else 0.0
+        own = sizes[codes[i]]
+        for c in range(sizes.shape[0]):
+            m = sizes[c]
+            if c == codes[i] or m < 2:
+                continue
+            rest, seen = total - gaps[c] / (m * (m - 1) / 2), classes if m > 2 else classes - 1
+            for at in range(starts[c], starts[c + 1]):
+                if stay[order[at]]:
+                    left = rest if m == 2 else rest + (gaps[c] - sums[order[at]]) / ((m - 1) * (m - 2) / 2)
+                    mean = left / seen if seen > 0 else 0.0
+                    changes[int(own > 1), order[at]] += (mean - out[b]) / own
+
+
+@loop()
+def drawn_angles(X, Y, rows, codes, order, starts, stay, key, wanted, out, changes):
     """As ``every_angle``, from ``wanted`` random triplets a row, less those that touch a point that does not stay.
 
     A class and then two of its members are drawn. The draws of a row depend on ``key`` and the row only.
     """
     u, v, s, t = (np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(Y.shape[1]), np.empty(Y.shape[1]))
-    others = np.empty(starts.shape[0] - 1, np.int64)
+    others, sizes = np.empty(starts.shape[0] - 1, np.int64), _sizes(codes, stay, starts.shape[0] - 1)
+    who, sums, counts = np.empty(2 * wanted, np.int64), np.zeros(X.shape[0]), np.zeros(X.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i, number = rows[b], 0
         for c in range(starts.shape[0] - 1):
@@ -96,6 +125,11 @@ def drawn_angles(X, Y, rows, codes, order, starts, stay, key, wanted, out):
                 _direction(X, i, k, v)
                 _direction(Y, i, j, s)
                 _direction(Y, i, k, t)
-                total += _gap(u, v, s, t)
+                gap = _gap(u, v, s, t)
+                who[2 * count], who[2 * count + 1] = j, k
+                total += gap
                 count += 1
-        out[b] = total / count if count > 0 else 0.0
+                count_both(j, k, gap, sums, counts)
+        own = sizes[codes[i]]
+        changed = changes[int(own > 1)]
+        out[b] = mean_and_changes(total, count, who[: 2 * count], sums, counts, 0.0, 1.0 / own, changed)

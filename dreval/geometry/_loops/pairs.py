@@ -217,23 +217,54 @@ def _agreement(x_j, x_k, y_j, y_k):
 
 
 @loop()
-def every_triplet(X, Y, rows, others, share, used):
-    """Of each row the share of its triplets on which the spaces agree, and how many of them have an order."""
-    x, y = np.empty(others.shape[0]), np.empty(others.shape[0])
+def mean_and_changes(total, count, touched, sums, counts, empty, weight, changes):
+    """The mean of the terms of a row; ``changes`` (n,) gets ``weight`` times what it changes by without each point.
+
+    ``sums`` and ``counts`` (n,) are over the terms of each point, of which those in ``touched`` have some (a point may
+    be there more than once); they become 0. The mean of no terms is ``empty``.
+    """
+    mean = total / count if count > 0 else empty
+    for h in touched:
+        if counts[h] > 0:
+            rest = count - counts[h]
+            changes[h] += weight * (((total - sums[h]) / rest if rest > 0 else empty) - mean)
+            sums[h], counts[h] = 0.0, 0
+    return mean
+
+
+@loop()
+def every_triplet(X, Y, rows, others, share, used, changes):
+    """Of each row the share of its triplets on which the spaces agree, and how many of them have an order.
+
+    ``changes`` (n,) gets what the sum of the shares of other rows changes by without each point.
+    """
+    who, x, y = np.empty(others.shape[0], np.int64), np.empty(others.shape[0]), np.empty(others.shape[0])
+    sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i, m = rows[b], 0
         for j in others:
             if j != i:
-                x[m], y[m] = direct(X, i, X, j), direct(Y, i, Y, j)
+                who[m], x[m], y[m] = j, direct(X, i, X, j), direct(Y, i, Y, j)
                 m += 1
         agree, count = 0.0, 0
         for j in range(m):
             for k in range(j):
                 if not _equal(x[j], x[k]):
-                    agree += _agreement(x[j], x[k], y[j], y[k])
+                    one = _agreement(x[j], x[k], y[j], y[k])
+                    agree += one
                     count += 1
+                    count_both(who[j], who[k], one, sums, counts)
         used[b] = count
-        share[b] = agree / count if count > 0 else 1.0
+        share[b] = mean_and_changes(agree, count, who[:m], sums, counts, 1.0, 1.0, changes)
+
+
+@loop(inline="always")
+def count_both(j, k, value, sums, counts):
+    """Count a term of two points for each of them."""
+    sums[j] += value
+    sums[k] += value
+    counts[j] += 1
+    counts[k] += 1
 
 
 @loop()
@@ -244,12 +275,13 @@ def two_of(state, n):
 
 
 @loop()
-def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
+def drawn_triplets(X, Y, rows, stay, key, wanted, share, used, changes):
     """As ``every_triplet`` for ``wanted`` random triplets a row, less those that touch a point that does not stay.
 
     The draws of a row depend on ``key`` and the row only.
     """
-    n = np.uint64(Y.shape[0])
+    n, who = np.uint64(Y.shape[0]), np.empty(2 * wanted, np.int64)
+    sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i = rows[b]
         state = mix(key ^ mix(np.uint64(i) + ONE))
@@ -264,10 +296,13 @@ def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
                 continue
             x_j, x_k = direct(X, i, X, j), direct(X, i, X, k)
             if not _equal(x_j, x_k):
-                agree += _agreement(x_j, x_k, direct(Y, i, Y, j), direct(Y, i, Y, k))
+                one = _agreement(x_j, x_k, direct(Y, i, Y, j), direct(Y, i, Y, k))
+                who[2 * count], who[2 * count + 1] = j, k
+                agree += one
                 count += 1
+                count_both(j, k, one, sums, counts)
         used[b] = count
-        share[b] = agree / count if count > 0 else 1.0
+        share[b] = mean_and_changes(agree, count, who[: 2 * count], sums, counts, 1.0, 1.0, changes)
 
 
 @loop()
