@@ -53,6 +53,7 @@ CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
+WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point_are_theirs"
 WITHOUT_TRIPLETS = "measures/test_leave_one.py::test_triplets_without_a_point_are_those_that_do_not_hold_it"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
@@ -174,9 +175,14 @@ MUTANTS = [
         "measures/_batches.py", "near_points(view, 3 * perplexity - 1)", "near_points(view, 3 * perplexity)", BATCHES
     ),
     Mutant("measures/_batches.py", "1.0 / (shares**2).sum(axis=1)", "shares.max(axis=1)", BATCHES),
+    Mutant("geometry/_loops/effective_classes.py", "first * (1.0 + ROUNDING)", "first * 0.0", WITHOUT_LISI),
+    Mutant("geometry/_loops/effective_classes.py", "tied[own] -= counted", "tied[own] -= 0", WITHOUT_LISI),
+    Mutant("geometry/_loops/effective_classes.py", "tied if beyond else none", "none", WITHOUT_LISI),
+    Mutant("geometry/_loops/effective_classes.py", "+= known[c] - values[b]", "+= 0.0", WITHOUT_LISI),
     Mutant(
-        "measures/_batches.py", "1.0 + 2.0 * ROUNDING", "1.0 - 2.0 * ROUNDING", "contract/test_measures_contract.py"
+        "measures/_batches.py", "_most_perplexity(n - 1, perplexity)", "_most_perplexity(n, perplexity)", WITHOUT_LISI
     ),
+    Mutant("measures/_batches.py", "c - 1.0, float(c))", "float(c), float(c))", WITHOUT_LISI),
     Mutant("measures/_batches.py", "total[at] += shared * counts", "total[at] += 0.0 * counts", BATCHES),
     Mutant("measures/kbet.py", "n / k * (whole +", "n / k * (0 * whole +", BATCHES),
     Mutant("measures/kbet.py", "p = chdtrc(c - 1,", "p = chdtrc(c,", BATCHES),

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray, check_int
-from dreval._parallel import run_blocks
+from dreval._parallel import run_blocks, sum_over_rows
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, power_of_two
+from dreval.geometry.leave_one import check_left_one, without_row
 from dreval.measures._classes import Members, neighbors_of, row_blocks
 from dreval.records.notes import ASSUMPTION, Notes, define
 
@@ -88,22 +89,53 @@ def near_points(view: View, k: int) -> Near:
 @per_view
 def _weights(view: View, perplexity: int) -> FloatArray:
     """Weights of this perplexity of the 3 perplexity - 1 neighbors of each row."""
-    from dreval.geometry._loops import layouts as loops
+    from dreval.geometry._loops import effective_classes as loops
 
-    squared = near_points(view, 3 * perplexity - 1).squared
-    near = squared[:, :1]
-    squared = np.where(squared <= near * (1.0 + 2.0 * ROUNDING), near, squared)  # ties at the least distance are equal
-    weights = np.empty_like(squared)
-    loops.conditional(np.sqrt(squared), float(np.log(perplexity)), weights)
+    distances = np.sqrt(near_points(view, 3 * perplexity - 1).squared)
+    weights = np.empty_like(distances)
+    loops.weigh_rows(distances, perplexity, weights)
     return weights
+
+
+def _most_perplexity(n: int, perplexity: int) -> int:
+    """The perplexity, as far as n points allow it."""
+    return max(min(perplexity, n // 3), 1)
 
 
 def lisi(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, Notes]:
     """The effective number of classes among the neighbors of each row, between 1 and their number."""
     check_int(perplexity, "perplexity", low=2)
-    used = max(min(perplexity, view.n // 3), 1)
+    used = _most_perplexity(view.n, perplexity)
     shares = near_points(view, 3 * used - 1).shares(_weights(view, used), classes, view.n_jobs)
     return 1.0 / (shares**2).sum(axis=1), () if used == perplexity else (REDUCED(used=used, n=view.n),)
+
+
+def lisi_without(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, FloatArray]:
+    """The mean effective number without each point, and the number of classes that are left; NaN if that is one."""
+    from dreval.geometry._loops import effective_classes as loops
+
+    check_int(perplexity, "perplexity", low=2)
+    check_left_one(view.n, 1)
+    n, c = view.n, len(classes.sizes)
+    used = _most_perplexity(n - 1, perplexity)
+    k = min(3 * used - 1, n - 2)
+    near = near_points(view, min(k + 2, n - 1))
+    distances, values = np.sqrt(near.squared), np.empty(n)
+    unclear = _as_far(near.squared[:, k:], near.squared[:, k - 1 : -1]).any(axis=1)
+    behind = near._replace(found=near.found[:, : k + 1], squared=near.squared[:, : k + 1])
+
+    def one(part: slice, changes: FloatArray) -> None:
+        for block in row_blocks(part.stop - part.start, n):
+            rows = slice(part.start + block.start, part.start + block.stop)
+            at = rows.start + np.flatnonzero(unclear[rows])
+            i, far = behind.tied(at)
+            counts = np.bincount(at[i] - rows.start, minlength=rows.stop - rows.start)
+            given = (classes.codes, np.r_[0, np.cumsum(counts)], far, c, values[rows], changes)
+            loops.effective_without(near.found[rows], distances[rows], k, used, *given)
+
+    changes = sum_over_rows(one, n, np.zeros(n), view.n_jobs)
+    left = np.where(classes.sizes[classes.codes] == 1, c - 1.0, float(c))
+    return without_row(values, changes), np.where(left > 1, left, np.nan)
 
 
 LISI: dict[str, Any] = {  # what the cards of iLISI and cLISI share
@@ -112,7 +144,10 @@ LISI: dict[str, Any] = {  # what the cards of iLISI and cLISI share
     "bounds": (0.0, 1.0),
     "chance": "permutation",
     "invariances": frozenset({"translation", "rotation", "scale"}),
-    "cost": "O(n log n) time for d <= 8, O(n^2 d) beyond; O(n p) memory for the perplexity p.",
+    "cost": (
+        "O(n log n) time for d <= 8, O(n^2 d) beyond, and O(n p^2) for an interval of the points with the perplexity "
+        "p; O(n p) memory."
+    ),
     "reference": (
         "Korsunsky et al. (2019), Fast, sensitive and accurate integration of single-cell data with Harmony,\n"
         f"Nature Methods 16, 1289-1296; scaled as in {INTEGRATION}"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.measures._batches import LISI, lisi
+from dreval.measures._batches import LISI, lisi, lisi_without
 from dreval.measures._classes import members
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
+
+
+def _without(view: View, perplexity: int) -> FloatArray:
+    """The next neighbor steps in where a point was one; a label of one point goes with it."""
+    values, left = lisi_without(view, members(view, least=2), perplexity)
+    return (left - values) / (left - 1.0)
 
 
 @measure(
@@ -15,6 +21,7 @@ from dreval.records.notes import Notes
     question="Do the neighbors of a point have one label?",
     goals=("batches",),
     needs=("coordinates", "labels"),
+    without=_without,
     **LISI,
 )
 def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:

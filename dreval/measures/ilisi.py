@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.measures._batches import LISI, MIXED, lisi
+from dreval.measures._batches import LISI, MIXED, lisi, lisi_without
 from dreval.measures._classes import members
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
+
+
+def _without(view: View, perplexity: int) -> FloatArray:
+    """The next neighbor steps in where a point was one; a batch of one point goes with it."""
+    values, left = lisi_without(view, members(view, least=2, of="batch"), perplexity)
+    return (values - 1.0) / (left - 1.0)
 
 
 @measure(
@@ -16,6 +22,7 @@ from dreval.records.notes import Notes
     goals=("batches",),
     needs=("coordinates", "batch"),
     chance_formula=MIXED,
+    without=_without,
     **LISI,
 )
 def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:

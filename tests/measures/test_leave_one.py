@@ -195,11 +195,41 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     assert_allclose(found, expected, rtol=0, atol=1e-13)
 
 
+@settings(max_examples=100)
+@given(
+    pair=pairs(min_n=3, max_n=40),
+    classes=st.integers(2, 5),
+    perplexity=st.integers(2, 14),
+    seed=st.integers(0, 9),
+    repeats=st.sampled_from([1, 1, 3]),
+    rounded=st.booleans(),
+)
+def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity, seed, repeats, rounded):
+    """Where the next neighbor steps in, also from among ties; where fewer points allow less perplexity; classes of one.
+
+    To 1e-10, the precision to which weights have their perplexity.
+    """
+    X, Y = (np.repeat(Z[: max(3, len(Z) // repeats)], repeats, axis=0) for Z in pair)
+    Y = np.round(Y / np.abs(Y).max(initial=1e-300), 1) * 0.1 if rounded else Y
+    codes = np.random.default_rng(seed).integers(0, classes, len(X))
+    view = replace(_view(X, Y), labels=codes, batch=codes)
+    for name in ("ilisi", "clisi"):
+        if len(set(codes)) == 1:
+            with pytest.raises(UndefinedMeasure):
+                MEASURES.card(name).without(view, perplexity)
+            continue
+        found = MEASURES.card(name).without(view, perplexity)
+        expected = [_on_the_others(name, view, h, {"perplexity": perplexity}) for h in range(len(X))]
+        assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
 @each(
     "name, parameters",
     [
         ("triplet_accuracy", {"n_triplets": 200}),
         ("class_angular_distortion", {"n_triplets": 200}),
+        ("ilisi", {"perplexity": 30}),
+        ("clisi", {"perplexity": 30}),
     ],
 )
 def test_what_rows_add_up_without_a_point_does_not_depend_on_threads(name, parameters):
@@ -348,13 +378,13 @@ def test_every_measure_with_a_rule_follows_it(name):
     usual = {"n_neighbors": 4, "n_folds": 3}
     parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
     for some in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
-        whole = replace(_view(X, Y, (4,)), labels=labels, seed=3)
+        whole = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
         view = whole if len(some) == 13 else replace(whole, population=some, rows=some)
         found = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
         assert len(found) == len(some)
         for h in range(len(some)):
             rest = np.delete(some, h)
-            fewer = replace(_view(X[rest], Y[rest], (4,)), labels=labels[rest], seed=3)
+            fewer = replace(_view(X[rest], Y[rest], (4,)), labels=labels[rest], batch=labels[rest], seed=3)
             if card.curve:
                 assert_allclose(found[h], curve_values(thing, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
             elif "n_folds" in parameters:  # folds are those of all points
