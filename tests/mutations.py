@@ -195,6 +195,8 @@ MUTANTS = [
     ),
     Mutant("measures/centroid_triplet_accuracy.py", "np.where(turned, f, b), np.where(turned, b, f)", "b, f", CLUSTERS),
     Mutant("measures/davies_bouldin.py", "ratio.max(axis=1)", "ratio.min(axis=1)", CLUSTERS),
+    Mutant("measures/davies_bouldin.py", "np.median(points, axis=0)", "points.mean(axis=0)", CLUSTERS),
+    Mutant("measures/davies_bouldin.py", "- added[:, None] - added", "", CLUSTERS),
     Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant(
         "measures/_classes.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES

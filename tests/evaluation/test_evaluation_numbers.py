@@ -233,6 +233,10 @@ def test_left_out_values_reproduce_the_standard_error() -> None:
         if not card.smooth:
             assert np.isnan(row["se"])
             continue
+        if row["measure"] == "davies_bouldin":  # classes in random order: their centroids may coincide
+            assert "standard errors apart" in row["note"]
+            assert np.isnan(row["se"])
+            continue
         if card.without is not None:
             left_out = results.left_out["e"][column].to_numpy()[None]
             assert left_out.shape == (1, len(X))

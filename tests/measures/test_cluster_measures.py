@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -122,12 +123,27 @@ def test_the_measures_share_one_clustering(monkeypatch):
     assert calls.count("++") == 10
 
 
+def test_what_all_indices_say_of_the_starts_is_said_once():
+    """The note on the clusters is that of all three; the values at the starts stand apart, where they differ much."""
+    Y, labels = _blobs(2, n=200, c=8, apart=2.0)
+    embeddings = {"mixed": Y, "apart": Y + 100.0 * np.eye(8)[labels, :2]}
+    results = dreval.Evaluation(Y, embeddings, labels=labels, random_state=0).run(list(AGREEMENT), None, None)
+    codes = results.notes.groupby("embedding")["code"].value_counts()
+    assert codes["mixed"].to_dict() == {"kmeans.starts": 3, "kmeans.others": 3}
+    assert (
+        str(results).count("smallest sum of squares")
+        == results.notes.query("code == 'kmeans.starts'")["text"].nunique()
+    )
+    alone = dreval.Evaluation(_blobs()[0], {"Y": _blobs()[0]}, labels=_blobs()[1], random_state=0)
+    assert set(alone.run(list(AGREEMENT), None, None).notes["code"]) == {"kmeans.starts"}
+
+
 def test_the_note_has_the_distribution_over_the_starts():
     """Mean, standard deviation and range over the starts, and how many are best; random starts differ here."""
     Y, labels = _blobs(2, n=200, c=8, apart=2.0)
     view = _view(Y, labels)
-    value, (said,) = MEASURES.get("kmeans_ari").rule(view)
-    said = dict(said.values)
+    value, notes = MEASURES.get("kmeans_ari").rule(view)
+    said = {key: number for one in notes for key, number in one.values}
     found = clusters(view, 8, 10)
     values = [metrics.adjusted_rand_score(labels, codes) for codes in found.codes]
     assert said["starts"] == 10
@@ -172,7 +188,7 @@ def test_where_scikit_learn_takes_the_best_value_for_the_worst():
     Y = np.array([[-1.0], [1.0], [-2.0], [2.0], [-3.0], [3.0]])
     labels = np.repeat([0, 1, 2], 2)
     assert metrics.davies_bouldin_score(Y, labels) == 0
-    with pytest.raises(UndefinedMeasure, match="two classes with the same centroid: got 3 such pairs"):
+    with pytest.raises(UndefinedMeasure, match=r"two classes with the same centroid, up to .*: got 3 such pairs"):
         dreval.davies_bouldin(Y, Y, labels=labels)
     points = np.repeat([[0.0], [1.0], [5.0]], 2, axis=0)
     assert metrics.calinski_harabasz_score(points, labels) == 1
@@ -204,6 +220,60 @@ def test_calinski_harabasz_without_each_point(pair, classes, seed):
             assert np.isnan(value)
         else:
             assert value == pytest.approx(metrics.calinski_harabasz_score(rest, own), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e100])
+def test_davies_bouldin_beside_an_outlier(size):
+    """One point far away: classes near each other keep all their digits."""
+    rng = np.random.default_rng(0)
+    Y, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
+    Y[labels == 2, 0] += 0.5
+    Y[0] = size
+    centers = [Y[labels == c].mean(axis=0) for c in range(3)]
+    spread = [np.linalg.norm(Y[labels == c] - centers[c], axis=1).mean() for c in range(3)]
+    ratio = {
+        (a, b): (spread[a] + spread[b]) / np.linalg.norm(centers[a] - centers[b])
+        for a, b in itertools.permutations(range(3), 2)
+    }
+    expected = np.mean([max(value for (a, _), value in ratio.items() if a == c) for c in range(3)])
+    assert dreval.davies_bouldin(Y, Y, labels=labels) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "exact_up_to"), [(60, 2000), (60, 0), (480, 0)])
+def test_davies_bouldin_without_each_point(n, exact_up_to, monkeypatch):
+    """The value of the other points; of large classes to first order, so that the rest is of second order in 1 / n."""
+    monkeypatch.setattr(import_module("dreval.measures.davies_bouldin"), "EXACT", exact_up_to)
+    Y, labels = _blobs(1, n=n, c=4)
+    labels[labels == 3] = np.where(np.arange((labels == 3).sum()) == 0, 3, 2)  # a class of one point
+    Y[labels == 3] += 30.0
+    got = MEASURES.card("davies_bouldin").without(_view(Y, labels))
+    exact = np.array([metrics.davies_bouldin_score(np.delete(Y, i, axis=0), np.delete(labels, i)) for i in range(n)])
+    moves = np.abs(exact - metrics.davies_bouldin_score(Y, labels)).max()
+    assert np.abs(got - exact).max() < (8 / n * moves if exact_up_to == 0 else 1e-9)
+
+
+def test_davies_bouldin_where_centroids_may_coincide():
+    """Classes in noise: a note, no interval, and no place in the best set; the separated ones keep theirs."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(240) % 3
+    X = rng.normal(size=(240, 3)) + 4.0 * np.eye(3)[labels]
+    ev = dreval.Evaluation(
+        X,
+        {"data": X, "noise": rng.normal(size=(240, 2)), "high": rng.normal(size=(240, 60))},
+        labels=labels,
+        random_state=0,
+    )
+    for ci in ("points", "subsampling"):
+        results = ev.run("davies_bouldin", None, ci)
+        notes = results.tidy().set_index("embedding")["note"]
+        assert notes["data"] == ""
+        assert "3 pairs of classes may have the same centroid in the population, where it is infinite" in notes["noise"]
+        assert "pairs of classes may have the same centroid" in notes["high"]
+    results = ev.run("davies_bouldin", None)
+    table = results.ranking().set_index("embedding")
+    assert table["conf_low"].notna().tolist() == [name == "data" for name in table.index]
+    assert table["in_best_set"].isna()[["noise", "high"]].all()
+    assert "must have centroids of classes that are 5 standard errors apart: got" in results.tidy()["note"][1]
 
 
 def test_halves_of_the_points_have_half_of_the_index():
