@@ -13,16 +13,23 @@ from dreval._check import IntArray, check_int
 from dreval._random import stream
 from dreval.geometry.blocks import View, per_view
 from dreval.measures._classes import fewer_than_points, members, unit
-from dreval.records.notes import ASSUMPTION, Notes, define
+from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 GRID = 2.0**36  # points of size 1 are rounded to 1 / GRID, so that rounding in other units moves no tie
 STEPS = 10  # of Lloyd's algorithm between two looks at whether it still moves
+WIDE = 0.05  # between values of an index at several starts
 ROUNDS, SAME = 100, 1e-9  # most of these looks; sums of squares that differ by less are equal
 STARTS = define(
     "kmeans.starts",
     ASSUMPTION,
-    "k-means with {k} clusters from {starts} starts: mean {mean:.3f}, sd {sd:.3f}, from {low:.3f} to {high:.3f}; "
-    "{best} of them have the smallest sum of squares, at which the value is taken",
+    "k-means with {k} clusters: {best} of {starts} starts {best:ends|end} at the smallest sum of squares, at which the "
+    "value is taken",
+)
+OTHERS = define(
+    "kmeans.others",
+    LIMIT,
+    "the starts of k-means give {low:.3f} to {high:.3f}, mean {mean:.3f}, sd {sd:.3f}",
+    "Use more starts, n_init.",
 )
 
 
@@ -77,13 +84,14 @@ def contingency(view: View, n_clusters: int | None, n_init: int) -> tuple[list[I
 def agreement(
     view: View, n_clusters: int | None, n_init: int, index: Callable[[IntArray], float]
 ) -> tuple[float, Notes]:
-    """An index of agreement at the best start, and how it is distributed over all of them."""
+    """An index of agreement at the best start, and how it is distributed over all of them where these differ much."""
     tables, found = contingency(view, n_clusters, n_init)
     values = np.array([index(table) for table in tables])
-    about = {"mean": values.mean(), "sd": values.std(ddof=1), "low": values.min(), "high": values.max()}
-    about = {name: float(value) for name, value in about.items()}
-    said = STARTS(k=tables[found.best].shape[1], starts=n_init, best=found.equals, **about)
-    return float(values[found.best]), (said,)
+    said = STARTS(k=tables[found.best].shape[1], starts=n_init, best=found.equals)
+    if np.ptp(values) <= WIDE:
+        return float(values[found.best]), (said,)
+    about = {"low": values.min(), "high": values.max(), "mean": values.mean(), "sd": values.std(ddof=1)}
+    return float(values[found.best]), (said, OTHERS(**about))
 
 
 def entropy(sizes: IntArray) -> float:

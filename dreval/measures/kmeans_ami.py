@@ -40,10 +40,11 @@ def kmeans_ami(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
 
     .. math:: \mathrm{AMI} = \frac{I - \mathrm{E} I}{(H_{class} + H_{cluster}) / 2 - \mathrm{E} I},
 
-    with the mutual information I of classes and clusters, their entropies H, and the mean E I of the mutual information
-    over all permutations of the points, in closed form. The value is that of the clusters with the smallest sum of
-    squares of ``n_init`` runs; the note in a table of results has its distribution over the runs. The data are not
-    used. At least two classes are required, one of them with two points.
+    with the mutual information I of classes and clusters, their entropies H, and the mean E I of the mutual
+    information over all permutations of the points, in closed form. The value is that of the clusters with the
+    smallest sum of squares of ``n_init`` runs; a note in a table of results has its distribution over the runs
+    where these differ by more than 0.05. The data are not used. At least two classes are required, one of them with
+    two points.
 
     It evaluates k-means in the embedding, with the limits that ``kmeans_ari`` names. Compared with that index, small
     classes have more weight.

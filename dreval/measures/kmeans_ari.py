@@ -35,8 +35,8 @@ def kmeans_ari(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
 
     with the numbers of pairs of points in the same class (A), in the same cluster (B) and in both (S), of
     :math:`N = n (n - 1) / 2` pairs. The value is that of the clusters with the smallest sum of squares of ``n_init``
-    runs; the note in a table of results has its distribution over the runs. The data are not used. At least two classes
-    are required, one of them with two points.
+    runs; a note in a table of results has its distribution over the runs where these differ by more than 0.05. The
+    data are not used. At least two classes are required, one of them with two points.
 
     It evaluates k-means in the embedding: k-means looks for round clusters of like size, so that classes which are
     separated but long, bent or of very different size have a low value.

@@ -43,8 +43,9 @@ def kmeans_nmi(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
 
     with the mutual information I of classes and clusters and their entropies H. The harmonic mean of homogeneity
     (:math:`I / H_{class}`) and completeness (:math:`I / H_{cluster}`), the V-measure, is the same number. The value is
-    that of the clusters with the smallest sum of squares of ``n_init`` runs; the note in a table of results has its
-    distribution over the runs. The data are not used. At least two classes are required, one of them with two points.
+    that of the clusters with the smallest sum of squares of ``n_init`` runs; a note in a table of results has its
+    distribution over the runs where these differ by more than 0.05. The data are not used. At least two classes are
+    required, one of them with two points.
 
     The chance level is well above 0 where there are many clusters for the number of points; ``kmeans_ami`` subtracts
     it. It evaluates k-means in the embedding, with the limits that ``kmeans_ari`` names.
