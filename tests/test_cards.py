@@ -60,6 +60,7 @@ MAY_BE_EMPTY = {
     ("measures", "chance"): "the measure does not depend on how points are paired",
     ("measures", "chance_formula"): "the chance level is a mean over permutations, or none",
     ("measures", "default"): "computed on request only",
+    ("measures", "caution"): "a good value says what the question asks",
     ("significance", "tolerance"): "the test has no low-rank factors",
     ("measures", "choices"): "no parameter is a word",
     ("measures", "area_of"): "it is no area under a curve",
@@ -178,6 +179,19 @@ def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
     found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
 
     assert any(test.name.split(".")[-1] == entry.__name__ for test in found)
+
+
+@each_measure
+def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
+    """Measures of labels or batches alone, which no data are compared with, have a caution, on card and page alike."""
+    card = MEASURES.card(name)
+    alone = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(card.needs) > 1
+    printed, page = (" ".join(text.split()) for text in (str(card), inspect.getdoc(getattr(dreval, name)) or ""))
+
+    assert bool(card.caution) == alone
+    assert f"caution: {card.caution}" * alone in printed
+    assert f"Warnings -------- {card.caution}" * alone in page
+    assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
 
 
 @each_measure

@@ -21,6 +21,7 @@ MIXED = (
     "that are spread at random over all places, as in an embedding of noise; where batches differ in their kinds of "
     "points, complete mixing within each kind gives less"
 )
+NOISE = "An embedding of noise mixes batches completely: a high value says nothing without measures of the labels."
 INTEGRATION = (
     "Luecken et al. (2022), Benchmarking atlas-level data integration in\n"
     "single-cell genomics, Nature Methods 19, 41-50."

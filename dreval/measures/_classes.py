@@ -17,6 +17,10 @@ from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import rank_share
 
 Lists = npt.NDArray[np.int32]
+SEPARATION = (
+    "It judges where the classes lie in the embedding, not whether they lie so in the data: one that separates classes "
+    "which overlap in the data has a good value."
+)
 ROWS = 4096  # rows of points whose distances to all centroids are held at once
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dreval._check import IntArray, check_int
 from dreval._random import stream
 from dreval.geometry.blocks import View, per_view
-from dreval.measures._classes import fewer_than_points, members, unit
+from dreval.measures._classes import SEPARATION, fewer_than_points, members, unit
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 GRID = 2.0**36  # points of size 1 are rounded to 1 / GRID, so that rounding in other units moves no tie
@@ -142,6 +142,7 @@ KMEANS: dict[str, Any] = {  # what the cards of the measures of agreement share
     "direction": "higher",
     "chance": "permutation",
     "invariances": frozenset({"translation", "rotation", "scale"}),
+    "caution": SEPARATION,
     "cost": (
         "O(s t n k d) time for s = n_init runs of about t = 20 to 50 steps, which all measures of k-means clusters\n"
         "share; O(n s) memory."

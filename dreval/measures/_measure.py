@@ -109,6 +109,8 @@ class MeasureCard:
         Why it has no interval, where it is not smooth.
     contributions : (float, float), function of n, or None
         Range of the contribution of one point, where it is not that of the value (``bounds``).
+    caution : str
+        What a good value does not say, in sentences; the card and the docstring repeat it.
     cost : str
         Time and memory in n.
     reference : str
@@ -146,6 +148,7 @@ class MeasureCard:
     growth: int = 0
     jumps: str = "the value moves in jumps"
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
+    caution: str = ""
 
     def __repr__(self) -> str:
         return described(self)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
-from dreval.measures._classes import Members, centroids, fewer_than_points, members, unit
+from dreval.measures._classes import SEPARATION, Members, centroids, fewer_than_points, members, unit
 from dreval.measures._measure import FloatArray, measure
 
 TINY = 1e-28  # squares that are smaller, of points of size 1, are 0
@@ -39,6 +39,7 @@ def _without(view: View) -> FloatArray:
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
     growth=1,
+    caution=SEPARATION,
     cost="O(n d) time and memory.",
     reference="Calinski & Harabasz (1974), A dendrite method for cluster analysis, Commun. Stat. 3, 1-27.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.measures._batches import LISI, lisi, lisi_without
-from dreval.measures._classes import members
+from dreval.measures._classes import SEPARATION, members
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
 
@@ -22,6 +22,7 @@ def _without(view: View, perplexity: int) -> FloatArray:
     goals=("batches",),
     needs=("coordinates", "labels"),
     without=_without,
+    caution=SEPARATION,
     **LISI,
 )
 def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:

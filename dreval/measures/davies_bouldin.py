@@ -10,12 +10,12 @@ from dreval._check import FloatArray, IntArray
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import pairwise_squared, power_of_two
-from dreval.measures._classes import centroids, fewer_than_points, members
+from dreval.measures._classes import SEPARATION, centroids, fewer_than_points, members
 from dreval.measures._measure import measure
 from dreval.records.notes import LIMIT, Notes, define
 
 TINY = 1e-14  # centroids that are nearer than this share of the largest coordinate of their points are equal
-EXACT = 2000  # points of a class up to which their distances to its centroid are summed anew without each of them
+EXACT = 2000  # points of a class up to which values without each of them are exact
 LEAST = 5.0  # standard errors between two centroids below which there is no interval
 NEAR = define(
     "davies_bouldin.near",
@@ -123,9 +123,10 @@ def _without(view: View) -> FloatArray:
     ),
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
+    caution=SEPARATION,
     cost=(
-        "O(n c d) time with c classes, O(n (c + d) + c^2) memory; its interval O(m^2 d) time for each class of m points\n"
-        "where these are at most 2000."
+        "O(n c d) time with c classes, O(n (c + d) + c^2) memory; its interval O(m^2 d) time for each class of\n"
+        "m <= 2000 points."
     ),
     reference="Davies & Bouldin (1979), A cluster separation measure, IEEE TPAMI 1, 224-227.",
 )

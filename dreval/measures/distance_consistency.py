@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import pairwise_squared
-from dreval.measures._classes import ROWS, as_near, centroids, members, unit
+from dreval.measures._classes import ROWS, SEPARATION, as_near, centroids, members, unit
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -21,6 +21,7 @@ from dreval.measures._measure import FloatArray, measure
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
+    caution=SEPARATION,
     cost="O(n c d) time with c classes, O(n) memory.",
     reference=(
         "Sips, Neubert, Lewis & Hanrahan (2009), Selecting good views of high-dimensional data using class\n"

@@ -26,6 +26,7 @@ from dreval.measures._measure import measure
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     smooth=False,
     jumps="one point can join or cut a piece",
+    caution="Labels that lie on top of each other do not show: read it beside measures of their separation.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference=INTEGRATION,
 )
@@ -36,7 +37,7 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
 
     with :math:`G_c` the graph of the :math:`n_c` points of label c in which two points are joined if one is among the k
     nearest neighbors of the other in the embedding. The data are not used. A label that batches or the method tear
-    apart has a low value; labels that lie on top of each other do not show here.
+    apart has a low value.
 
     Points as far as the last neighbor are joined too, so that no order of ties matters. Edges have no direction, as in
     the paper. scib-metrics counts pieces in which every point can be reached from every other along directed edges,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.measures._batches import LISI, MIXED, lisi, lisi_without
+from dreval.measures._batches import LISI, MIXED, NOISE, lisi, lisi_without
 from dreval.measures._classes import members
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
@@ -23,6 +23,7 @@ def _without(view: View, perplexity: int) -> FloatArray:
     needs=("coordinates", "batch"),
     chance_formula=MIXED,
     without=_without,
+    caution=NOISE,
     **LISI,
 )
 def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
@@ -37,8 +38,7 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
 
     Points as far as the last neighbor share its weight, so that no order of ties matters. Batches of different sizes do
     not reach 1: compare with chance, which holds for batches with the same kinds of points; with different kinds less
-    is complete. Mixing alone is easy: an embedding that puts all points at random places mixes them completely, so read
-    it beside measures of the labels. The value depends on n, since neighbors are nearer in more points. scib-metrics
+    is complete. The value depends on n, since neighbors are nearer in more points. scib-metrics
     reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points
     are equal.
 

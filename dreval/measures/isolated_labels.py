@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.measures._batches import INTEGRATION
-from dreval.measures._classes import members, silhouette_widths
+from dreval.measures._classes import SEPARATION, members, silhouette_widths
 from dreval.measures._measure import measure
 from dreval.records.notes import ASSUMPTION, Notes, define
 
@@ -29,6 +29,7 @@ WHICH = define(
     chance="permutation",
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    caution=SEPARATION,
     cost="O(n^2 d) time; O(n) memory beside one block of rows.",
     reference=INTEGRATION + " In its form with silhouettes, as in scib-metrics.",
 )

@@ -12,6 +12,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import without_row
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import doubtful_rows, vote_bounds
+from dreval.measures._classes import SEPARATION
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -63,6 +64,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     default=9,
     ties=_ties,
     without=_without,
+    caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference=(
         "Li & Wu (2022), Inverse Kernel Decomposition, Section 3.2 (k in {5, 10, 20}); 5-fold stratified\n"

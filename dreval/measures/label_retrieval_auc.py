@@ -7,7 +7,7 @@ import numpy as np
 from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
-from dreval.measures._classes import members
+from dreval.measures._classes import SEPARATION, members
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, Notes, define
 
@@ -25,6 +25,7 @@ ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone i
     bounds=(0.0, 1.0),
     chance=0.5,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    caution=SEPARATION,
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
     reference=(
         "Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143; with each point as\n"

@@ -8,7 +8,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import check_left_one, without_row
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import doubtful_rows, hit_bounds
-from dreval.measures._classes import members, neighbors_of
+from dreval.measures._classes import SEPARATION, members, neighbors_of
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -60,6 +60,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     ties=_ties,
     without=_without,
+    caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference=("Paulovich, Nonato, Minghim & Levkowitz (2008), Least square projection, IEEE TVCG 14(3), 564-575."),
 )
@@ -69,7 +70,7 @@ def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
     .. math:: \mathrm{NH}(k) = \frac{1}{n k} \sum_{i=1}^n |\{j \in M_k(i): c_j = c_i\}|,
 
     with :math:`c_i` the class of point i and :math:`M_k(i)` its k nearest neighbors in the embedding. The data are not
-    used: an embedding that separates classes which overlap in the data has a high value. There is no cross-validation.
+    used. There is no cross-validation.
 
     See Also
     --------

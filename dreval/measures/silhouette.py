@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.measures._classes import members, silhouette_widths
+from dreval.measures._classes import SEPARATION, members, silhouette_widths
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -19,6 +19,7 @@ from dreval.measures._measure import FloatArray, measure
     chance="permutation",
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    caution=SEPARATION,
     cost="O(n^2 d) time; O(n) memory beside one block of rows.",
     reference="Rousseeuw (1987), Silhouettes, J. Computational and Applied Mathematics 20, 53-65.",
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
-from dreval.measures._batches import INTEGRATION, MIXED
+from dreval.measures._batches import INTEGRATION, MIXED, NOISE
 from dreval.measures._classes import Members, members, silhouette_widths
 from dreval.measures._measure import measure
 from dreval.records.notes import ASSUMPTION, Notes, define
@@ -29,6 +29,7 @@ LEFT = define(
     chance_formula=MIXED,
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    caution=NOISE,
     cost="O(sum of n_c^2 d) time for labels of n_c points; O(n) memory beside one block of rows.",
     reference=INTEGRATION,
 )
@@ -42,7 +43,7 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     many batches as points, are left out, with a note. The data are not used.
 
     A silhouette compares with the nearest other batch: where two of several batches overlap and the others lie apart,
-    the value is high (Rautenstrauch & Ohler 2025). Read it beside ``ilisi`` and measures of the labels.
+    the value is high (Rautenstrauch & Ohler 2025). Read it beside ``ilisi``.
 
     See Also
     --------
