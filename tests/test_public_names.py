@@ -35,6 +35,7 @@ FUNCTIONS = {
     "list_tests",
     "load_dataset",
     "load_results",
+    "recommend",
     "list_figures",
     "simulate",
 }

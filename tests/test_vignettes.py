@@ -43,6 +43,7 @@ def test_vignettes_run_from_top_to_bottom(
 ) -> None:
     """A vignette has code, all of it runs without a warning, and what it says to be printed is printed."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(SOURCES))  # where the site runs them
     text = path.read_text("utf-8")
 
     run_cells(path, text)

@@ -32,6 +32,7 @@ RECORDS = (
     "dreval.records.measure_record.MeasureRecord",
     "dreval.records.embedding.Embedding",
     "dreval.datasets._dataset.Dataset",
+    "dreval.measures._recommendation.Recommendation",
 )
 EXIT_CODES = (
     "The names and defaults are those of the Python functions. ``dreval`` exits with 0 on success, with 1 if some "
