@@ -51,6 +51,7 @@ RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
+GOALS = "measures/test_recommendation.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
 WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point_are_theirs"
@@ -198,6 +199,9 @@ MUTANTS = [
     Mutant("measures/davies_bouldin.py", "np.median(points, axis=0)", "points.mean(axis=0)", CLUSTERS),
     Mutant("measures/davies_bouldin.py", "- added[:, None] - added", "", CLUSTERS),
     Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
+    Mutant("measures/_recommendation.py", ".iloc[:, ::-1].cumprod", ".cumprod", GOALS),
+    Mutant("measures/_recommendation.py", "rates[chosen].max(axis=1)", "rates[chosen].mean(axis=1)", GOALS),
+    Mutant("measures/_recommendation.py", "if not preferred[n] and", "if", GOALS),
     Mutant(
         "measures/_classes.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
     ),

@@ -53,6 +53,9 @@ VERBS = [
     "certificate",
     "transform",
     "inverse_transform",
+    "to_html",
+    "to_latex",
+    "to_markdown",
 ]
 
 

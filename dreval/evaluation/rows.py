@@ -73,7 +73,7 @@ def add_note(row: dict[str, Any], code: str, **values: Any) -> None:
 
 
 def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -> None:
-    """Standard error and interval of a row; no spread is no certainty: none, where ``without_spread`` is a code."""
+    """Standard error and interval of a row; where there is no spread, and a code for that, a note and neither."""
     if interval.se == 0 and without_spread:
         add_note(row, without_spread)
         return

@@ -704,6 +704,73 @@ class Results(Record):
         """
         return Path(call("Results.save", self, path))
 
+    def to_latex(self, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
+        r"""The table for a paper: values with half-widths, the best set bold, chance levels; for ``\input``.
+
+        Parameters
+        ----------
+        measures : str or list of str, optional
+            Which measures, in this order; all that were run by default.
+        rows : {"auto", "embeddings", "measures"}
+            What stands in the rows; "auto": measures, where there are at most five embeddings.
+        label : str, optional
+            As in the ``as_latex`` of ``summary()``.
+
+        Returns
+        -------
+        str
+            A table for the packages booktabs and longtable. Bold is the best value of each measure, and those that are
+            not distinguishable from it as in ``ranking``; without intervals the best value only.
+
+        Raises
+        ------
+        InputError
+            If a measure was not run, or none has a value.
+
+        See Also
+        --------
+        to_markdown, to_html : the same table in other forms.
+        ranking : the best set with p-values.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None)
+        >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
+        T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
+        """
+        return str(call("Results.to_latex", self, measures, rows=rows, label=label))
+
+    def to_markdown(self, measures: Any = None, *, rows: str = "auto") -> str:
+        r"""The table of ``to_latex`` as GitHub-flavored Markdown.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> print(ev.run("trustworthiness", tests=None, ci=None).to_markdown().partition("\n\n")[0])
+        |  | a | b | chance |
+        | :-- | --: | --: | --: |
+        | Trustworthiness ↑ | 0.728 | **0.826** | 0.523 |
+        """
+        return str(call("Results.to_markdown", self, measures, rows=rows))
+
+    def to_html(self, measures: Any = None, *, rows: str = "auto") -> str:
+        """The table of ``to_latex`` as a part of a page, in the colors around it.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<strong>")
+        1
+        """
+        return str(call("Results.to_html", self, measures, rows=rows))
+
     def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 

@@ -67,6 +67,12 @@ class Small(str):
     __slots__ = ()
 
 
+class Words(str):
+    """Words of ours, in which the symbols of measures are formulas; other cells may be names of users."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Block:
     """One table of a summary: a heading, column names and rows of text.

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from dreval.errors import InputError
-from dreval.report.document import Best, Block, Content, Small
+from dreval.report.document import Best, Block, Content, Small, Words
 from dreval.report.names import in_short
 from dreval.report.render.markup import known_letters, latex_symbols, latex_text, printable
 
@@ -155,7 +155,7 @@ def _rows(block: Block) -> Iterator[str]:
 
 def _latex_cell(cell: str) -> str:
     """One cell; a minus is one, and a bracket at the beginning of a row is no option of what ends the row before."""
-    made = latex_text(cell)
+    made = latex_title(cell) if isinstance(cell, Words) else latex_text(cell)
     if isinstance(cell, Best | Small):
         return f"\\textbf{{{made}}}" if isinstance(cell, Best) else f"{{\\scriptsize {made}}}"
     number = re.fullmatch(r"-(\d[\d.,]*)", made)

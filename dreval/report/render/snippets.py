@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 
-from dreval.report.document import Best, Block, Content, Small
+from dreval.report.document import Best, Block, Content, Small, Words
 from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
 
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
@@ -69,7 +69,7 @@ def _html_table(block: Block) -> str:
     """One table: its title is the caption; headings say whether they head a column, a row or a group of rows."""
     caption = f"<caption>{html_symbols(_html(block.title))}</caption>" if block.title else ""
     head = "".join(
-        f'<th scope="col"{_side(block, i)}>{_html(name)}</th>' if name else "<td></td>"
+        f'<th scope="col"{_side(block, i)}>{_html_cell(name)}</th>' if name else "<td></td>"
         for i, name in enumerate(block.columns)
     )
     lines = [f"<table{' class=s' if block.sectioned else ''}>{caption}"]
@@ -84,7 +84,7 @@ def _html_bodies(block: Block) -> Iterator[str]:
     for place, row in enumerate(block.rows):
         if len(row) == len(block.columns):
             cells = (f"<td{_side(block, i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row) if i)
-            yield f'<tr><th scope="row">{_html(row[0])}</th>{"".join(cells)}</tr>'
+            yield f'<tr><th scope="row">{_html_cell(row[0])}</th>{"".join(cells)}</tr>'
             continue
         yield from ["</tbody>", "<tbody>"] if place else []
         yield sections % html_symbols(_html(row[0]))
@@ -92,14 +92,9 @@ def _html_bodies(block: Block) -> Iterator[str]:
 
 
 def _html_cell(cell: str) -> str:
-    text = _html(cell)
-    return (
-        f"<strong>{text}</strong>"
-        if isinstance(cell, Best)
-        else f"<small>{text}</small>"
-        if isinstance(cell, Small)
-        else text
-    )
+    text = html_symbols(_html(cell)) if isinstance(cell, Words) else _html(cell)
+    mark = "strong" if isinstance(cell, Best) else "small" if isinstance(cell, Small) else ""
+    return f"<{mark}>{text}</{mark}>" if mark else text
 
 
 def _side(block: Block, place: int) -> str:

@@ -1,0 +1,119 @@
+"""The one table that one pastes: its numbers, its bold cells, its forms."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.report.contents.table import value_block
+from dreval.report.document import Best
+
+
+def _results(n_embeddings=3, ci="default", measures=("trustworthiness", "r_nx_auc", "procrustes_rc")):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) * [4, 3, 1, 1, 1]
+    sources = {f"e_{i}": X[:, :2] + i * rng.normal(size=(60, 2)) for i in range(n_embeddings)}
+    return dreval.Evaluation(X, sources, n_neighbors=6, random_state=0).run(list(measures), tests=None, ci=ci)
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Three embeddings, from good to bad."""
+    return _results()
+
+
+def _numbers(cell):
+    """A value and the half-width beside it."""
+    value, _, half = cell.replace("−", "-").partition(" ± ")
+    return float(value), float(half.removeprefix("<")) if half else None
+
+
+@pytest.mark.parametrize("rows", ["embeddings", "measures"])
+def test_cells_are_the_rows_of_the_table(results, rows):
+    """Every value, half-width and chance level, up to the places that are printed; bold are the best sets."""
+    block = value_block(results, rows=rows)
+    lines = list(zip(*block.rows, strict=True)) if rows == "embeddings" else block.rows
+    lines = lines[1:] if rows == "embeddings" else [line[1:] for line in lines]
+    table = results.tidy().set_index(["measure", "embedding"])
+    best = results.ranking().set_index(["measure", "embedding"])["in_best_set"]
+
+    for measure, line in zip(("trustworthiness", "r_nx_auc", "procrustes_rc"), lines, strict=True):
+        for name, cell in zip(results.names, line, strict=False):
+            row, (value, half) = table.loc[(measure, name)], _numbers(cell)
+            assert value == pytest.approx(row["value"], abs=5.1e-4)
+            assert half == pytest.approx((row["conf_high"] - row["conf_low"]) / 2, abs=5.1e-4)
+            assert isinstance(cell, Best) == best[(measure, name)]
+        assert float(line[-1].replace("−", "-")) == pytest.approx(table.loc[measure]["chance"].mean(), abs=0.06)
+
+
+def test_without_intervals_the_best_value_is_bold():
+    """And no half-width is promised."""
+    block = value_block(_results(ci=None))
+
+    assert [sum(isinstance(cell, Best) for cell in row) for row in block.rows] == [1, 1, 1]
+    assert "±" not in str(block.rows) + block.foot
+    assert "distinguishable" not in block.foot
+
+
+def test_many_embeddings_stand_below_each_other():
+    """Beyond five; the choice can be made otherwise."""
+    many = _results(6, ci=None)
+
+    assert [row[0] for row in value_block(many).rows] == [*many.names, "chance level"]
+    assert value_block(many, rows="measures").columns == ["", *many.names, "chance"]
+
+
+def test_measures_are_chosen_in_order(results):
+    """One by name, several in the order asked; an unknown one and a wrong word are refused."""
+    assert len(value_block(results, "r_nx_auc").rows) == 1
+    titles = [row[0] for row in value_block(results, ["procrustes_rc", "trustworthiness"]).rows]
+    assert titles == ["Local Procrustes R_C ↓", "Trustworthiness ↑"]
+    with pytest.raises(InputError, match="continuity"):
+        results.to_markdown("continuity")
+    with pytest.raises(UnknownName, match="embeddings"):
+        results.to_html(rows="embedding")
+    with pytest.raises(InputError, match="must hold a value"):
+        results.to_latex([])
+
+
+@settings(max_examples=20)
+@given(name=st.text(min_size=1, max_size=12).filter(lambda name: name.strip() and name.isprintable()))
+def test_any_name_gives_whole_tables(name):
+    """As many cells in each row of Markdown and HTML, and balanced LaTeX, whatever an embedding is called."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    results = dreval.Evaluation(X, {name: X[:, :2]}, n_neighbors=3, random_state=0).run("trustworthiness", None, None)
+    lines = [line for line in results.to_markdown().splitlines() if line.startswith("|")]
+
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {4}
+    assert results.to_html().count("<t") == results.to_html().count("</t")
+    latex = re.sub(r"\\[{}]", "", results.to_latex(label="x"))
+    assert latex.count("{") == latex.count("}")
+
+
+def test_symbols_of_measures_are_formulas(results):
+    """Titles with their symbols in a page; symbols with a key in LaTeX."""
+    assert "Local Procrustes R<sub>C</sub> ↓" in results.to_html()
+    latex = results.to_latex()
+    assert r"$R_{\mathrm{C}}$ ↓" in latex
+    assert r"$R_{\mathrm{C}}$: local Procrustes" in latex
+    assert r"e\_0" in latex
+
+
+def test_a_missing_value_and_a_failed_embedding_are_said(results):
+    """A measure that an embedding cannot have is missing; what failed stands below."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+
+    def broken(X, n_components):
+        raise ValueError("no")
+
+    with pytest.warns(dreval.errors.DrevalWarning):
+        made = dreval.Evaluation(X, {"a": X[:, :2], "b": broken}, n_neighbors=3, random_state=0).run(
+            "trustworthiness", None, None
+        )
+
+    assert value_block(made).columns == ["", "a", "chance"]
+    assert "b failed" in value_block(made).foot
