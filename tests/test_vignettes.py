@@ -21,7 +21,7 @@ LAST_SECTION = "Conclusions that do not follow"
 
 def cells(text: str) -> list[str]:
     """Code of a text in the order of reading: MyST cells, or plain blocks of Python."""
-    return re.findall(r"^```(?:\{code-cell\} )?python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return re.findall(r"^```(?:\{code-cell\} )?python\n(?::tags:.*?\n)?(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def prose(text: str) -> str:
