@@ -201,7 +201,7 @@ MUTANTS = [
     Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant("measures/_recommendation.py", ".iloc[:, ::-1].cumprod", ".cumprod", GOALS),
     Mutant("measures/_recommendation.py", "rates[chosen].max(axis=1)", "rates[chosen].mean(axis=1)", GOALS),
-    Mutant("measures/_recommendation.py", "if not preferred[n] and", "if", GOALS),
+    Mutant("measures/_recommendation.py", "and not preferred[n] and", "and", GOALS),
     Mutant(
         "measures/_classes.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
     ),

@@ -70,9 +70,18 @@ def _beside() -> str:
     rows = []
     for tool, lines in other_tools():
         found = Counter(cells[2].split()[0] for cells in lines)
-        counts = (len(lines), found["equal"], found["different"], found["not"], found["—"])
+        named = (found["equal"], found["different"], found["not"], found["—"])
+        counts = (len(lines), *named[:2], len(lines) - sum(named), *named[2:])
         rows.append((tool, *(str(count) if count else "" for count in counts)))
-    columns = ["tool", "measures", "equal here", "different here", "not compared", "not offered"]
+    columns = [
+        "tool",
+        "measures",
+        "equal here",
+        "different here",
+        "up to draws, starts, medians",
+        "not compared",
+        "not offered",
+    ]
     return _markdown(columns, rows)
 
 

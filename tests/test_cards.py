@@ -186,6 +186,7 @@ def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
     """Measures of labels or batches alone, which no data are compared with, have a caution, on card and page alike."""
     card = MEASURES.card(name)
     alone = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(card.needs) > 1
+    alone |= name == "class_angular_distortion"  # a defect may improve it
     printed, page = (" ".join(text.split()) for text in (str(card), inspect.getdoc(getattr(dreval, name)) or ""))
 
     assert bool(card.caution) == alone

@@ -197,9 +197,9 @@ def _chance_text(card: Any) -> str:
         if card.expected is not None:
             drawn = "; where ties in the embedding change it, of 20 random ones" if card.orders_ties else ""
             return f"mean over all permutations of the embedding's rows, in closed form{drawn}"
-        return (
-            f"mean over 20 random permutations of the embedding's rows{' (fewer for large n)' * (card.level == 'pair')}"
-        )
+        fewer = " (fewer for large n)" * (card.level == "pair")
+        seen = ", each seen from 100 of the points or more" * (card.quadratic and card.level != "pair")
+        return f"mean over 20 random permutations of the embedding's rows{fewer}{seen}"
     if isinstance(card.chance, str):
         return str(card.chance)
     drawn = "; where ties in the embedding change it, mean over 20 random permutations of its rows"

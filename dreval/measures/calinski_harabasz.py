@@ -8,6 +8,7 @@ import numpy as np
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import CANCELLATION
 from dreval.measures._classes import SEPARATION, Members, centroids, fewer_than_points, members, unit
 from dreval.measures._measure import FloatArray, measure
 
@@ -15,13 +16,21 @@ TINY = 1e-28  # squares that are smaller, of points of size 1, are 0
 
 
 def _without(view: View) -> FloatArray:
-    """Exact values without each point: means and sums of squares change by a term of rank one."""
-    classes, points = members(view, least=2), unit(view.Y[view.population])
+    """Exact values without each point: means and sums of squares change by a term of rank one.
+
+    Where little is left of a sum, as without a far outlier, both are computed again from the other points.
+    """
+    classes, given = members(view, least=2), view.Y[view.population]
+    points = unit(given)
     within, total = _squares(points, classes)
     n, size = len(points), classes.sizes[classes.codes].astype(np.float64)
     own = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
     W = within.sum() - np.where(size > 1, size / np.maximum(size - 1, 1) * own, 0.0)
     T = total - n / (n - 1) * np.square(points - points.mean(axis=0)).sum(axis=1)
+    for h in np.flatnonzero((W < CANCELLATION * within.sum()) | (T < CANCELLATION * total)):
+        codes, sizes = np.unique(np.delete(classes.codes, h), return_inverse=True, return_counts=True)[1:]
+        left, T[h] = _squares(unit(np.delete(given, h, axis=0)), classes._replace(codes=codes, sizes=sizes))
+        W[h] = left.sum()
     return np.array([_ratio(w, t, n - 1, c) for w, t, c in zip(W, T, len(classes.sizes) - (size == 1), strict=True)])
 
 

@@ -43,12 +43,16 @@ DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random tripl
     symbol="CADI",
     title="Class angular distortion",
     question="Do the members of a class span the same angles as in the data, seen from the points of other classes?",
-    goals=("classes", "arrangement"),
+    goals=("arrangement",),
     level="point",
     needs=("coordinates", "features", "labels"),
     direction="lower",
     bounds=(0.0, 1.0),
     chance="permutation",
+    caution=(
+        "Classes that overlap in the embedding appear too wide, and shrinking them can bring the angles nearer to "
+        "those of the data: a better value is not better separation."
+    ),
     quadratic=True,
     contributions=(0.0, math.inf),
     without=_without,

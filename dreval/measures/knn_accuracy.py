@@ -61,7 +61,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
-    default=9,
+    default=10,
     ties=_ties,
     without=_without,
     caution=SEPARATION,

@@ -33,7 +33,7 @@ def _without(view: View) -> FloatArray:
     symbol="S_N",
     title="Scale-normalized stress",
     question="How far are the distances in the embedding from those in the data, at the best scale of the embedding?",
-    goals=("distances",),
+    goals=("distances", "classes"),
     level="pair",
     needs=("pairs",),
     direction="lower",

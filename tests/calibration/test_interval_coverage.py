@@ -19,10 +19,12 @@ from dreval.registry import MEASURES
 K = 15
 FREE = (-np.inf, np.inf)
 ANCHORED = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc", "procrustes_rn_opt"]
+ANCHORED += ["triplet_accuracy"]
 
 
 def _answer(name, view, k=K):
-    return answer(MEASURES.get(name), view, {"n_neighbors": k})
+    parameters = MEASURES.card(name).parameters
+    return answer(MEASURES.get(name), view, {"n_neighbors": k} if "n_neighbors" in parameters else parameters)
 
 
 @pytest.fixture(scope="module")

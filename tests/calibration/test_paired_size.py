@@ -14,7 +14,7 @@ from dreval.measures.trustworthiness import trustworthiness
 
 MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",
-    "procrustes_disparity", "spearman_distance", "knn_accuracy",
+    "procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy",
 ]  # fmt: skip
 AVERAGED = ["mrre_false", "mrre_missing"]  # what has no value without a single point
 

@@ -184,5 +184,5 @@ def test_the_order_of_the_default_measures():
     """The order that is fixed: ranks, area, local and global Procrustes, distances, classes."""
     cards = sorted((card for card in MEASURES.cards() if card.default), key=lambda card: card.default)
     fixed = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt"]
-    fixed += ["procrustes_disparity", "spearman_distance", "knn_accuracy"]
+    fixed += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy"]
     assert [card.name for card in cards] == fixed

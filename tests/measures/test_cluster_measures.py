@@ -222,6 +222,18 @@ def test_calinski_harabasz_without_each_point(pair, classes, seed):
             assert value == pytest.approx(metrics.calinski_harabasz_score(rest, own), rel=1e-6)
 
 
+@pytest.mark.parametrize("size", [1e6, 1e10, 1e14, 1e100])
+def test_calinski_harabasz_without_an_outlier(size):
+    """Without the one point far away the value is that of the others, to all digits."""
+    rng = np.random.default_rng(0)
+    Y, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
+    Y[7] = [size, -size]
+    got = MEASURES.card("calinski_harabasz").without(_view(Y, labels))
+
+    expected = metrics.calinski_harabasz_score(np.delete(Y, 7, axis=0), np.delete(labels, 7))
+    assert got[7] == pytest.approx(expected, rel=1e-10)
+
+
 @pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e100])
 def test_davies_bouldin_beside_an_outlier(size):
     """One point far away: classes near each other keep all their digits."""

@@ -43,7 +43,7 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
 
     With ``symbols`` measures stand as these, with a key below the table.
     """
-    check_one_of(rows, ROWS, "rows")
+    rows = check_one_of(rows, ROWS, "rows", aliases=True)
     reading = read_results(results)
     names, columns = reading.computed, _asked(reading, measures)
     if not columns or not names:
