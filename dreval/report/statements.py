@@ -459,6 +459,7 @@ ALIKE = {
     "mrre_missing": "continuity",
     "pearson_distance": "spearman_distance",
     "kendall_distance": "spearman_distance",
+    "triplet_accuracy": "spearman_distance",
 }
 
 
