@@ -395,6 +395,8 @@ class Evaluation:
         read = {*(one.name for one in plan), *(one.name for one in test_plan), *intervals.words}
         idle = tuple(repr(name) for name in options if name not in read)
         notes: list[Note] = [note("options.unused", names=idle)] if idle else []
+        if self.data.batch is not None and plan and not any("batch" in task.card.needs for task in plan):
+            notes.append(note("batch.unused"))
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
         asked |= {"adjust": adjust, "options": options}
         notes += unused_settings(asked, table)

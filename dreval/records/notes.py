@@ -190,6 +190,11 @@ CODES: dict[str, Code] = {
     "options.unused": Code(
         "`options` of {names} were not used: nothing that was run reads them.", ASSUMPTION, "Leave them out."
     ),
+    "batch.unused": Code(
+        "The batches were not used: no measure of this run reads them.",
+        ASSUMPTION,
+        "Add measures such as ilisi, kbet and silhouette_batch.",
+    ),
     "source.labels": Code(
         "Labels were not used: {what} is not supervised.", ASSUMPTION, "Leave them out, or choose a supervised method."
     ),

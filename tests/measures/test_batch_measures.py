@@ -288,3 +288,12 @@ def test_no_test_is_made_that_cannot_reject() -> None:
                     found = max(found, float(((counts - expected) ** 2 / expected).sum()))
         assert _most_uneven(sizes, k) == pytest.approx(found, abs=1e-9)
         assert found <= n - k + 1e-9
+
+
+@pytest.mark.parametrize(("measures", "said"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
+def test_batches_that_nothing_reads_are_said(measures, said):
+    """Batches beside measures that do not read them have a note, with measures that do."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    ev = dreval.Evaluation(X, {"a": X[:, :2]}, batch=np.arange(40) % 2, n_neighbors=5, random_state=0)
+
+    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == said
