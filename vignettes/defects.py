@@ -4,8 +4,8 @@
 grades and four harmless changes in each. Every damaged embedding is compared with the good one by
 ``Results.compare`` with every measure; a defect is detected where the test finds the damaged one worse at 5 %, and
 preferred where it finds it better. The file keeps what is done, and a run that was stopped goes on from it. Names of
-measures behind the file restrict the run to them. At the end what was found is written into the package,
-where ``dreval.recommend`` reads it.
+measures behind the file restrict the run to them. At the end what was found is written beside the file, as
+``defects.csv.gz``; ``dreval.recommend`` reads a copy, ``dreval/measures/detections.csv.gz``.
 
 To take an hour at most (two cores), k-means has two starts in place of ten, and intervals rest on three random
 partitions of the points in place of eight.
@@ -14,7 +14,8 @@ The rules were fixed before the first run:
 
 - A measure *sees* a defect from the lowest grade at which, over all data sets, it is detected in 80 % of the draws or
   more, at this grade and at every higher one; it *prefers* it where at some grade it is found better in 50 % or more.
-- Where a measure has no test, because it has no interval, its values are counted in place of tests.
+- Where a measure never has a test, because it never has an interval, its values are counted in place of tests. A draw
+  in which another one has no interval counts as not found.
 - A change is a *false alarm* where it is found worse or better although the card declares that it changes nothing.
 """
 
@@ -42,7 +43,6 @@ from dreval.measures import _chance
 N, K, LEVEL = 120, 10, 0.05
 ROUNDING = 1e-9  # smaller differences of values are none
 GOOD = "good"
-PACKAGED = Path(dreval.__file__).parent / "measures" / "detections.csv.gz"  # what dreval.recommend reads
 Array = Any
 Rng = np.random.Generator
 
@@ -282,7 +282,7 @@ def turned(Y: Array, rng: Rng) -> Array:
 
 
 def moved(Y: Array, rng: Rng) -> Array:
-    """Moved by ten times its radius."""
+    """Moved by a normal vector with a sd of ten times its radius."""
     return Y + 10.0 * rng.normal(size=Y.shape[1])
 
 
@@ -326,7 +326,7 @@ def measures() -> list[str]:
 class Draw(NamedTuple):
     """Data, the true places, classes, batches that have nothing to do with the places, and a good embedding.
 
-    The good embedding, of mean 0 and radius 1, is the truth with noise of a tenth of the distance to the tenth
+    The good embedding is the truth, of mean 0 and radius 1, with noise of a tenth of the distance to the tenth
     neighbor: no method gives it exactly.
     """
 
@@ -448,5 +448,5 @@ def by_grade(rows: pd.DataFrame) -> pd.DataFrame:
 if __name__ == "__main__":
     draws, path, *names = sys.argv[1:]
     table = by_grade(run(Path(path), int(draws), names or measures(), [*DEFECTS, *HARMLESS], [*DATA]))
-    with PACKAGED.open("wb") as file:
+    with Path(path).with_suffix(".csv.gz").open("wb") as file:
         table.to_csv(file, index=False, compression={"method": "gzip", "mtime": 0})

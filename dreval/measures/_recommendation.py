@@ -72,8 +72,8 @@ def detections() -> pd.DataFrame:
     """What the experiment of ``vignettes/defects.py`` found: one row for each data set, measure, change and grade.
 
     ``worse`` and ``better`` count the draws, of ``draws``, in which the changed embedding is found worse or better than
-    the good one at 5 %; where the measure has no test (``tested`` is False), those in which its value is. Grade 0 is a
-    harmless change.
+    the good one at 5 %; where the measure never has a test (``tested`` is False), those in which its value is. A draw
+    in which a measure that else has a test has none counts as not found. Grade 0 is a harmless change.
     """
     with files("dreval.measures").joinpath("detections.csv.gz").open("rb") as file:
         found = pd.read_csv(file, compression="gzip", keep_default_na=False, na_values={"size": ""})
@@ -171,10 +171,10 @@ def recommend(goal: str) -> Recommendation:
 
     Good embeddings of six data sets were damaged by 14 defects at four grades of severity, and every measure was asked
     by ``Results.compare`` whether the damaged embedding is worse (the vignette "Which measure sees which defect?").
-    Recommended is the measure that detects most of the defects which concern the goal, and then, up to three, the one
-    that adds most to those before it (at least .02); only measures that see a defect of the goal, find none of them
-    better, and no difference where their card says that there is none. Where no defect concerns the goal all of its
-    measures are recommended that depend on how the rows of embedding and data are paired.
+    Recommended is the measure with a test that detects most of the defects which concern the goal, and then, up to
+    three, the one that adds most to those before it (at least .02); only measures that see a defect of the goal, find
+    none of them better, and no difference where their card says that there is none. Where no defect concerns the goal
+    all of its measures are recommended that depend on how the rows of embedding and data are paired.
 
     Parameters
     ----------
@@ -226,7 +226,9 @@ def recommend(goal: str) -> Recommendation:
         chosen = sorted(name for name in cards if cards[name].chance is not None)
     detected = rates.mean(skipna=False)
     detected = detected.reindex([*cards])  # NaN without a test: those come last
-    rest = sorted(set(cards) - set(chosen), key=lambda name: (np.isnan(detected[name]), -detected[name], name))
+    rest = sorted(
+        set(cards) - set(chosen), key=lambda name: (np.isnan(detected[name]), -np.nan_to_num(detected[name]), name)
+    )
     rows = [
         {
             "measure": name,

@@ -720,7 +720,9 @@ class Results(Record):
         -------
         str
             A table for the packages booktabs and longtable. Bold is the best value of each measure, and those that are
-            not distinguishable from it as in ``ranking``; without intervals the best value only.
+            not distinguishable from it as in ``ranking``; without intervals the best value only. An interval that is
+            not symmetric in print stands in parentheses; a small circle marks what ``ranking`` cannot judge. Curves
+            have no single value and are left out.
 
         Raises
         ------

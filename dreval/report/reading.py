@@ -17,7 +17,19 @@ from dreval.registry import MEASURES
 from dreval.report._numbers import decimals_for, fixed, half_width
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
-PERSONS = ("Jaccard", "Kendall", "Kolmogorov", "Kruskal", "Kullback", "Pearson", "Procrustes", "Sammon", "Shepard")
+PERSONS = (
+    "Calinski",
+    "Davies",
+    "Jaccard",
+    "Kendall",
+    "Kolmogorov",
+    "Kruskal",
+    "Kullback",
+    "Pearson",
+    "Procrustes",
+    "Sammon",
+    "Shepard",
+)
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE = 0.1

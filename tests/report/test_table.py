@@ -27,14 +27,16 @@ def results():
 
 
 def _numbers(cell):
-    """A value and the half-width beside it."""
-    value, _, half = cell.replace("−", "-").partition(" ± ")
-    return float(value), float(half.removeprefix("<")) if half else None
+    """A value and the ends of the interval beside it."""
+    value, *half = cell.replace("−", "-").split(" ± ")
+    if half:
+        return float(value), float(value) - float(half[0]), float(value) + float(half[0])
+    return tuple(map(float, re.match(r"(\S+) \((\S+) to (\S+)\)", value).groups()))
 
 
 @pytest.mark.parametrize("rows", ["embeddings", "measures"])
 def test_cells_are_the_rows_of_the_table(results, rows):
-    """Every value, half-width and chance level, up to the places that are printed; bold are the best sets."""
+    """Every value, interval and chance level, up to the places that are printed; bold are the best sets."""
     block = value_block(results, rows=rows)
     lines = list(zip(*block.rows, strict=True)) if rows == "embeddings" else block.rows
     lines = lines[1:] if rows == "embeddings" else [line[1:] for line in lines]
@@ -43,11 +45,11 @@ def test_cells_are_the_rows_of_the_table(results, rows):
 
     for measure, line in zip(("trustworthiness", "r_nx_auc", "procrustes_rc"), lines, strict=True):
         for name, cell in zip(results.names, line, strict=False):
-            row, (value, half) = table.loc[(measure, name)], _numbers(cell)
-            assert value == pytest.approx(row["value"], abs=5.1e-4)
-            assert half == pytest.approx((row["conf_high"] - row["conf_low"]) / 2, abs=5.1e-4)
+            row = table.loc[(measure, name)]
+            assert _numbers(cell) == pytest.approx(tuple(row[["value", "conf_low", "conf_high"]]), abs=1.1e-3)
             assert isinstance(cell, Best) == best[(measure, name)]
-        assert float(line[-1].replace("−", "-")) == pytest.approx(table.loc[measure]["chance"].mean(), abs=0.06)
+        known, chance = sorted(table.loc[measure]["chance"]), line[-1].replace("−", "-").split(" to ")
+        assert (float(chance[0]), float(chance[-1])) == pytest.approx((known[0], known[-1]), abs=5.1e-4)
 
 
 def test_without_intervals_the_best_value_is_bold():
@@ -117,3 +119,28 @@ def test_a_missing_value_and_a_failed_embedding_are_said(results):
 
     assert value_block(made).columns == ["", "a", "chance"]
     assert "b failed" in value_block(made).foot
+
+
+def test_what_cannot_be_judged_is_neither_best_nor_worse():
+    """An embedding whose interval is for another target is marked, and the targets are named."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    ev = dreval.Evaluation(X, {"run": "pca", "given": X[:, 2:], "other": X[:, :2]}, n_neighbors=5, random_state=0)
+    options = {"replicates": {"n_replicates": 3, "over": "subsamples"}}
+    results = ev.run("continuity", None, options=options)
+    judged = results.ranking().set_index("embedding")["in_best_set"]
+    block = value_block(results)
+    cells = dict(zip(results.names, block.rows[0][1:], strict=False))
+
+    assert judged.isna().any()
+    assert {name for name, cell in cells.items() if cell.endswith(" °")} == {*judged.index[judged.isna()]}
+    assert {name for name, cell in cells.items() if isinstance(cell, Best)} == {*judged.index[judged.fillna(False)]}
+    assert " or " in block.foot
+    assert "° not comparable" in block.foot
+
+
+def test_without_neighbors_no_k_is_said():
+    """A measure of distances only."""
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    results = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 1:3]}, random_state=0).run("stress", None, None)
+
+    assert "k =" not in value_block(results).foot

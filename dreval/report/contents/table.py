@@ -1,15 +1,17 @@
-"""The one table that one pastes: embeddings and measures with half-widths, the best set, and chance levels."""
+"""The one table that one pastes: embeddings and measures with intervals, the best set, and chance levels."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from dreval._check import check_one_of
 from dreval.comparison.ranking import ranking
 from dreval.errors import InputError
+from dreval.glossary import TARGETS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import fixed, half_width
 from dreval.report.document import Best, Block, Words
 from dreval.report.reading import SCALE, Column, Reading, parameter_words, read_results, scale_of
 from dreval.report.render.latex import latex
@@ -21,6 +23,7 @@ ROWS = ("auto", "embeddings", "measures")
 ARROWS = {"higher": "↑", "lower": "↓"}
 TITLE = "How well each embedding keeps the data"
 CHANCE = "chance level"
+MARK = " °"
 
 
 def to_html(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
@@ -39,7 +42,7 @@ def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -
 
 
 def value_block(results: Results, measures: Any = None, rows: str = "auto", *, symbols: bool = False) -> Block:
-    """Values with half-widths, the best set bold, chance levels, and below them what all of it means.
+    """Values with intervals, the best set bold, chance levels, and below them what all of it means.
 
     With ``symbols`` measures stand as these, with a key below the table.
     """
@@ -48,21 +51,21 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
     names, columns = reading.computed, _asked(reading, measures)
     if not columns or not names:
         raise InputError("results", "must hold a value of a measure", "none", "Run one, such as 'trustworthiness'.")
-    best, scales = _best(results, columns), [scale_of(column) for column in columns]
+    best, unjudged, targets = _standing(results, columns)
     heads = [_head(column, column.called if symbols else column.title, reading.k) for column in columns]
-    cells = [
-        [_cell(column, name, (column.measure, column.parameters, name) in best) for name in names] for column in columns
-    ]
-    chances = [_chance(column) for column in columns]
+    cells = [[_text(column, name) for name in names] for column in columns]
+    for column, line in zip(columns, cells, strict=True):
+        for place, name in enumerate(names):
+            where = (column.measure, column.parameters, name)
+            line[place] = Best(line[place]) if where in best else line[place] + MARK * (where in unjudged)
+    chances, scales = [column.chance for column in columns], {scale_of(column) for column in columns} - {None}
     key = {column.called: column.named for column in columns if symbols and column.symbol}
     foot = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
-    foot += [f"k = {reading.k}{' where no other is given' if len({*scales} - {None}) > 1 else ''}"] * (
-        reading.k in scales
-    )
-    known = any(map(_judged, columns))
-    foot += [f"± half the width of the {reading.level} interval"] if known else []
-    alike = ", and those that are not distinguishable from it by this measure" if known else ""
+    foot += [f"k = {reading.k}{' where no other is given' * (len(scales) > 1)}"] if reading.k in scales else []
+    foot += [f"± or in parentheses: {reading.level} interval for {' or '.join(targets)}"] if targets else []
+    alike = ", and those that are not distinguishable from it by this measure" if targets else ""
     foot += [f"bold: the best value{alike}"] if best else []
+    foot += [f"{MARK.strip()} not comparable with the others by a test"] if unjudged else []
     foot += [f"{symbol}: {said}" for symbol, said in key.items()]
     foot += [f"{name} failed" for name in reading.failed]
     said = f"{'; '.join(foot)}."
@@ -82,21 +85,35 @@ def _asked(reading: Reading, measures: Any) -> tuple[Column, ...]:
     return tuple(column for name in names for column in reading.columns if column.measure == name)
 
 
-def _judged(column: Column) -> bool:
-    """Whether some value has an interval."""
-    return any(cell.has_interval for cell in column.cells.values())
+def _standing(
+    results: Results, columns: tuple[Column, ...]
+) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]], list[str]]:
+    """Who is best in each column that has a better end, or not distinguishable from it; who cannot be judged.
 
-
-def _best(results: Results, columns: tuple[Column, ...]) -> set[tuple[str, str, str]]:
-    """The best embedding of each column that has a better end, and those not distinguishable from it."""
+    And what the intervals are for. Where a column has no interval the best value is best.
+    """
+    rows = results.table[(results.table["test"] == "") & results.table["conf_low"].notna()]
+    kinds = results.recipe.get("intervals") or {}
+    said = [
+        kinds.get(name, one) if one == "replicates" else one
+        for name, one in zip(rows["embedding"], rows["target"], strict=True)
+    ]
+    best, unjudged = set(), set()
     ranked = [column for column in columns if column.ranks and len(column.values) > 1]
-    found = {(column.measure, column.parameters, name) for column in ranked for name in column.leaders}
-    judged = [column.measure for column in ranked if _judged(column)]
-    if judged:
-        table = ranking(results, list(dict.fromkeys(judged)))
-        table = table[table["in_best_set"].fillna(False)]
-        found |= set(zip(table["measure"], table["parameters"], table["embedding"], strict=True))
-    return found
+    judged = [c.measure for c in ranked if any(cell.has_interval for cell in c.cells.values())]
+    table = ranking(results, list(dict.fromkeys(judged))) if judged else None
+    for column in ranked:
+        if column.measure not in judged:
+            top = (max if column.higher else min)(column.values.values())
+            found = [name for name, value in column.values.items() if value == top]
+            best |= {(column.measure, column.parameters, name) for name in found if len(found) < len(column.values)}
+            continue
+        mine = table[(table["measure"] == column.measure) & (table["parameters"] == column.parameters)]
+        for name, kept in zip(mine["embedding"], mine["in_best_set"], strict=True):
+            where = (column.measure, column.parameters, name)
+            if name in column.values:
+                (unjudged if kept is pd.NA else best if kept else set()).add(where)
+    return best, unjudged, [TARGETS.get(one, one) for one in dict.fromkeys(said)]
 
 
 def _head(column: Column, name: str, k: int | None) -> Words:
@@ -110,20 +127,10 @@ def _head(column: Column, name: str, k: int | None) -> Words:
     return Words(" ".join(filter(None, [name, said, ARROWS.get(column.direction, "")])))
 
 
-def _chance(column: Column) -> str:
-    """The chance level; where embeddings have their own, with as many places as they share, at least one."""
-    for places in range(column.places, 0, -1):
-        texts = {fixed(chance, places) for chance in column.chances}
-        if len(texts) == 1:
-            return texts.pop()
-    return column.short_chance
-
-
-def _cell(column: Column, name: str, best: bool) -> str:
-    """A value and half of its interval, which need not lie in the middle of it."""
+def _text(column: Column, name: str) -> str:
+    """A value and its interval."""
     if name not in column.values:
         return "missing"
-    value, cell = column.values[name], column.cells[name]
-    half = (cell.high - cell.low) / 2
-    beside = f" {half_width(value, value - half, value + half, column.places)}" if cell.has_interval else ""
-    return (Best if best else str)(f"{column.shown(value)}{beside}")
+    interval = column.interval(name)
+    beside = interval if interval.startswith("±") else f"({interval})"
+    return column.shown(column.values[name]) + (f" {beside}" if interval else "")
