@@ -628,7 +628,7 @@ def _missing(reading: Reading, said: Verdict) -> str:
     )
 
 
-TURNED_ABOVE = 9  # with more measures (these are the default ones) they are the rows of the first table
+TURNED_ABOVE = 10  # with more measures (these are the default ones) they are the rows of the first table
 
 
 def is_turned(measures: int, embeddings: int) -> bool:
