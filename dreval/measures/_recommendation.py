@@ -15,7 +15,7 @@ from dreval.glossary import block, filled
 from dreval.records.read_only import read_only
 from dreval.registry import MEASURES
 
-SEES, PREFERS, LEVEL = 0.8, 0.5, 0.05  # shares of the draws in which an embedding is found worse, or better
+SEES, PREFERS = 0.8, 0.5  # shares of the draws in which an embedding is found worse, or better
 MOST, LEAST_GAIN = 3, 0.02  # measures of a recommendation; what the next one must add
 GRADES = 4
 
@@ -221,7 +221,7 @@ def recommend(goal: str) -> Recommendation:
     rates = grades["worse"].where(grades["tested"]).unstack("measure")
     preferred = {name: [*evidence.columns[evidence.loc[name] < 0]] for name in evidence.index}
     sees = (evidence > 0).any(axis=1) if wanted.defects else {}
-    chosen = _cover(rates[[n for n in rates if sees[n] and not preferred[n] and alarms.get(n, 0.0) <= LEVEL]])
+    chosen = _cover(rates[[n for n in rates if sees[n] and not preferred[n] and not alarms.get(n, 0.0)]])
     if not wanted.defects:
         chosen = sorted(name for name in cards if cards[name].chance is not None)
     detected = rates.mean(skipna=False)

@@ -705,7 +705,7 @@ class Results(Record):
         return Path(call("Results.save", self, path))
 
     def to_latex(self, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
-        r"""The table for a paper: values with half-widths, the best set bold, chance levels; for ``\input``.
+        r"""The table for a paper: values with intervals, the best set bold, chance levels; for ``\input``.
 
         Parameters
         ----------

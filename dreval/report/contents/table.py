@@ -92,7 +92,8 @@ def _standing(
 
     And what the intervals are for. Where a column has no interval the best value is best.
     """
-    rows = results.table[(results.table["test"] == "") & results.table["conf_low"].notna()]
+    shown = results.table["measure"].isin([column.measure for column in columns])
+    rows = results.table[shown & results.table["conf_low"].notna()]
     kinds = results.recipe.get("intervals") or {}
     said = [
         kinds.get(name, one) if one == "replicates" else one
