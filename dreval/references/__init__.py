@@ -1,0 +1,220 @@
+"""The works that cards, intervals and tests rest on: each once, with what a list of references and BibTeX need."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from dreval._check import check_one_of
+
+__all__ = ["INFERENCE", "Citation", "Reference", "reference", "works"]
+
+_JACKKNIFE = ("efron1982", "jaeckel1972")
+_GROUPS = ("efron1981", "efron1982")
+INFERENCE: dict[str, tuple[str, ...]] = {  # what intervals, tests and adjustments rest on, by the word in the tables
+    "points": _JACKKNIFE,
+    "jackknife": _JACKKNIFE,
+    "partitions": _GROUPS,
+    "classes": _GROUPS,
+    "anchors": ("cochran1977",),
+    "bets": ("waudby2024",),
+    "subsampling": ("politis1999",),
+    "subsamples": ("politis1999",),
+    "seeds": ("welch1947",),
+    "permutation": ("phipson2010",),
+    "best set": ("hsu1981",),
+    "holm": ("holm1979",),
+    "benjamini_hochberg": ("benjamini1995",),
+    "margin": ("schuirmann1987",),
+    "friedman": ("friedman1937", "demsar2006"),
+    "friedman_exact": ("friedman1937",),
+    "iman_davenport": ("iman1980", "demsar2006"),
+    "skillings_mack": ("skillings1981",),
+    "nemenyi": ("nemenyi1963", "demsar2006"),
+    "wilcoxon": ("wilcoxon1945", "hodges1963"),
+    "mixed": ("laird1982",),
+    "bayes": ("benavoli2017",),
+}
+
+_KEY = re.compile(r"@([a-z]+\d{4}[a-z]*)")
+_NAMED = 6  # authors up to which a list of references names all
+_MARKS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c", "\u0328": "k",
+}  # fmt: skip
+_LETTERS = {
+    "ł": r"{\l}", "Ł": r"{\L}", "ø": r"{\o}", "Ø": r"{\O}", "ß": r"{\ss}", "æ": r"{\ae}", "Æ": r"{\AE}", "œ": r"{\oe}",
+    "ı": r"{\i}", "đ": r"{\dj}", "“": "``", "”": "''", "’": "'", "–": "--", "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One work; the fields have the names and the meaning that they have in BibTeX.
+
+    ``authors`` are written as "Family, I." each, with a part such as "van der" in front of the family name; a group has
+    no comma.
+    """
+
+    key: str
+    kind: str
+    authors: tuple[str, ...]
+    year: int
+    title: str
+    journal: str = ""
+    booktitle: str = ""
+    edition: str = ""
+    publisher: str = ""
+    school: str = ""
+    institution: str = ""
+    howpublished: str = ""
+    volume: str = ""
+    number: str = ""
+    pages: str = ""
+    doi: str = ""
+    note: str = ""
+
+    @property
+    def names(self) -> str:
+        """The authors in a sentence: families of one or two, of more the first and "et al.".
+
+        Examples
+        --------
+        >>> from dreval.references import reference
+        >>> reference("goldberg2009").names, reference("bishop1998").names
+        ('Goldberg and Ritov', 'Bishop et al.')
+        """
+        families = [author.partition(",")[0] for author in self.authors]
+        return " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
+
+    def __str__(self) -> str:
+        """The entry of a list of references, without a point at its end."""
+        authors = self.authors if len(self.authors) <= _NAMED else (self.authors[0], "et al.")
+        edition = f"{self.edition} edition, " if self.edition else ""
+        theses = {"phdthesis": "PhD thesis, ", "mastersthesis": "Master's thesis, ", "techreport": "Technical report, "}
+        place = theses.get(self.kind, "") + edition
+        place += self.journal or self.booktitle or self.publisher or self.school or self.institution
+        place += self.howpublished if not place or place == edition else ""
+        place += f" {self.volume}" if self.volume else ""
+        place += f" {self.number}" if self.number and not self.volume else ""
+        place += f"({self.number})" if self.number and self.volume else ""
+        tail = ", ".join(filter(None, [place, self.pages]))
+        return f"{', '.join(authors)} ({self.year}). {self.title}. {tail}"
+
+    def bibtex(self) -> str:
+        r"""The entry for BibTeX; letters beyond ASCII are written as commands, and capitals of names are kept.
+
+        Examples
+        --------
+        >>> from dreval.references import reference
+        >>> print(reference("demsar2006").bibtex())
+        @article{demsar2006,
+          author = {Dem{\v{s}}ar, J.},
+          title = {Statistical comparisons of classifiers over multiple data sets},
+          journal = {Journal of Machine Learning Research},
+          volume = {7},
+          pages = {1--30},
+          year = {2006}
+        }
+        """
+        names = ("journal", "booktitle", "edition", "publisher", "school", "institution", "howpublished", "volume")
+        people = [_escaped(one) if "," in one else f"{{{_escaped(one)}}}" for one in self.authors]
+        fields = {"author": " and ".join(people), "title": _title(self.title)}
+        fields |= {name: _escaped(getattr(self, name)) for name in (*names, "number", "note")}
+        fields |= {"pages": self.pages.replace("-", "--"), "year": str(self.year), "doi": self.doi}
+        written = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+        return f"@{self.kind}{{{self.key},\n{written}\n}}"
+
+
+def _escaped(text: str) -> str:
+    """Text for BibTeX, in ASCII where its letters have commands."""
+    made = []
+    for letter in unicodedata.normalize("NFC", text):
+        base, *marks = unicodedata.normalize("NFD", letter)
+        if len(marks) == 1 and marks[0] in _MARKS:
+            command = _MARKS[marks[0]]
+            made.append(f"{{\\{command}{{{base}}}}}" if command.isalpha() else f"{{\\{command}{base}}}")
+        else:
+            made.append(_LETTERS.get(letter, letter))
+    return "".join(made)
+
+
+def _title(text: str) -> str:
+    """A title, whose words with capitals are put in braces: styles of bibliographies would make them small."""
+    words = [(word, word[1:] if place == 0 else word) for place, word in enumerate(text.split())]
+    return " ".join(f"{{{_escaped(word)}}}" if read != read.lower() else _escaped(word) for word, read in words)
+
+
+@cache
+def works() -> Mapping[str, Reference]:
+    """All works by key.
+
+    Examples
+    --------
+    >>> from dreval.references import works
+    >>> works()["venna2001"].year
+    2001
+    """
+    read = tomllib.loads(files("dreval.references").joinpath("works.toml").read_text(encoding="utf-8"))
+    made = {key: Reference(key, **{**fields, "authors": tuple(fields["authors"])}) for key, fields in read.items()}
+    return MappingProxyType(made)
+
+
+def reference(key: str) -> Reference:
+    """One work by its key; the error for an unknown key suggests the nearest.
+
+    Examples
+    --------
+    >>> from dreval.references import reference
+    >>> print(reference("goldberg2009"))
+    Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: ... Machine Learning 77, 1-25
+    """
+    return works()[check_one_of(key, works(), "key")]
+
+
+class Citation(str):
+    """Words on works: every ``@key`` is written out, and ``works`` has the keys.
+
+    Examples
+    --------
+    >>> from dreval.references import Citation
+    >>> said = Citation("@sammon1969, Eq. 1.")
+    >>> said.works, said[-7:]
+    (('sammon1969',), ' Eq. 1.')
+    """
+
+    works: tuple[str, ...]
+
+    def __new__(cls, text: str) -> Citation:
+        """Words that are written out already stay as they are."""
+        if isinstance(text, Citation):
+            return text
+        made = super().__new__(cls, _KEY.sub(lambda found: str(reference(found[1])), text))
+        made.works = tuple(dict.fromkeys(_KEY.findall(text)))
+        return made
+
+
+class Cites:
+    """A card with a ``reference``, in which ``@key`` stands for a work."""
+
+    reference: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", Citation(self.reference))
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """Keys of the works that the reference cites; see ``dreval.references``."""
+        return self.reference.works if isinstance(self.reference, Citation) else ()
+
+
+def bibliography(references: Iterable[Reference]) -> str:
+    """The entries of some works for BibTeX, each once, sorted by key."""
+    return "\n\n".join(one.bibtex() for _, one in sorted({one.key: one for one in references}.items())) + "\n"

@@ -1,0 +1,136 @@
+"""The works: each once, found by whoever cites it, and written so that BibTeX and LaTeX read it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import latexcodec  # noqa: F401 - registers a codec, by which letters are read back
+import pytest
+from each import each
+from pybtex.database import parse_string
+
+import dreval
+from dreval.errors import DrevalError
+from dreval.methods._costs import COSTS
+from dreval.methods._mappings import MAPPINGS
+from dreval.references import INFERENCE, Citation, Reference, bibliography, reference, works
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
+
+FILE = Path(dreval.references.__file__).with_name("works.toml")
+PLACES = {
+    "article": "journal",
+    "inproceedings": "booktitle",
+    "book": "publisher",
+    "phdthesis": "school",
+    "mastersthesis": "school",
+    "techreport": "institution",
+    "misc": "howpublished",
+}
+each_work = each("key", list(works()))
+
+
+def test_the_file_is_sorted_and_names_every_work_once() -> None:
+    """Keys in alphabetical order, no two with the same title or DOI."""
+    read = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    titles = Counter(fields["title"].lower() for fields in read.values())
+    dois = Counter(fields["doi"].lower() for fields in read.values() if "doi" in fields)
+
+    assert list(read) == sorted(read)
+    assert {count for counter in (titles, dois) for count in counter.values()} == {1}
+
+
+def test_every_card_of_the_package_cites_its_works_by_key() -> None:
+    """But for what is defined here; and no work is left that nothing cites, a card or a method of inference."""
+    cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS) for card in registry.cards()]
+    more = [thing.card for thing in (*COSTS.values(), *MAPPINGS.values())]
+    own = [card.name for card in (*cards, *more) if not card.works]
+
+    cited = {key for card in (*cards, *more) for key in card.works} | {
+        key for some in INFERENCE.values() for key in some
+    }
+
+    assert set(works()) == cited
+    assert [card.reference.split()[0] for card in cards if card.name in own] == ["none:"] * len(own)
+
+
+@each_work
+def test_a_work_says_what_its_kind_needs(key: str) -> None:
+    """Authors as family and initials, a year that the key repeats, and the place where the work appeared."""
+    work = reference(key)
+
+    assert getattr(work, PLACES[work.kind])
+    assert all(re.fullmatch(r"[^,]+, ([^\W\d_]\.[- ]?)+", author) for author in work.authors)
+    assert 1900 < work.year < 2030
+    assert str(work.year) in key
+    assert re.fullmatch(r"10\.\d{4,}/[^\s_&%#{}\\]+", work.doi) or not work.doi
+    assert not work.title.endswith(".")
+
+
+@each_work
+def test_a_parser_reads_what_was_written(key: str) -> None:
+    """Of another library: the same authors, title, year and place, from an entry in ASCII with closed braces."""
+    work = reference(key)
+    written = work.bibtex()
+    entry = parse_string(written, "bibtex").entries[key]
+    people = [str(person) for person in entry.persons["author"]]
+    fields = {name: _read(text) for name, text in entry.fields.items()}
+
+    assert written.isascii()
+    assert [_read(name) for name in people] == list(work.authors)
+    assert fields["title"] == work.title
+    assert fields["year"] == str(work.year)
+    assert fields[PLACES[work.kind]] == getattr(work, PLACES[work.kind])
+    assert entry.fields.get("pages", "").replace("--", "-") == work.pages
+    assert entry.fields.get("doi", "") == work.doi
+
+
+def _read(text: str) -> str:
+    """Letters in place of the commands of LaTeX."""
+    return re.sub(r"[{}]", "", text.encode().decode("latex+utf-8"))
+
+
+def test_capitals_are_kept_and_signs_are_escaped() -> None:
+    """Words with capitals stand in braces, but for the first letter of a title; signs of LaTeX are commands."""
+    work = Reference("a2000", "article", ("Łoś, Ł.", "van der Ø, ß."), 2000, "The ROC & 50% of t-SNE", journal="A_B #1")
+
+    assert work.bibtex().splitlines()[1:4] == [
+        r"  author = {{\L}o{\'s}, {\L}. and van der {\O}, {\ss}.},",
+        r"  title = {The {ROC} \& 50\% of {t-SNE}},",
+        r"  journal = {A\_B \#1},",
+    ]
+
+
+def test_a_list_of_works_is_sorted_and_has_each_once() -> None:
+    """Whatever the order in which the works came."""
+    some = [reference(key) for key in ("venna2001", "bach2002", "venna2001")]
+
+    assert re.findall(r"@\w+\{(\w+),", bibliography(some)) == ["bach2002", "venna2001"]
+
+
+def test_names_in_a_sentence() -> None:
+    """One, two, more; a part in front of the family name stays with it."""
+    assert reference("demsar2006").names == "Demšar"
+    assert reference("vandermaaten2008").names == "van der Maaten and Hinton"
+    assert reference("tenenbaum2000").names == "Tenenbaum et al."
+
+
+def test_words_that_cite_know_their_works() -> None:
+    """Keys are written out once each; words of other authors stay as they are, also where a card is copied."""
+    card = dreval.card("trustworthiness")
+    said = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")
+
+    assert said.works == ("sammon1969",)
+    assert said.count("Sammon, J. W. (1969)") == 2
+    assert said.endswith("a@b.org")
+    assert Citation("Voorhees (1999)").works == ()
+    assert replace(card, title="T").works == card.works == ("venna2001", "venna2007")
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    """The error is one of the package."""
+    with pytest.raises(DrevalError, match="venna2001"):
+        Citation("@venna2002, Eq. 1")
