@@ -16,10 +16,12 @@ __all__ = [
     "NUMERIC_COLUMNS",
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
+    "PAPER_PARTS",
     "REPORT_FORMS",
     "STANDING_COLUMNS",
     "TARGETS",
     "TEXT_COLUMNS",
+    "TEXT_FORMS",
     "block",
     "filled",
     "format_number",
@@ -37,6 +39,10 @@ WIDTH = 80
 
 # What a report can be, by the suffix of its file.
 REPORT_FORMS = {".html": "a page with figures", ".md": "tables and words", ".tex": "a document for LaTeX"}
+
+# What ``paragraph`` writes, and in which forms.
+PAPER_PARTS = ("results", "methods")
+TEXT_FORMS = ("text", "markdown", "latex")
 
 COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",

@@ -21,6 +21,7 @@ from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.records._verbs import call
 from dreval.records.read_only import read_only
+from dreval.references import Cites
 from dreval.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 
 
 @dataclass(frozen=True, repr=False)
-class DatasetCard:
+class DatasetCard(Cites):
     """Metadata of a data set.
 
     ``kind`` is "bundled", "simulated", or "loader" for a file that the user has; ``n`` and ``p`` are the size of a

@@ -14,7 +14,7 @@ from dreval.datasets._shapes import add_noise, slow_latent
     title="Gaussian-bump map of a slow latent",
     n=1000,
     p=100,
-    reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 16 and 19.",
+    reference="@li2022, Section 3.1, Eq. 16 and 19.",
 )
 def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100) -> Draw:
     r"""A latent variable of two dimensions mapped to Gaussian bumps, a model of place cells.

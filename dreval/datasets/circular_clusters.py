@@ -14,8 +14,7 @@ from dreval.datasets._shapes import check_positive, clusters
     title="Clusters around a circle",
     n=400,
     p=3,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 22.",
+    reference="@roy2021, Figure 22.",
 )
 def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, radius: float = 10.0) -> Draw:
     """Normal clusters of unit covariance with centers evenly spaced on a circle in space.

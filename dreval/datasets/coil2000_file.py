@@ -18,8 +18,7 @@ TRAINING, EVALUATION = (5822, 348), (4000, 238)  # rows, and owners of a caravan
     p=85,
     source="UCI Machine Learning Repository, Insurance Company Benchmark (COIL 2000)",
     license="Sentient Machine Research 2000, non commercial research and education only; not part of this package",
-    reference="van der Putten, P., van Someren, M. (2000). CoIL Challenge 2000: the insurance company case. Leiden "
-    "Institute of Advanced Computer Science, technical report 2000-09.",
+    reference="@vanderputten2000.",
     files=("ticdata2000*", "ticeval2000*", "tictgts2000*"),
 )
 def coil2000_file(file: RawFile) -> Draw:

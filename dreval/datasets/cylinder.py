@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, check_positive
     title="Cylinder",
     n=800,
     p=3,
-    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
-    "Table 1.",
+    reference="@goldberg2009, Table 1.",
 )
 def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, height: float = 2.0) -> Draw:
     r"""The lateral surface :math:`x = (r \cos a, r \sin a, h)` of a cylinder, uniform in area.

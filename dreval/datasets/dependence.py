@@ -53,8 +53,7 @@ SHAPES: dict[str, Shape] = {
     title="Dependence of two variables in one of many shapes",
     n=200,
     p=2,
-    reference="Vogelstein, J. T., Bridgeford, E. W., Wang, Q., Priebe, C. E., Maggioni, M., Shen, C. (2019). "
-    "Discovering and deciphering relationships across disparate data modalities. eLife 8, e41690; scales are ours.",
+    reference="@vogelstein2019; scales are ours.",
 )
 def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise: float = 0.1) -> Draw:
     """Two variables (x, y) that lie on a curve or in a region, plus noise.

@@ -12,8 +12,7 @@ from dreval.datasets._dataset import Draw, dataset, read_bundled
     p=64,
     source="scikit-learn, sklearn.datasets.load_digits; UCI Optical Recognition of Handwritten Digits, test part",
     license="BSD-3-Clause",
-    reference="Kaynak, C. (1995). Methods of combining multiple classifiers and their applications to handwritten "
-    "digit recognition. MSc thesis, Bogazici University.",
+    reference="@kaynak1995.",
 )
 def digits() -> Draw:
     """Images of 1797 handwritten digits, 8 x 8 gray values from 0 to 16, row by row.

@@ -21,8 +21,7 @@ BROKEN = (ValueError, TypeError, LookupError, OSError, EOFError, AttributeError,
     p=560,
     source="Brendan Frey and Sam Roweis",
     license="none stated; not part of this package",
-    reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
-    "Science 290, 2323-2326.",
+    reference="@roweis2000.",
     files=("frey_rawface*.mat",),
 )
 def frey_faces_file(file: RawFile) -> Draw:

@@ -14,7 +14,7 @@ from dreval.datasets._shapes import add_noise, check_positive, slow_latent
     title="Gaussian-process map of a slow latent",
     n=1000,
     p=100,
-    reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 1, 16 and 17.",
+    reference="@li2022, Section 3.1, Eq. 1, 16 and 17.",
 )
 def gp_map(
     n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100, bandwidth: float = 3.0

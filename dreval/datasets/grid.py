@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise
     title="Square grid",
     n=400,
     p=2,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 14.",
+    reference="@roy2021, Figure 14.",
 )
 def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     """The points of a square grid with spacing 1, each with a small displacement.

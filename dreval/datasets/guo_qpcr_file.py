@@ -15,9 +15,7 @@ from dreval.datasets._raw import RawFile, same_count
     p=48,
     source="Sheffield ODS, guo_qpcr.csv",
     license="Elsevier terms; not part of this package",
-    reference="Guo, G., Huss, M., Tong, G. Q., Wang, C., Li Sun, L., Clarke, N. D., Robson, P. (2010). Resolution of "
-    "cell fate decisions revealed by single-cell gene expression analysis from zygote to blastocyst. Developmental "
-    "Cell 18, 675-685.",
+    reference="@guo2010.",
     files=("guo_qpcr*.csv", "singlecell.csv"),
 )
 def guo_qpcr_file(file: RawFile) -> Draw:

@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, check_positive
     title="Hemisphere",
     n=2500,
     p=3,
-    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
-    "Table 1.",
+    reference="@goldberg2009, Table 1.",
 )
 def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0) -> Draw:
     """The half z >= 0 of a sphere, uniform in area.

@@ -22,8 +22,7 @@ FORMAT = "http://yann.lecun.com/exdb/mnist"
     p=784,
     source=f"{FORMAT}; Zalando Research (Fashion-MNIST)",
     license="that of the file; not part of this package",
-    reference="LeCun, Y., Bottou, L., Bengio, Y., Haffner, P. (1998). Gradient-based learning applied to document "
-    "recognition. Proc. IEEE 86, 2278-2324; Xiao, H., Rasul, K., Vollgraf, R. (2017). Fashion-MNIST.",
+    reference="@lecun1998; @xiao2017.",
     files=("*images-idx3-ubyte*", "*images.idx3-ubyte*", "*-idx3-ubyte*"),
 )
 def idx_file(file: RawFile) -> Draw:

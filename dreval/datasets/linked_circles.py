@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, two_circles
     title="Two linked circles",
     n=200,
     p=3,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 18.",
+    reference="@roy2021, Figure 18.",
 )
 def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     r"""Two linked unit circles in space: neither can be pulled off the other without cutting it.

@@ -17,7 +17,7 @@ from dreval.datasets._raw import RawFile, same_count
     p=3,
     source="PAIR-code/understanding-umap, raw_data/mammoth_3d.json; scan of the Smithsonian Institution",
     license="repository Apache-2.0, terms of the scan not known; not part of this package",
-    reference="Coenen, A., Pearce, A. (2019). Understanding UMAP. Google PAIR.",
+    reference="@coenen2019.",
     files=("mammoth_3d*.json",),
 )
 def mammoth_file(file: RawFile) -> Draw:

@@ -13,8 +13,7 @@ from dreval.datasets._shapes import clusters
     title="S1: three Gaussian clusters in ten dimensions",
     n=200,
     p=10,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Tables 1 and 2, set-up S1.",
+    reference="@roy2021, Tables 1 and 2, set-up S1.",
 )
 def s1(n: int, rng: np.random.Generator) -> Draw:
     """Three normal clusters of unit covariance in R^10 whose centers are drawn from N(0, 25 I).

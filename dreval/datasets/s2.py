@@ -12,8 +12,7 @@ from dreval.datasets._dataset import Draw, dataset
     title="S2: uniform on the ten-dimensional cube",
     n=200,
     p=10,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Tables 1 and 2, set-up S2.",
+    reference="@roy2021, Tables 1 and 2, set-up S2.",
 )
 def s2(n: int, rng: np.random.Generator) -> Draw:
     """Independent uniform points on [0, 1]^10: density 1 on the cube.

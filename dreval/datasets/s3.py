@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, directions
     title="S3: near the unit sphere",
     n=200,
     p=3,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Tables 1 and 2, set-up S3.",
+    reference="@roy2021, Tables 1 and 2, set-up S3.",
 )
 def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     """Uniform points of the unit sphere in R^3 plus normal noise.

@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, roll
     title="S4: near a Swiss roll",
     n=200,
     p=3,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Tables 1 and 2, set-up S4.",
+    reference="@roy2021, Tables 1 and 2, set-up S4.",
 )
 def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
     """The Swiss roll, uniform in arc length and height, plus normal noise.

@@ -18,8 +18,7 @@ COUNTS = {"R": 97, "M": 111}
     p=60,
     source="UCI Machine Learning Repository, Connectionist Bench (Sonar, Mines vs. Rocks)",
     license="see the repository; not part of this package",
-    reference="Gorman, R. P., Sejnowski, T. J. (1988). Analysis of hidden units in a layered network trained to "
-    "classify sonar targets. Neural Networks 1, 75-89.",
+    reference="@gorman1988.",
     files=("sonar.all-data*", "sonar.data", "sonar.csv"),
 )
 def sonar_file(file: RawFile) -> Draw:

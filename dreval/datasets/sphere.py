@@ -14,8 +14,7 @@ from dreval.datasets._shapes import add_noise, check_positive, directions
     title="Sphere",
     n=1000,
     p=3,
-    reference="Muller, M. E. (1959). A note on a method for generating points uniformly on n-dimensional spheres. "
-    "Communications of the ACM 2, 19-20.",
+    reference="@muller1959.",
 )
 def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, n_features: int = 3) -> Draw:
     r"""The sphere of radius r in R^p, uniform: normal vectors scaled to length r.

@@ -15,8 +15,7 @@ from dreval.datasets._shapes import add_noise, check_positive, spiral_angles
     title="Spiral in the plane",
     n=300,
     p=2,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 11.",
+    reference="@roy2021, Figure 11.",
 )
 def spiral(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any = "arc", turns: float = 3.0) -> Draw:
     r"""The spiral :math:`x = (t \cos t, t \sin t)`, t from 0 to :math:`2\pi` ``turns``: a line rolled up in the plane.

@@ -15,8 +15,7 @@ SPREADS = np.array([0.5, 4.0, 10.0])  # standard deviations across the stack, an
     title="Three stacked Gaussian clusters",
     n=300,
     p=3,
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality "
-    "reduction mappings, Figure 1.",
+    reference="@hammer2010, Figure 1.",
 )
 def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> Draw:
     """Three flat normal clusters one above the other: the largest components project them onto each other.

@@ -15,8 +15,7 @@ from dreval.datasets._shapes import add_noise, roll
     title="Swiss roll",
     n=1600,
     p=3,
-    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
-    "Table 1.",
+    reference="@goldberg2009, Table 1.",
 )
 def swiss_roll(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any = "arc") -> Draw:
     r"""The Swiss roll :math:`x = (t \cos t, h, t \sin t)`, t from :math:`3\pi/2` to :math:`9\pi/2`, h from 0 to 21.

@@ -16,7 +16,7 @@ CENTERS = np.array([0.0, 10.0, 50.0])
     title="Three clusters at 0, 10 and 50",
     n=150,
     p=2,
-    reference="Wattenberg, M., Viegas, F., Johnson, I. (2016). How to use t-SNE effectively. Distill 1(10), e2.",
+    reference="@wattenberg2016.",
 )
 def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> Draw:
     """Three normal clusters of unit covariance with centers 0, 10 and 50 on the first axis.

@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise
     title="Trefoil knot",
     n=200,
     p=3,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 24.",
+    reference="@roy2021, Figure 24.",
 )
 def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     r"""The trefoil knot :math:`x = (\sin t + 2 \sin 2t, \cos t - 2 \cos 2t, -\sin 3t)`.

@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, check_positive
     title="Two long linear clusters",
     n=200,
     p=2,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 16.",
+    reference="@roy2021, Figure 16.",
 )
 def two_lines(
     n: int, rng: np.random.Generator, *, noise: float = 1.0, length: float = 100.0, gap: float = 10.0

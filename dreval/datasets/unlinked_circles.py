@@ -13,8 +13,7 @@ from dreval.datasets._shapes import add_noise, two_circles
     title="Two unlinked circles",
     n=200,
     p=3,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute, Figure 20.",
+    reference="@roy2021, Figure 20.",
 )
 def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     r"""Two unit circles in space, at right angles and apart from each other.

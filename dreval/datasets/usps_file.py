@@ -17,8 +17,7 @@ ROWS = {"train": 7291, "test": 2007}
     p=256,
     source="The Elements of Statistical Learning, ZIP code data; AT&T Bell Laboratories",
     license="none stated; not part of this package",
-    reference="LeCun, Y. et al. (1990). Handwritten digit recognition with a back-propagation network. Advances in "
-    "Neural Information Processing Systems 2, 396-404.",
+    reference="@lecun1990.",
     files=("zip.train*", "zip.test*"),
 )
 def usps_file(file: RawFile) -> Draw:

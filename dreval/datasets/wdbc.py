@@ -12,8 +12,7 @@ from dreval.datasets._dataset import Draw, dataset, read_bundled
     p=30,
     source="scikit-learn, sklearn.datasets.load_breast_cancer; UCI Machine Learning Repository",
     license="BSD-3-Clause",
-    reference="Street, W. N., Wolberg, W. H., Mangasarian, O. L. (1993). Nuclear feature extraction for breast tumor "
-    "diagnosis. Proc. SPIE 1905, 861-870.",
+    reference="@street1993.",
 )
 def wdbc() -> Draw:
     """Thirty measurements of cell nuclei in 569 breast masses, 212 malignant and 357 benign.

@@ -37,8 +37,7 @@ OTHERS = {
     p=30,
     source="UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic)",
     license="see the repository; the bundled copy is `wdbc`",
-    reference="Street, W. N., Wolberg, W. H., Mangasarian, O. L. (1993). Nuclear feature extraction for breast tumor "
-    "diagnosis. Proc. SPIE 1905, 861-870.",
+    reference="@street1993.",
     files=("wdbc.data*", "wdbc.csv"),
 )
 def wdbc_file(file: RawFile) -> Draw:

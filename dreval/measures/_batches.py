@@ -22,10 +22,6 @@ MIXED = (
     "points, complete mixing within each kind gives less"
 )
 NOISE = "An embedding of noise mixes batches completely: a high value says nothing without measures of the labels."
-INTEGRATION = (
-    "Luecken et al. (2022), Benchmarking atlas-level data integration in\n"
-    "single-cell genomics, Nature Methods 19, 41-50."
-)
 REDUCED = define("lisi.perplexity", ASSUMPTION, "perplexity {used}, which is as much as {n} points allow")
 
 
@@ -149,8 +145,5 @@ LISI: dict[str, Any] = {  # what the cards of iLISI and cLISI share
         "O(n log n) time for d <= 8, O(n^2 d) beyond, and O(n p^2) for an interval of the points with the perplexity "
         "p; O(n p) memory."
     ),
-    "reference": (
-        "Korsunsky et al. (2019), Fast, sensitive and accurate integration of single-cell data with Harmony,\n"
-        f"Nature Methods 16, 1289-1296; scaled as in {INTEGRATION}"
-    ),
+    "reference": "@korsunsky2019. @luecken2022 (scale).",
 }

@@ -159,9 +159,8 @@ PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness 
     "invariances": frozenset({"translation", "rotation", "scale"}),
     "cost": "O(n c (p + d)) time with c classes; O(n p + c^2) memory.",
     "reference": (
-        "Jeon, Kuo, Aupetit, Ma & Seo (2023), Classes are not clusters: improving label-based evaluation of\n"
-        "dimensionality reduction, IEEE TVCG 30(1), 781-791, with distance consistency as the measure of class-label\n"
-        "matching, rescaled to 2 s - 1 as in the authors' program (ZADU leaves the rescaling out)."
+        "@jeon2024, with distance consistency as the measure of class-label matching, rescaled to 2 s - 1 as in the "
+        "authors' program (ZADU leaves the rescaling out)."
     ),
 }
 

@@ -145,7 +145,7 @@ def docstring(card: Any, text: str) -> str:
         "Warnings": textwrap.fill(card.caution, 110),
         "See Also": related.rstrip(),
         "Notes": "\n\n".join(notes),
-        "References": card.reference,
+        "References": textwrap.fill(card.reference, 110),
         "Examples": examples.rstrip(),
     }
     written = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content]

@@ -36,10 +36,7 @@ INTER_CLUSTER: dict[str, Any] = {
         "O(n^2 (p + d)) time for the neighbors, O(n^2) for each walk; O(n k^2) memory, O(n^2) where one point is the\n"
         "neighbor of all. Beyond n = 5000 those of 5000 random points."
     ),
-    "reference": (
-        "Jeon, Ko, Jo, Kim & Seo (2021), Measuring and explaining the inter-cluster reliability of multidimensional\n"
-        "projections, IEEE TVCG 28(1), 551-561; the steps are those of ZADU 0.5.4."
-    ),
+    "reference": "@jeon2021; the steps are those of ZADU 0.5.4.",
 }
 
 

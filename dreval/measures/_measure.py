@@ -24,6 +24,7 @@ from dreval.inputs.source import as_source
 from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
 from dreval.records.read_only import read_only
+from dreval.references import Cites
 
 OF_POINTS = {
     "labels": "Pass labels=, the class of each point.",
@@ -36,7 +37,7 @@ TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 @read_only
 @dataclass(frozen=True, repr=False)
-class MeasureCard:
+class MeasureCard(Cites):
     """Everything the package knows about a measure; lists, contract tests, tables, report and command line read it.
 
     Attributes
@@ -68,8 +69,17 @@ class MeasureCard:
     invariances : frozenset
         Changes of the embedding that do not change the value: translation, rotation (with reflection), scale, and
         "monotone": any change that keeps the order of the distances between its points.
+    says : tuple of str
+        What a good and what a poor value says of the embedding, as sentences without a full stop: where the value holds
+        and where it fails, by ``grades``; of three the middle one stands for what lies between. Measures that say the
+        same have the same sentence. Without any, the value is said to be near its best or near chance.
+    grades : (float, float)
+        The way from chance (0) to perfect (1) below which a value fails, and from which on it holds. Conventions of
+        this package where the docstring names no source.
+    share : str
+        Of a value that is a share: what it is the share of, read behind "59 %"; it may hold names of parameters.
     goals : tuple of str
-        What it is computed for, of the goals of ``dreval.recommend``.
+        What it is computed for, of the goals of ``dreval.recommend``; beside measures of the first one it stands.
     parameters : dict
         Parameters and their defaults.
     default : int or None
@@ -114,7 +124,7 @@ class MeasureCard:
     cost : str
         Time and memory in n.
     reference : str
-        Source and equation.
+        Source and equation; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
 
     name: str
@@ -129,6 +139,9 @@ class MeasureCard:
     invariances: frozenset[str]
     reference: str
     cost: str
+    says: tuple[str, ...] = ()
+    grades: tuple[float, float] = (0.5, 0.9)
+    share: str = ""
     goals: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     default: int | None = None

@@ -70,7 +70,6 @@ RELATIVE_ERROR: dict[str, Any] = {
     "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
     "cost": "O(n^2 (p + d)) time, O(n k) memory.",
     "reference": (
-        "Lee & Verleysen (2007), Nonlinear Dimensionality Reduction, Springer; (2009) Neurocomputing 72. Programs\n"
-        "that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
+        "@lee2007; @lee2009. Programs that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
     ),
 }

@@ -21,49 +21,59 @@ GRADES = 4
 
 
 class Goal(NamedTuple):
-    """What somebody wants to read off an embedding, and the defects that would mislead them."""
+    """What somebody wants to read off an embedding, and the defects that would mislead them.
+
+    ``title`` heads the measures of the goal in reports, and ``keeps`` is what a good embedding does, in the plural.
+    """
 
     question: str
+    title: str
+    keeps: str
     defects: tuple[str, ...] = ()
 
 
 GOALS = {
     "neighbors": Goal(
-        "Are points that lie near each other neighbors in the data?",
+        "Are points that lie near each other neighbors in the data?", "Who is near", "keep neighbors",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "local noise", "global noise",
             "wrong rows", "exaggerated classes",
         ),
     ),
+    "neighborhoods": Goal(
+        "Are small neighborhoods shown in their shape, or also their size?", "Shape nearby", "keep local shapes",
+        ("local noise", "global noise", "flattened density", "stretched axis", "duplicated points"),
+    ),
+    "density": Goal(
+        "Are dense places of the data dense?", "Density", "keep densities",
+        ("flattened density", "duplicated points"),
+    ),
     "distances": Goal(
-        "Are distances, and the shape of the whole, those of the data?",
+        "Are distances, and the shape of the whole, those of the data?", "The whole", "keep distances",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "rearranged classes", "global noise",
             "flattened density", "stretched axis", "outliers pulled in", "exaggerated classes",
         ),
     ),
-    "neighborhoods": Goal(
-        "Are small neighborhoods shown in their shape, or also their size?",
-        ("local noise", "global noise", "flattened density", "stretched axis", "duplicated points"),
-    ),
-    "classes": Goal(
-        "Are the classes as far apart as they are in the data?",
-        ("merged classes", "split class", "swapped places", "global noise", "wrong rows", "exaggerated classes"),
-    ),
     "arrangement": Goal(
-        "Which clusters lie near which?", ("fold", "merged classes", "swapped places", "rearranged classes")
-    ),
-    "density": Goal("Are dense places of the data dense?", ("flattened density", "duplicated points")),
-    "prediction": Goal(
-        "Can the class of a point be told from its place?", ("merged classes", "global noise", "wrong rows")
+        "Which clusters lie near which?", "Clusters", "keep the arrangement of clusters",
+        ("fold", "merged classes", "swapped places", "rearranged classes"),
     ),
     "latent": Goal(
-        "Are known latent variables recovered?",
+        "Are known latent variables recovered?", "Latent variables", "show the latent variables",
         ("tear", "fold", "swapped places", "rearranged classes", "global noise", "wrong rows"),
     ),
-    "batches": Goal("Are the batches mixed, and the labels still apart?"),
-    "method": Goal("Would the method do the same with other data?"),
-    "reconstruction": Goal("Can the data be computed from the embedding?"),
+    "classes": Goal(
+        "Are the classes as far apart as they are in the data?", "Classes", "show the classes apart",
+        ("merged classes", "split class", "swapped places", "global noise", "wrong rows", "exaggerated classes"),
+    ),
+    "prediction": Goal(
+        "Can the class of a point be told from its place?", "Prediction", "tell the classes",
+        ("merged classes", "global noise", "wrong rows"),
+    ),
+    "batches": Goal("Are the batches mixed, and the labels still apart?", "Batches", "blend the batches"),
+    "method": Goal("Would the method do the same with other data?", "Method", "hold up as methods"),
+    "reconstruction": Goal("Can the data be computed from the embedding?", "Reconstruction", "return the data"),
 }  # fmt: skip
 
 

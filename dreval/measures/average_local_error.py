@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="ALE",
     title="Average local error",
     question="How far are the distances from those in the data, each space in units of its largest distance?",
+    says=("Distances are those of the data, up to the unit", "Distances are far from those in the data"),
     goals=("neighborhoods",),
     level="pair",
     needs=("pairs",),
@@ -26,11 +27,7 @@ from dreval.records.notes import Notes
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (700 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference=(
-        "Martins, Coimbra, Minghim & Telea (2014), Visual analysis of dimensionality reduction quality for\n"
-        "parameterized projections, Computers & Graphics 41, Section 4.1 (aggregate error). tf-projection-qm takes\n"
-        "squared distances."
-    ),
+    reference="@martins2014, Section 4.1 (aggregate error). tf-projection-qm takes squared distances.",
 )
 def average_local_error(view: View) -> Estimate:
     r"""Mean over the points of their mean absolute difference of distances, each divided by the largest of its space.

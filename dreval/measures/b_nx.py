@@ -19,9 +19,7 @@ from dreval.records.notes import Notes
     bounds=(-1.0, 1.0),
     chance=0.0,
     reference=(
-        "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
-        "Neurocomputing 72."
-        "\nThe sign is that of the authors' program nx_trusion.m: positive is intrusive, negative extrusive."
+        "@lee2009. The sign is that of the authors' program nx_trusion.m: positive is intrusive, negative extrusive."
     ),
 )
 def b_nx(view: View) -> tuple[FloatArray, Notes]:

@@ -50,7 +50,7 @@ def _without(view: View) -> FloatArray:
     growth=1,
     caution=SEPARATION,
     cost="O(n d) time and memory.",
-    reference="Calinski & Harabasz (1974), A dendrite method for cluster analysis, Commun. Stat. 3, 1-27.",
+    reference="@calinski1974.",
 )
 def calinski_harabasz(view: View) -> float:
     r"""Spread between the classes over spread within them in the embedding, as in an F statistic.

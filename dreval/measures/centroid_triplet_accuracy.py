@@ -62,6 +62,8 @@ def _without_class(view: View) -> FloatArray:
     symbol="A_C",
     title="Centroid triplet accuracy",
     question="Are classes that are nearer to each other in the embedding nearer in the data, too?",
+    says=("Of two classes the nearer one is shown nearer", "Do not read which classes are near each other"),
+    share="of triplets of classes keep their order",
     goals=("arrangement",),
     level="global",
     needs=("coordinates", "features", "labels"),
@@ -72,10 +74,7 @@ def _without_class(view: View) -> FloatArray:
     invariances=frozenset({"translation", "rotation", "scale"}),
     without_class=_without_class,
     cost="O(n (p + d) + c^2 (p + d + c log c)) time with c classes, O(n p + c^2) memory.",
-    reference=(
-        "Wang, Huang, Rudin & Shaposhnik (2021), Understanding how dimension reduction tools work, JMLR 22(201), 1-73\n"
-        "(centroid triplet accuracy of the authors' program); with tau of Kendall (1938)."
-    ),
+    reference="@wang2021 (centroid triplet accuracy of the authors' program). @kendall1938 (tau).",
 )
 def centroid_triplet_accuracy(view: View) -> float:
     r"""Share of the pairs of distances between class centroids that have the same order in both spaces.

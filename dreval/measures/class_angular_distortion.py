@@ -43,6 +43,7 @@ DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random tripl
     symbol="CADI",
     title="Class angular distortion",
     question="Do the members of a class span the same angles as in the data, seen from the points of other classes?",
+    says=("Classes lie at the angles of the data", "Do not read where classes lie to each other"),
     goals=("arrangement",),
     level="point",
     needs=("coordinates", "features", "labels"),
@@ -59,9 +60,7 @@ DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random tripl
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at most 20,000 where all are used; O(n (p + d)) memory.",
     reference=(
-        "Gunaratne, Kobourov & Miller (2026), Class Angular Distortion Index for dimensionality reduction, EuroVis\n"
-        "2026 (arXiv:2605.00637), weighted as in ZADU 0.5.4; with all triplets of small data in place of 10 n random\n"
-        "ones."
+        "@gunaratne2026, weighted as in ZADU 0.5.4; with all triplets of small data in place of 10 n random ones."
     ),
 )
 def class_angular_distortion(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:

@@ -11,6 +11,11 @@ from dreval.measures._measure import FloatArray, measure
     symbol="CA-C",
     title="Class-aware continuity",
     question="Are neighbors of the same class in the data still close in the embedding?",
+    says=(
+        "Neighbors of one class stay close in the embedding",
+        "Neighbors of one class may be far apart in the embedding",
+    ),
+    grades=(0.8, 0.9),
     goals=("neighbors", "classes"),
     level="point",
     needs=("ranks", "labels"),
@@ -19,10 +24,7 @@ from dreval.measures._measure import FloatArray, measure
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference=(
-        "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and\n"
-        "neighbors in supervised dimensionality reduction, NeurIPS 33; with the normalization of continuity."
-    ),
+    reference="@colange2020; with the normalization of continuity.",
 )
 def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Continuity that ignores missing neighbors of other classes.

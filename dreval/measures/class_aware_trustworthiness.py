@@ -11,6 +11,11 @@ from dreval.measures._measure import FloatArray, measure
     symbol="CA-T",
     title="Class-aware trustworthiness",
     question="Are points of other classes near a point in the embedding also close to it in the data?",
+    says=(
+        "Points of other classes nearby are close in the data",
+        "Points of other classes nearby may be far away in the data",
+    ),
+    grades=(0.8, 0.9),
     goals=("neighbors", "classes"),
     level="point",
     needs=("ranks", "labels"),
@@ -19,10 +24,7 @@ from dreval.measures._measure import FloatArray, measure
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference=(
-        "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and\n"
-        "neighbors in supervised dimensionality reduction, NeurIPS 33; with the normalization of trustworthiness."
-    ),
+    reference="@colange2020; with the normalization of trustworthiness.",
 )
 def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Trustworthiness that ignores false neighbors of the same class.

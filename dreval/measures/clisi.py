@@ -19,6 +19,7 @@ def _without(view: View, perplexity: int) -> FloatArray:
     symbol="cLISI",
     title="cLISI, purity of the labels",
     question="Do the neighbors of a point have one label?",
+    says=("Neighbors have one label", "Neighbors have several labels"),
     goals=("batches",),
     needs=("coordinates", "labels"),
     without=_without,

@@ -13,6 +13,7 @@ from dreval.measures._measure import measure
     symbol="Co",
     title="Cohesiveness",
     question="Are clusters of the data clusters of the embedding (no missing groups)?",
+    says=("Clusters of the data stay clusters", "Clusters of the data may be torn apart"),
     goals=("arrangement",),
 )
 def cohesiveness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimate:

@@ -22,6 +22,12 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="C",
     title="Continuity",
     question="Are the neighbors of a point in the data also close to it in the embedding?",
+    says=(
+        "Neighbors in the data stay close in the embedding",
+        "Neighbors in the data mostly stay close in the embedding",
+        "Neighbors in the data may be far apart in the embedding",
+    ),
+    grades=(0.8, 0.9),
     goals=("neighbors",),
     level="point",
     needs=("ranks",),
@@ -33,10 +39,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ties=_ties,
     without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference=(
-        "Venna & Kaski (2001), Neighborhood preservation in nonlinear projection methods, Eq. 2; for k >= n/2 the\n"
-        "normalization of Venna (2007), so that the range is [0, 1] for every k."
-    ),
+    reference=("@venna2001, Eq. 2. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
 )
 def continuity(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""How far the neighbors in the data are neighbors in the embedding.

@@ -128,7 +128,7 @@ def _without(view: View) -> FloatArray:
         "O(n c d) time with c classes, O(n (c + d) + c^2) memory; its interval O(m^2 d) time for each class of\n"
         "m <= 2000 points."
     ),
-    reference="Davies & Bouldin (1979), A cluster separation measure, IEEE TPAMI 1, 224-227.",
+    reference="@davies1979.",
 )
 def davies_bouldin(view: View) -> tuple[float, Notes]:
     r"""Mean over the classes of the largest ratio of spread to separation with another class.

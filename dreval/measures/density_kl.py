@@ -14,6 +14,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="D_KL",
     title="Divergence of densities",
     question="How far is the density at the points in the embedding from that in the data?",
+    says=("Dense regions are shown dense", "Do not read densities"),
     goals=("density",),
     level="pair",
     needs=("pairs",),
@@ -27,11 +28,7 @@ from dreval.measures._measure import FloatArray, measure
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (600 MB there); beyond, all pairs of 2000\n"
         "random points."
     ),
-    reference=(
-        "Moor, Horn, Rieck & Borgwardt (2020), Topological autoencoders, ICML 37 (KL_sigma, as in the authors'\n"
-        "program, sigma = 0.1); after Chazal, Cohen-Steiner & Merigot (2011), Geometric inference for\n"
-        "probability measures."
-    ),
+    reference="@moor2020 (KL_sigma, as in the authors' program, sigma = 0.1). @chazal2011.",
 )
 def density_kl(view: View, sigma: float = 0.1) -> Estimate:
     r"""Kullback-Leibler divergence of the density in the embedding from that in the data.

@@ -14,6 +14,7 @@ from dreval.measures._measure import measure
     symbol="D_1",
     title="Difference of densities",
     question="How much of the density at the points differs between embedding and data?",
+    says=("Dense regions are shown dense", "Do not read densities"),
     goals=("density",),
     level="pair",
     needs=("pairs",),
@@ -28,8 +29,7 @@ from dreval.measures._measure import measure
         "random points."
     ),
     reference=(
-        "Moor, Horn, Rieck & Borgwardt (2020), Topological autoencoders, ICML 37 (density measure of the authors'\n"
-        "program, sigma = 0.1); ZADU calls it distance to a measure."
+        "@moor2020 (density measure of the authors' program, sigma = 0.1); ZADU calls it distance to a measure."
     ),
 )
 def density_l1(view: View, sigma: float = 0.1) -> Estimate:

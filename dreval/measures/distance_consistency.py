@@ -14,6 +14,8 @@ from dreval.measures._measure import FloatArray, measure
     symbol="DSC",
     title="Distance consistency",
     question="Is each point nearest to the centroid of its own class in the embedding?",
+    says=("Classes lie apart", "Classes overlap"),
+    share="of the points lie nearest to the centroid of their own class",
     goals=("classes",),
     level="point",
     needs=("coordinates", "labels"),
@@ -23,10 +25,7 @@ from dreval.measures._measure import FloatArray, measure
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
     cost="O(n c d) time with c classes, O(n) memory.",
-    reference=(
-        "Sips, Neubert, Lewis & Hanrahan (2009), Selecting good views of high-dimensional data using class\n"
-        "consistency, Computer Graphics Forum 28(3), 831-838."
-    ),
+    reference="@sips2009.",
 )
 def distance_consistency(view: View) -> FloatArray:
     r"""Share of the points that are nearer to the centroid of their own class than to any other.

@@ -21,6 +21,7 @@ CONSTANT = define("distance_correlation.constant", ASSUMPTION, "the embedding is
     symbol="dCor",
     title="Distance correlation",
     question="Does the embedding depend on the data at all, in any form?",
+    says=("The embedding depends strongly on the data", "The embedding depends weakly on the data"),
     goals=("distances",),
     level="pair",
     needs=("pairs",),
@@ -32,10 +33,7 @@ CONSTANT = define("distance_correlation.constant", ASSUMPTION, "the embedding is
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, all pairs of 2000\n"
         "random points."
     ),
-    reference=(
-        "Székely, Rizzo & Bakirov (2007), Measuring and testing dependence by correlation of distances, Definitions 4\n"
-        "and 5."
-    ),
+    reference="@szekely2007, Definitions 4 and 5.",
 )
 def distance_correlation(view: View) -> Estimate:
     r"""Distance correlation of data and embedding, from doubly centered distances (V-statistic).

@@ -29,10 +29,7 @@ HELD = define(
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n p min(n, p)) time, O(n p + min(n, p)^2) memory.",
-    reference=(
-        "Szabo (2019), Dimensionality reduction (lecture slides, HEC Paris), energy preserved using d components;\n"
-        "Jolliffe (2002), Principal Component Analysis, 2nd ed., Section 6.1.1."
-    ),
+    reference="@szabo2019, energy preserved using d components; @jolliffe2002, Section 6.1.1.",
 )
 def energy_ratio(view: View) -> tuple[float, Notes]:
     r"""Share of the variance of the data in their first d principal components, for an embedding with d columns.

@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval._check import IntArray
 from dreval.geometry.blocks import View
-from dreval.measures._batches import INTEGRATION, near_points
+from dreval.measures._batches import near_points
 from dreval.measures._classes import members, row_blocks
 from dreval.measures._measure import measure
 
@@ -17,6 +17,7 @@ from dreval.measures._measure import measure
     symbol="GC",
     title="Connectivity of the labels",
     question="Is each label one connected piece of the graph of neighbors?",
+    says=("Each label is in one piece", "Labels are in pieces"),
     goals=("batches",),
     level="global",
     needs=("coordinates", "labels"),
@@ -28,7 +29,7 @@ from dreval.measures._measure import measure
     jumps="one point can join or cut a piece",
     caution="Labels that lie on top of each other do not show: read it beside measures of their separation.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    reference=INTEGRATION,
+    reference="@luecken2022.",
 )
 def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     r"""Mean over the labels of the share of their points in the largest connected piece of the label's graph.

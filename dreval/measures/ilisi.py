@@ -19,6 +19,7 @@ def _without(view: View, perplexity: int) -> FloatArray:
     symbol="iLISI",
     title="iLISI, mixing of batches",
     question="Are the batches mixed among the neighbors of a point?",
+    says=("Batches are mixed", "Batches are not mixed"),
     goals=("batches",),
     needs=("coordinates", "batch"),
     chance_formula=MIXED,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.measures._batches import INTEGRATION
 from dreval.measures._classes import SEPARATION, members, silhouette_widths
 from dreval.measures._measure import measure
 from dreval.records.notes import ASSUMPTION, Notes, define
@@ -21,6 +20,7 @@ WHICH = define(
     symbol="IL",
     title="Isolated labels",
     question="Are the labels that the fewest batches have apart from the others?",
+    says=("Labels of few batches are apart from the others", "Labels of few batches are mixed with others"),
     goals=("classes", "batches"),
     level="global",
     needs=("coordinates", "labels", "batch"),
@@ -31,7 +31,7 @@ WHICH = define(
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
     cost="O(n^2 d) time; O(n) memory beside one block of rows.",
-    reference=INTEGRATION + " In its form with silhouettes, as in scib-metrics.",
+    reference="@luecken2022. In its form with silhouettes, as in scib-metrics.",
 )
 def isolated_labels(view: View) -> tuple[float, Notes]:
     r"""Mean over the isolated labels of (1 + s) / 2, with s the mean silhouette width of the label.

@@ -49,6 +49,8 @@ def _chance(n: int, k: int) -> float:
     symbol="J",
     title="Jaccard similarity of neighborhoods",
     question="How far do the neighborhoods in data and embedding agree, relative to their union?",
+    says=("Many neighbors are kept", "Many neighbors are lost"),
+    grades=(1 / 3, 1 / 3),
     goals=("neighbors",),
     level="point",
     needs=("ranks",),
@@ -61,7 +63,7 @@ def _chance(n: int, k: int) -> float:
     ties=_ties,
     without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference="Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11.",
+    reference="@jaccard1912.",
 )
 def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Mean Jaccard similarity of the neighborhoods of each point.

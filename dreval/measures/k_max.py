@@ -23,15 +23,12 @@ from dreval.records.notes import Notes
     direction="none",
     bounds=(1.0, math.inf),
     chance="permutation",
-    reference=(
-        "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
-        "Letters 31."
-    ),
+    reference="@lee2010.",
 )
 def k_max(view: View) -> tuple[float, Notes]:
     r"""The number of neighbors K in 1, ..., n - 2 with the largest LCMC(K); the smallest such K.
 
-    .. math:: K_{\max} = \arg\max_K \left(Q_{NX}(K) - \frac{K}{n - 1}\right).
+    .. math:: K_{\max} = \mathrm{arg\,max}_K \left(Q_{NX}(K) - \frac{K}{n - 1}\right).
 
     It separates local from global scales: ``q_local`` is the mean of :math:`Q_{NX}` up to it, ``q_global`` beyond. A
     perfect copy has 1, yet neither direction is better: three well separated groups put it at the size of a group, and

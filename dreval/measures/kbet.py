@@ -28,6 +28,8 @@ FEW = define(
     symbol="kBET",
     title="kBET, neighborhoods with mixed batches",
     question="In how many neighborhoods do the batches have the shares that they have among all points?",
+    says=("Batches are mixed", "Batches are not mixed"),
+    share="of the neighborhoods have the batches of the whole",
     goals=("batches",),
     level="point",
     needs=("coordinates", "batch"),
@@ -38,10 +40,7 @@ FEW = define(
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=f"{NOISE} Near 1 its interval is too short unless n is many times the parameter size.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    reference=(
-        "Buettner, Miao, Wolf, Teichmann & Theis (2019), A test metric for assessing single-cell RNA-seq batch\n"
-        "correction, Nature Methods 16, 43-49; without its adaptation of k, and at all points, as in scib-metrics."
-    ),
+    reference="@buettner2019; without its adaptation of k, and at all points, as in scib-metrics.",
 )
 def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, Notes]:
     r"""Share of the points whose neighborhood a chi-squared test does not reject as a sample of all batches.

@@ -13,6 +13,7 @@ from dreval.records.notes import Notes
     symbol="tau_D",
     title="Kendall correlation of distances",
     question="Of two pairs of points, is the pair that is farther apart in the data farther apart in the embedding?",
+    says=("Distances keep their order", "Do not read distances between groups"),
     goals=("distances", "arrangement"),
     level="pair",
     needs=("pairs",),
@@ -25,7 +26,7 @@ from dreval.records.notes import Notes
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference="Kendall (1945), The treatment of ties in ranking problems; Knight (1966) for the algorithm.",
+    reference="@kendall1945. @knight1966 (algorithm).",
 )
 def kendall_distance(view: View) -> Estimate:
     r"""Kendall's tau-b of the n(n-1)/2 distances in the data with those in the embedding.

@@ -25,14 +25,12 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
     symbol="AMI",
     title="Adjusted mutual information of k-means clusters",
     question="Does k-means in the embedding find the classes, by the information that clusters have of them?",
+    says=("Clusters in the embedding are the classes", "Clusters in the embedding are not the classes"),
     goals=("classes", "prediction"),
     bounds=(-1.0, 1.0),
     chance_formula="0, exactly, whatever the sizes of classes and clusters",
     expected=_chance_level,
-    reference=(
-        "Vinh, Epps & Bailey (2010), Information theoretic measures for clusterings comparison, JMLR 11, 2837-2854,\n"
-        "with the arithmetic mean of the entropies, as in scikit-learn."
-    ),
+    reference="@vinh2010, with the arithmetic mean of the entropies, as in scikit-learn.",
     **KMEANS,
 )
 def kmeans_ami(view: View, n_clusters: int | None = None, n_init: int = 10) -> tuple[float, Notes]:

@@ -18,14 +18,12 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
     symbol="ARI",
     title="Adjusted Rand index of k-means clusters",
     question="Does k-means in the embedding find the classes, by pairs of points?",
+    says=("Clusters in the embedding are the classes", "Clusters in the embedding are not the classes"),
     goals=("classes", "prediction"),
     bounds=(-0.5, 1.0),
     chance_formula="0, exactly, whatever the sizes of classes and clusters",
     expected=_chance_level,
-    reference=(
-        "Hubert & Arabie (1985), Comparing partitions, J. Classification 2, 193-218, Eq. 5; lower bound: Chacon &\n"
-        "Rastrojo (2023), Minimum adjusted Rand index for two clusterings of a given size, Adv. Data Anal. Classif. 17."
-    ),
+    reference="@hubert1985, Eq. 5; lower bound: @chacon2023.",
     **KMEANS,
 )
 def kmeans_ari(view: View, n_clusters: int | None = None, n_init: int = 10) -> tuple[float, Notes]:

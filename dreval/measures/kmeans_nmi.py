@@ -26,13 +26,14 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
     symbol="NMI",
     title="Normalized mutual information (V-measure) of k-means clusters",
     question="What share of the information on the classes do k-means clusters of the embedding hold?",
+    says=("Clusters in the embedding are the classes", "Clusters in the embedding are not the classes"),
     goals=("classes", "prediction"),
     bounds=(0.0, 1.0),
     chance_formula=r":math:`2 \mathrm{E} I / (H_{class} + H_{cluster})`, with E I as in ``kmeans_ami``",
     expected=_chance_level,
     reference=(
-        "Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, 583-617, with the arithmetic mean of the entropies, as in\n"
-        "scikit-learn; with it equal to the V-measure of Rosenberg & Hirschberg (2007), EMNLP, 410-420."
+        "@strehl2002, with the arithmetic mean of the entropies, as in scikit-learn. "
+        "@rosenberg2007 (V-measure, which is then the same)."
     ),
     **KMEANS,
 )

@@ -54,6 +54,8 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     symbol="A",
     title="k-NN accuracy",
     question="Can the class of a point be predicted from its neighbors in the embedding?",
+    says=("Neighbors tell the class of a point", "Neighbors do not tell the class of many points"),
+    share="of the points have the class that {n_neighbors} neighbors predict",
     goals=("prediction",),
     level="point",
     needs=("coordinates", "labels"),
@@ -66,10 +68,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     without=_without,
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    reference=(
-        "Li & Wu (2022), Inverse Kernel Decomposition, Section 3.2 (k in {5, 10, 20}); 5-fold stratified\n"
-        "cross-validation."
-    ),
+    reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
 )
 def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
     r"""Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.

@@ -26,7 +26,7 @@ TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equa
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (550 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference="none: the two-sample Kolmogorov-Smirnov statistic (Smirnov 1939) of distances over their means.",
+    reference="none: the two-sample Kolmogorov-Smirnov statistic of distances over their means. @smirnov1939.",
 )
 def ks_distance(view: View) -> Estimate:
     r"""Largest difference between the distribution functions of the distances in the data and in the embedding.

@@ -13,6 +13,7 @@ from dreval.measures._measure import measure
     symbol="LC",
     title="Label-continuity",
     question="Do classes that overlap in the data overlap in the embedding as well?",
+    says=("Classes mixed in the data are shown mixed", "Classes mixed in the data may be shown apart"),
     goals=("classes", "arrangement"),
     **PAIRS_OF_CLASSES,
 )

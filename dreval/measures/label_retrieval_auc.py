@@ -18,6 +18,7 @@ ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone i
     symbol="AUC_L",
     title="Label retrieval",
     question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
+    says=("Classes lie together", "Classes are mixed"),
     goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
@@ -27,10 +28,7 @@ ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone i
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=SEPARATION,
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
-    reference=(
-        "Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143; with each point as\n"
-        "a query, averaged over points, as in the R package quadra (roc_auc)."
-    ),
+    reference="@hanley1982; with each point as a query, averaged over points, as in the R package quadra (roc_auc).",
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
     r"""Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.

@@ -13,6 +13,7 @@ from dreval.measures._measure import measure
     symbol="LT",
     title="Label-trustworthiness",
     question="Are classes that are separated in the data separated in the embedding?",
+    says=("Classes apart in the data are shown apart", "Classes apart in the data may be shown mixed"),
     goals=("classes", "arrangement"),
     **PAIRS_OF_CLASSES,
 )

@@ -24,6 +24,7 @@ EACH = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {value
     symbol="R2",
     title="R^2 of the latent variables",
     question="Can the true latent variables be recovered from the embedding by an affine map?",
+    says=("The latent variables can be read off", "Do not read off the latent variables"),
     goals=("latent",),
     level="global",
     needs=("coordinates", "latent"),
@@ -34,7 +35,7 @@ EACH = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {value
     expected=_chance_level,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
-    reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",
+    reference="@li2022, Section 3.1: affine alignment, mean R^2 of the latents.",
 )
 def latent_r2(view: View) -> tuple[float, Notes]:
     r"""Mean over the latent variables of R^2 after the best affine map of the embedding onto them.

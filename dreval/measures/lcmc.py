@@ -25,10 +25,7 @@ def _ceiling(n: int, k: int) -> float:
     ties=over_ties(Coranking.lcmc),
     without=lambda view, ks: coranking_without(view, ks).lcmc(),
     ceiling=_ceiling,
-    reference=(
-        "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"
-        "the co-ranking matrix Lee & Verleysen (2009), Neurocomputing 72."
-    ),
+    reference="@chen2009. @lee2009 (as a sum of the co-ranking matrix).",
 )
 def lcmc(view: View) -> tuple[FloatArray, Notes]:
     r"""Share of common neighbors minus its chance level, for K = 1, ..., n - 1.

@@ -23,6 +23,7 @@ def _chance_level(view: View, k: int) -> float:
     symbol="rho_r",
     title="Correlation of local radii",
     question="Are dense regions of the data dense in the embedding?",
+    says=("Dense regions are shown dense", "Do not read densities"),
     goals=("neighborhoods", "density"),
     level="pair",
     needs=("ranks",),
@@ -32,10 +33,7 @@ def _chance_level(view: View, k: int) -> float:
     expected=_chance_level,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
-    reference=(
-        "Narayan, Berger & Cho (2021), Assessing single-cell transcriptomic variability through density-preserving\n"
-        "data visualization (densMAP), with ranks in place of logarithms."
-    ),
+    reference="@narayan2021 (densMAP), with ranks in place of logarithms.",
 )
 def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     r"""Spearman correlation over the points of the distance to the k-th neighbor in the data and in the embedding.

@@ -11,6 +11,12 @@ from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
     symbol="MRRE_F",
     title="Relative rank error of neighbors in the embedding",
     question="How far are the ranks of neighbors in the embedding from their ranks in the data, near ones first?",
+    says=(
+        "Neighbors in the embedding are close in the data",
+        "Neighbors in the embedding are mostly close in the data",
+        "Neighbors in the embedding may be far apart in the data",
+    ),
+    grades=(0.8, 0.9),
     goals=("neighbors",),
     **RELATIVE_ERROR,
     counted="first",

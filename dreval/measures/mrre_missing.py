@@ -11,6 +11,12 @@ from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
     symbol="MRRE_M",
     title="Relative rank error of neighbors in the data",
     question="How far are the ranks of neighbors in the data from their ranks in the embedding, near ones first?",
+    says=(
+        "Neighbors in the data stay close in the embedding",
+        "Neighbors in the data mostly stay close in the embedding",
+        "Neighbors in the data may be far apart in the embedding",
+    ),
+    grades=(0.8, 0.9),
     goals=("neighbors",),
     **RELATIVE_ERROR,
 )

@@ -45,6 +45,8 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="NH",
     title="Neighborhood hit",
     question="Do points of one class lie together in the embedding?",
+    says=("Classes lie together", "Classes are mixed"),
+    share="of the {n_neighbors} nearest neighbors have the class of the point",
     goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
@@ -62,7 +64,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     without=_without,
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    reference=("Paulovich, Nonato, Minghim & Levkowitz (2008), Least square projection, IEEE TVCG 14(3), 564-575."),
+    reference="@paulovich2008.",
 )
 def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Mean share of the k nearest neighbors of a point in the embedding that have its class.

@@ -33,6 +33,9 @@ def _chance(n: int, k: int) -> float:
     symbol="Q",
     title="Neighborhood overlap",
     question="What share of the neighbors in the data are neighbors in the embedding?",
+    says=("Many neighbors are kept", "Many neighbors are lost"),
+    grades=(0.5, 0.5),
+    share="of the {n_neighbors} nearest are kept",
     goals=("neighbors",),
     level="point",
     needs=("ranks",),
@@ -46,10 +49,7 @@ def _chance(n: int, k: int) -> float:
     ties=_ties,
     without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference=(
-        "Roy (2021), Trustworthy Dimensionality Reduction, Section 1.3 (topological stability measure);\n"
-        "equal to Q_NX(k) of Lee & Verleysen (2009), Quality assessment of dimensionality reduction."
-    ),
+    reference="@roy2021, Section 1.3 (topological stability measure). @lee2009 (as Q_NX(k)).",
 )
 def neighborhood_overlap(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Mean share of the k nearest neighbors that data and embedding have in common.

@@ -34,6 +34,7 @@ def _without(view: View) -> FloatArray:
     symbol="r_D",
     title="Pearson correlation of distances",
     question="Are distances in the embedding a linear function of those in the data?",
+    says=("Distances grow in proportion", "Do not read distances between groups"),
     goals=("distances", "arrangement"),
     level="pair",
     needs=("pairs",),
@@ -47,10 +48,7 @@ def _without(view: View) -> FloatArray:
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference=(
-        "Geng, Zhan & Zhou (2005), Supervised nonlinear dimensionality reduction for visualization and\n"
-        "classification; Mantel (1967), The detection of disease clustering and a generalized regression approach."
-    ),
+    reference="@geng2005; @mantel1967.",
 )
 def pearson_distance(view: View) -> Estimate:
     r"""Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.

@@ -19,6 +19,7 @@ NARROW = define(
     symbol="u",
     title="Procrustes disparity",
     question="Does the embedding as a whole have the shape of the data, up to its unit?",
+    says=("The whole has the shape of the data", "Do not read the shape of the whole"),
     goals=("distances", "arrangement"),
     level="global",
     needs=("coordinates", "features"),
@@ -29,10 +30,7 @@ NARROW = define(
     default=7,
     without=lambda view: disparity_without(view.X[view.population], view.Y[view.population]),
     cost="O(n p d) time, O(n p) memory.",
-    reference=(
-        "Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY; equal to\n"
-        "scipy.spatial.procrustes."
-    ),
+    reference="@roy2021, Definition 3, divided by tr S_YY; equal to scipy.spatial.procrustes.",
 )
 def procrustes_disparity(view: View) -> tuple[float, Notes]:
     r"""Share of variance left after the best translation, rotation, reflection and scaling of the embedding.

@@ -15,6 +15,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="R",
     title="Local Procrustes R",
     question="Does each neighborhood have its true size and shape in the embedding? In squared units of the data.",
+    says=("Neighborhoods keep shape and size", "Neighborhoods lose shape or size"),
     goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
@@ -25,7 +26,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     default=None,
     without=_without,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eqs. 1 and 3.",
+    reference="@goldberg2009, Eqs. 1 and 3.",
 )
 def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Mean Procrustes statistic of the neighborhoods, in squared units of the data.

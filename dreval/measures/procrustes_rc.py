@@ -16,6 +16,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="R_C",
     title="Local Procrustes R_C",
     question="Does each neighborhood have its true shape in the embedding, at any scale?",
+    says=("Neighborhoods keep their shape", "Neighborhoods lose their shape"),
     goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
@@ -26,10 +27,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     default=5,
     without=_without,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference=(
-        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 7, with the scale c = tr\n"
-        "L / tr(Y'HY) (printed without the centering H)."
-    ),
+    reference="@goldberg2009, Eq. 7, with the scale c = tr L / tr(Y'HY) (printed without the centering H).",
 )
 def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, translated and scaled.

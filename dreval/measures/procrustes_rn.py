@@ -24,6 +24,7 @@ UNIT = define(
     symbol="R_N",
     title="Local Procrustes R_N",
     question="Does each neighborhood have its true size and shape in the embedding? Relative to its size.",
+    says=("Neighborhoods keep shape and size", "Neighborhoods lose shape or size"),
     goals=("neighborhoods", "density"),
     level="point",
     needs=("neighbors", "features"),
@@ -34,10 +35,7 @@ UNIT = define(
     default=None,
     without=_without,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference=(
-        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4; neighborhoods contain\n"
-        "their own point."
-    ),
+    reference="@goldberg2009, Eq. 4; neighborhoods contain their own point.",
 )
 def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""Mean Procrustes statistic of the neighborhoods, each relative to its own size.

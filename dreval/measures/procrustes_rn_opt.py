@@ -14,6 +14,7 @@ from dreval.records.notes import Notes
     symbol="R_N,opt",
     title="Local Procrustes R_N at the best scale",
     question="Does each neighborhood have its true size and shape, once the whole embedding is scaled optimally?",
+    says=("Neighborhoods keep shape and size", "Neighborhoods lose shape or size"),
     goals=("neighborhoods", "density"),
     level="point",
     needs=("neighbors", "features"),
@@ -25,10 +26,7 @@ from dreval.records.notes import Notes
     default=6,
     without=lambda view, n_neighbors: best_scale_without(view, n_neighbors),
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference=(
-        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4, minimized over one\n"
-        "global scale of the embedding."
-    ),
+    reference="@goldberg2009, Eq. 4, minimized over one global scale of the embedding.",
 )
 def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""R_N of the embedding at the scale that minimizes it.

@@ -11,6 +11,7 @@ from dreval.measures._measure import FloatArray, measure
     symbol="R_PCA",
     title="Local Procrustes R_PCA",
     question="Does the leading plane of each neighborhood have its true size and shape? In squared units of the data.",
+    says=("Planes of neighborhoods keep shape and size", "Planes of neighborhoods lose shape or size"),
     goals=("neighborhoods",),
     level="point",
     needs=("neighbors", "features"),
@@ -20,7 +21,7 @@ from dreval.measures._measure import FloatArray, measure
     invariances=frozenset({"translation", "rotation"}),
     default=None,
     cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
-    reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 6.",
+    reference="@goldberg2009, Eq. 6.",
 )
 def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""Mean Procrustes statistic after projecting each neighborhood on its d leading principal directions.

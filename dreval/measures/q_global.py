@@ -16,15 +16,14 @@ NO_SCALE = define("q_global.none", ASSUMPTION, "K_max is n - 2: no larger scale 
     symbol="Q_global",
     title="Global quality",
     question="What share of neighbors is kept at global scales, beyond K_max?",
+    says=("Large neighborhoods are largely kept", "Large neighborhoods are largely lost"),
+    grades=(0.45, 0.55),
     goals=("distances", "arrangement"),
     level="global",
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    reference=(
-        "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
-        "Letters 31."
-    ),
+    reference="@lee2010.",
 )
 def q_global(view: View) -> tuple[float, Notes]:
     r"""Mean of Q_NX(K) over K = K_max + 1, ..., n - 2.

@@ -14,15 +14,14 @@ from dreval.records.notes import Notes
     symbol="Q_local",
     title="Local quality",
     question="What share of neighbors is kept at local scales, up to K_max?",
+    says=("Small neighborhoods are largely kept", "Small neighborhoods are largely lost"),
+    grades=(0.45, 0.55),
     goals=("neighbors",),
     level="global",
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    reference=(
-        "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
-        "Letters 31."
-    ),
+    reference="@lee2010.",
 )
 def q_local(view: View) -> tuple[float, Notes]:
     r"""Mean of Q_NX(K) over K = 1, ..., K_max.

@@ -25,10 +25,7 @@ def _chance(n: int, k: int) -> float:
     chance_formula=":math:`K / (n - 1)`",
     ties=over_ties(Coranking.q_nx),
     without=lambda view, ks: coranking_without(view, ks).q_nx,
-    reference=(
-        "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
-        "Neurocomputing 72."
-    ),
+    reference="@lee2009.",
 )
 def q_nx(view: View) -> tuple[FloatArray, Notes]:
     r"""Share of the K nearest neighbors that data and embedding have in common, for K = 1, ..., n - 1.

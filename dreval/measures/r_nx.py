@@ -20,10 +20,7 @@ from dreval.records.notes import Notes
     chance=0.0,
     ties=over_ties(Coranking.r_nx),
     without=lambda view, ks: coranking_without(view, ks).r_nx(),
-    reference=(
-        "Lee, Renard, Bernard, Dupont & Verleysen (2013), Type 1 and 2 mixtures of Kullback-Leibler divergences,\n"
-        "Neurocomputing 112."
-    ),
+    reference="@lee2013divergences.",
 )
 def r_nx(view: View) -> tuple[FloatArray, Notes]:
     r"""Share of common neighbors rescaled to 0 at chance level and 1 for a perfect copy, for K = 1, ..., n - 2.

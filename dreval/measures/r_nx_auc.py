@@ -26,6 +26,8 @@ def _limits(n: int) -> tuple[float, float]:
     symbol="AUC",
     title="Area under R_NX",
     question="How far are neighborhoods of all sizes kept, with most weight on small ones?",
+    says=("Over all sizes, neighborhoods are largely kept", "Over all sizes, neighborhoods are largely lost"),
+    grades=(0.45, 0.55),
     goals=("neighbors", "distances"),
     level="point",
     direction="higher",
@@ -36,10 +38,7 @@ def _limits(n: int) -> tuple[float, float]:
     area_of="r_nx",
     ties=over_ties(lambda found: found.areas),
     without=lambda view: coranking_without(view).areas,
-    reference=(
-        "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbor embedding,\n"
-        "Neurocomputing 169 (mean of R_NX with weights 1/K)."
-    ),
+    reference="@lee2015 (mean of R_NX with weights 1/K).",
 )
 def r_nx_auc(view: View) -> FloatArray:
     r"""Mean of R_NX(K) over all K with weights 1/K: the area under the curve with K on a log scale.

@@ -23,6 +23,7 @@ DRAWN = define("reconstruction_error.drawn", LIMIT, "Fitted on {drawn} points dr
     symbol="E",
     title="Reconstruction error",
     question="How much of the data cannot be reconstructed from the embedding, for points held out from the fit?",
+    says=("The data can be computed from the embedding", "Much of the data cannot be computed from the embedding"),
     goals=("reconstruction",),
     needs=("reconstruction", "features"),
     direction="lower",
@@ -31,10 +32,7 @@ DRAWN = define("reconstruction_error.drawn", LIMIT, "Fitted on {drawn} points dr
     invariances=frozenset({"translation", "rotation", "scale"}),
     choices={"rule": RULES},
     cost="O(n^3) time for each fold, O(n^2) memory, on at most 1000 points.",
-    reference=(
-        "Hammer, Bunte & Biehl (2010), Some steps towards a general principle for dimensionality reduction mappings,\n"
-        "Section 4."
-    ),
+    reference="@hammer2010, Section 4.",
 )
 def reconstruction_error(
     X: Any,

@@ -31,6 +31,7 @@ EQUAL = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points
     symbol="E",
     title="Sammon stress",
     question="How far are the distances in the embedding from those in the data, near pairs weighing most?",
+    says=("Distances are those of the data, up to the unit", "Distances are far from those in the data"),
     goals=("distances",),
     level="pair",
     needs=("pairs",),
@@ -42,7 +43,7 @@ EQUAL = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference="Sammon (1969), A nonlinear mapping for data structure analysis, Eq. 1.",
+    reference="@sammon1969, Eq. 1.",
 )
 def sammon_stress(view: View) -> Estimate:
     r"""Squared errors of the distances, each divided by the distance in the data.

@@ -11,6 +11,8 @@ from dreval.measures._measure import FloatArray, measure
     symbol="SIL",
     title="Silhouette of the classes",
     question="Are the classes compact and separated in the embedding?",
+    says=("Classes are compact and apart", "Classes overlap"),
+    grades=(0.25, 0.5),
     goals=("classes",),
     level="point",
     needs=("coordinates", "labels"),
@@ -21,7 +23,7 @@ from dreval.measures._measure import FloatArray, measure
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
     cost="O(n^2 d) time; O(n) memory beside one block of rows.",
-    reference="Rousseeuw (1987), Silhouettes, J. Computational and Applied Mathematics 20, 53-65.",
+    reference="@rousseeuw1987.",
 )
 def silhouette(view: View) -> FloatArray:
     r"""Mean silhouette width of the points in the embedding, with the classes as clusters.

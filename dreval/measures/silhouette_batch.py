@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
-from dreval.measures._batches import INTEGRATION, MIXED, NOISE
+from dreval.measures._batches import MIXED, NOISE
 from dreval.measures._classes import Members, members, silhouette_widths
 from dreval.measures._measure import measure
 from dreval.records.notes import ASSUMPTION, Notes, define
@@ -20,6 +20,7 @@ LEFT = define(
     symbol="ASW_B",
     title="Silhouette of the batches",
     question="Within each label, do the batches lie on each other?",
+    says=("Within labels, batches lie on each other", "Within labels, batches lie apart"),
     goals=("batches",),
     level="global",
     needs=("coordinates", "labels", "batch"),
@@ -31,7 +32,7 @@ LEFT = define(
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=NOISE,
     cost="O(sum of n_c^2 d) time for labels of n_c points; O(n) memory beside one block of rows.",
-    reference=INTEGRATION,
+    reference="@luecken2022.",
 )
 def silhouette_batch(view: View) -> tuple[float, Notes]:
     r"""Mean over the labels of 1 - |s|, with s the silhouette widths of its points with the batches as clusters.

@@ -29,9 +29,8 @@ POINTS = 5000  # of more points, the trees of so many drawn at random are compar
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time, O(n) memory; beyond n = 5000 those of 5000 random points.",
     reference=(
-        "Rieck & Leitte (2015), Persistent homology for the evaluation of dimensionality reduction schemes, Computer\n"
-        "Graphics Forum 34(3), 431-440, for the comparison of persistence diagrams; here those of dimension 0, with\n"
-        "lengths over their means in place of data scaled beforehand, matched in order."
+        "@rieck2015, for the comparison of persistence diagrams; here those of dimension 0, with lengths over their "
+        "means in place of data scaled beforehand, matched in order."
     ),
 )
 def spanning_tree_distance(view: View) -> Estimate:

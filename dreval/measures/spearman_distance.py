@@ -16,6 +16,7 @@ from dreval.records.notes import Notes
     symbol="rho_D",
     title="Spearman correlation of distances",
     question="Are pairs of points that are far apart in the data far apart in the embedding?",
+    says=("Distances keep their order", "Do not read distances between groups"),
     goals=("distances", "arrangement"),
     level="pair",
     needs=("pairs",),
@@ -30,10 +31,7 @@ from dreval.records.notes import Notes
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference=(
-        "Espadoto et al. (2021), Toward a quantitative survey of dimension reduction techniques, Section 3 (Shepard\n"
-        "goodness)."
-    ),
+    reference="@espadoto2021, Section 3 (Shepard goodness).",
 )
 def spearman_distance(view: View) -> Estimate:
     r"""Spearman correlation of the n(n-1)/2 distances in the data with those in the embedding: Shepard goodness.

@@ -13,6 +13,10 @@ from dreval.measures._measure import measure
     symbol="St",
     title="Steadiness",
     question="Are clusters of the embedding clusters of the data (no false groups)?",
+    says=(
+        "Clusters in the embedding are clusters of the data",
+        "Clusters in the embedding may be no clusters of the data",
+    ),
     goals=("arrangement",),
 )
 def steadiness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimate:

@@ -41,6 +41,7 @@ def _without(view: View, kind: str) -> FloatArray:
     symbol="S",
     title="Stress",
     question="How far are the distances in the embedding from those in the data, in the same unit?",
+    says=("Distances are those of the data", "Distances are far from those in the data"),
     goals=("distances",),
     level="pair",
     needs=("pairs",),
@@ -53,10 +54,7 @@ def _without(view: View, kind: str) -> FloatArray:
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference=(
-        "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis; Espadoto\n"
-        "et al. (2021), Toward a quantitative survey of dimension reduction techniques (normalized stress)."
-    ),
+    reference="@kruskal1964; @espadoto2021 (normalized stress).",
 )
 def stress(view: View, kind: str = "normalized") -> Estimate:
     r"""How far the distances of all pairs in the embedding are from those in the data.

@@ -16,6 +16,7 @@ ZERO = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embeddi
     symbol="S_0",
     title="Nonmetric stress",
     question="How far are the distances in the embedding from an isotonic fit on the order of those in the data?",
+    says=("Distances keep their order", "Do not read distances between groups"),
     goals=("distances",),
     level="pair",
     needs=("pairs",),
@@ -26,10 +27,7 @@ ZERO = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embeddi
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (400 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference=(
-        "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis (stress-1,\n"
-        "primary approach to ties)."
-    ),
+    reference="@kruskal1964 (stress-1, primary approach to ties).",
 )
 def stress_nonmetric(view: View) -> Estimate:
     r"""Kruskal's stress-1: distances in the embedding against their isotonic fit on the order of those in the data.

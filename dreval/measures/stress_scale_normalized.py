@@ -33,6 +33,7 @@ def _without(view: View) -> FloatArray:
     symbol="S_N",
     title="Scale-normalized stress",
     question="How far are the distances in the embedding from those in the data, at the best scale of the embedding?",
+    says=("Distances are those of the data, up to the unit", "Distances are far from those in the data"),
     goals=("distances", "classes"),
     level="pair",
     needs=("pairs",),
@@ -44,10 +45,7 @@ def _without(view: View) -> FloatArray:
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),
-    reference=(
-        'Smelser, Miller & Kobourov (2024), "Normalized stress" is not normalized: how to interpret stress correctly;\n'
-        "Borg & Groenen (2005), Modern Multidimensional Scaling, Section 11.1."
-    ),
+    reference="@smelser2024; @borg2005, Section 11.1.",
 )
 def stress_scale_normalized(view: View) -> Estimate:
     r"""Stress at the best scale of the embedding.

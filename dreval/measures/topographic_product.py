@@ -31,10 +31,7 @@ COINCIDE = define(
     ceiling=lambda _n, _k: 0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
-    reference=(
-        "Bauer & Pawelzik (1992), Quantifying the neighborhood preservation of self-organizing feature maps, IEEE\n"
-        "Transactions on Neural Networks 3(4), 570-579, Eqs. 2 to 9, with k neighbors in place of all n - 1."
-    ),
+    reference="@bauer1992, Eqs. 2 to 9, with k neighbors in place of all n - 1.",
 )
 def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""Mean logarithm of how much farther the neighbors of one space are in the other, over all points and l <= k.

@@ -69,6 +69,10 @@ CONSTANT = define(
     symbol="max u",
     title="Tractable consistency measure",
     question="How far can a small smooth change of the reconstructed data change the embedding?",
+    says=(
+        "Small changes of the data change the embedding little",
+        "Small changes of the data may change the embedding much",
+    ),
     goals=("method",),
     needs=("method", "features"),
     direction="lower",
@@ -77,7 +81,7 @@ CONSTANT = define(
     invariances=frozenset({"translation", "rotation", "scale"}),
     choices={"transformation": TRANSFORMATIONS, "kernel": RADIAL_KERNELS},
     cost="One run of the method for each transformation and reseed; for PCA O(p^3) for each. O(n^2) memory.",
-    reference="Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, divided by tr S_Y~Y~.",
+    reference="@roy2021, Definitions 4 and 5, divided by tr S_Y~Y~.",
 )
 def tractable_consistency(
     X: Any,

@@ -31,6 +31,8 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     symbol="A_3",
     title="Triplet accuracy",
     question="Of two other points, is the one that is nearer in the data nearer in the embedding?",
+    says=("Of two points the nearer one is shown nearer", "Do not read distances between groups"),
+    share="of triplets keep their order",
     goals=("distances", "classes", "arrangement"),
     level="point",
     needs=("pairs",),
@@ -43,10 +45,7 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     without=_without,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
-    reference=(
-        "Wang, Huang, Rudin & Shaposhnik (2021), Understanding how dimension reduction tools work, Section 2 (random\n"
-        "triplet accuracy)."
-    ),
+    reference="@wang2021, Section 2 (random triplet accuracy).",
 )
 def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:
     r"""Share of triplets (i, j, l) whose distances from i to j and to l have the same order in both spaces.

@@ -35,6 +35,7 @@ FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}
     symbol="u",
     title="Trustability measure",
     question="Does the method return the data, up to scale, when it may use as many dimensions as they have?",
+    says=("The method returns the data where it could", "The method changes the data even where it need not"),
     goals=("method",),
     needs=("method", "features"),
     direction="lower",
@@ -42,7 +43,7 @@ FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}
     chance="mean u over 20 random permutations of the embedding's rows",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="One run of the method at d = p, and O(n p^2) time.",
-    reference="Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY.",
+    reference="@roy2021, Definition 3, divided by tr S_YY.",
 )
 def trustability(
     X: Any,

@@ -22,6 +22,12 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     symbol="T",
     title="Trustworthiness",
     question="Are the neighbors of a point in the embedding also close to it in the data?",
+    says=(
+        "Neighbors in the embedding are close in the data",
+        "Neighbors in the embedding are mostly close in the data",
+        "Neighbors in the embedding may be far apart in the data",
+    ),
+    grades=(0.8, 0.9),
     goals=("neighbors",),
     level="point",
     needs=("ranks",),
@@ -34,10 +40,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ties=_ties,
     without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference=(
-        "Venna & Kaski (2001), Neighborhood preservation in nonlinear projection methods, Eq. 1; for k >= n/2 the\n"
-        "normalization of Venna (2007), so that the range is [0, 1] for every k."
-    ),
+    reference=("@venna2001, Eq. 1. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
 )
 def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
     r"""How far the neighbors in the embedding are neighbors in the data.

@@ -25,8 +25,7 @@ from dreval.records.notes import Notes
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (700 MB there); beyond, 2,000,000 random pairs."
     ),
     reference=(
-        "Heiser & Lau (2020), A quantitative framework for evaluating single-cell data structure preservation, Cell\n"
-        "Reports 31(5) (earth mover's distance); with distances over their means in place of a scale from the\n"
+        "@heiser2020 (earth mover's distance); with distances over their means in place of a scale from the "
         "smallest to the largest, which one outlier decides."
     ),
 )

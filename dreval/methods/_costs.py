@@ -21,6 +21,7 @@ from dreval.geometry.pairs import condensed_distances
 from dreval.methods._local import barycenter_matrix
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates
+from dreval.references import Cites
 
 COSTS: dict[str, type[Any]] = {}  # every cost by its name
 
@@ -34,7 +35,7 @@ class Stage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CostCard:
+class CostCard(Cites):
     """What is known of a cost.
 
     ``scale`` says whether the unit of the embedding "follows" that of the data or is "ignored" (fixed by the cost);
@@ -120,8 +121,7 @@ class Stress(Cost):
     formula="sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 / sum_{i<j} |x_i - x_j|^2",
     scale="follows",
     invariance="rotation",
-    reference="Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric "
-    "hypothesis. Psychometrika 29, 1-27.",
+    reference="@kruskal1964.",
 )
 class MetricMDS(Stress):
     """All distances count alike. 4 n^2 bytes for the distances."""
@@ -136,8 +136,7 @@ class MetricMDS(Stress):
     formula="sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 / |x_i - x_j| / sum_{i<j} |x_i - x_j|",
     scale="follows",
     invariance="rotation",
-    reference="Sammon, J. W. (1969). A nonlinear mapping for data structure analysis. IEEE Transactions on Computers "
-    "C-18, 401-409.",
+    reference="@sammon1969.",
 )
 class Sammon(Stress):
     """Small distances count more; pairs of duplicates are left out."""
@@ -154,8 +153,7 @@ class Sammon(Stress):
     formula="sum_{i<j} (g_ij - |y_i - y_j|)^2 / sum_{i<j} g_ij^2, g the shortest paths in the graph of neighbors",
     scale="follows",
     invariance="rotation",
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Table 2, after Tenenbaum, J. B., de Silva, V., Langford, J. C. "
-    "(2000). A global geometric framework for nonlinear dimensionality reduction. Science 290, 2319-2323.",
+    reference="@hammer2010, Table 2. @tenenbaum2000.",
 )
 class Isomap(Stress):
     """Metric scaling of geodesics. ``disconnected`` is "error" or "connect", for a graph in parts."""
@@ -180,8 +178,7 @@ class Isomap(Stress):
     "sum_i |x_i - mean|^2",
     scale="follows",
     invariance="rotation",
-    reference="Weinberger, K. Q., Saul, L. K. (2006). An introduction to nonlinear dimensionality reduction by maximum "
-    "variance unfolding. AAAI, 1683-1686.",
+    reference="@weinberger2006aaai.",
 )
 class MVU(Cost):
     """Edges e of the graph of nearest neighbors keep their squared lengths up to what the penalty lets pass.
@@ -226,7 +223,7 @@ UNSEEN = 1e-10  # singular values of the embedding below this, relative to the l
     formula="min_B sum_i |x_i - mean - B'(y_i - mean)|^2 / sum_i |x_i - mean|^2",
     scale="follows",
     invariance="affine",
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 4, with f^-1 linear and at its optimum.",
+    reference="@hammer2010, Section 4, with f^-1 linear and at its optimum.",
 )
 class Reconstruction(Cost):
     """A share in [0, 1]. The linear decoder is solved for, so that the cost is a function of the embedding alone.
@@ -313,8 +310,7 @@ class Quotient(Cost):
     formula="tr (Yc'DYc)^-1 Y'(D - W)Y: sum_{i<j} w_ij |y_i - y_j|^2 under Y'DY = I, Y'D1 = 0",
     scale="ignored",
     invariance="affine",
-    reference="Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data "
-    "representation. Neural Computation 15, 1373-1396.",
+    reference="@belkin2003.",
 )
 class Laplacian(Quotient):
     """W is 1 on edges, or exp(-|x_i - x_j|^2 / bandwidth); D holds its row sums."""
@@ -336,8 +332,7 @@ class Laplacian(Quotient):
     formula="tr (Yc'Yc)^-1 Y'(I - W)'(I - W)Y: sum_i |y_i - sum_j w_ij y_j|^2 under Y'Y = I, Y'1 = 0",
     scale="ignored",
     invariance="affine",
-    reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
-    "Science 290, 2323-2326.",
+    reference="@roweis2000.",
 )
 class LLE(Quotient):
     """W holds the weights, with ridge ``reg``, by which k neighbors combine to each point."""
@@ -386,7 +381,7 @@ class NeighborCost(Cost):
     formula="sum_i sum_j p_{j|i} log(p_{j|i} / q_{j|i}), q_{j|i} proportional to exp(-|y_i - y_j|^2)",
     scale="ignored",
     invariance="rotation",
-    reference="Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. NIPS 15, 833-840.",
+    reference="@hinton2003.",
 )
 class SNE(NeighborCost):
     """The sum over points of Kullback-Leibler divergences of conditional probabilities."""
@@ -420,7 +415,7 @@ class SNE(NeighborCost):
     formula="sum_{i != j} p_ij log(p_ij / q_ij), q_ij proportional to exp(-|y_i - y_j|^2), sum 1 over all pairs",
     scale="ignored",
     invariance="rotation",
-    reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605, Section 3.1.",
+    reference="@vandermaaten2008, Section 3.1.",
 )
 class SymmetricSNE(NeighborCost):
     """One Kullback-Leibler divergence of the joint probabilities p_ij = (p_{j|i} + p_{i|j}) / 2n."""
@@ -452,7 +447,7 @@ NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs ov
     formula="sum_{i != j} p_ij log(p_ij / q_ij), q_ij proportional to (1 + |y_i - y_j|^2 / dof)^(-(dof + 1) / 2)",
     scale="ignored",
     invariance="rotation",
-    reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605.",
+    reference="@vandermaaten2008.",
 )
 class TSNE(NeighborCost):
     """One divergence of joint probabilities, with heavy tails in the embedding.
@@ -528,8 +523,7 @@ FIRST, ROUNDS = 1e-3, 20  # repulsion to start with, relative to the wanted one,
     "|x_i - x_j|^2 with sum 1",
     scale="ignored",
     invariance="rotation",
-    reference="Carreira-Perpinan, M. A. (2010). The elastic embedding algorithm for dimensionality reduction. ICML, "
-    "167-174, Eq. 5.",
+    reference="@carreira2010, Eq. 5.",
 )
 class ElasticEmbedding(NeighborCost):
     """Springs between neighbors, and a repulsion that grows with the distance of the data.

@@ -20,6 +20,7 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import median_rule, radial_values
 from dreval.methods._method import FloatArray
 from dreval.methods._networks import backward, forward, initial, input_jacobian, unpack
+from dreval.references import Cites
 
 Pullback = Callable[[FloatArray], FloatArray]
 MAPPINGS: dict[str, type[Any]] = {}  # every mapping by its name
@@ -27,7 +28,7 @@ RANK = 1e-10  # singular values of features below this, relative to the largest,
 
 
 @dataclass(frozen=True)
-class MappingCard:
+class MappingCard(Cites):
     """What is known of a mapping; ``explicit`` says whether it is defined at new points."""
 
     name: str
@@ -150,7 +151,7 @@ class FeatureMapping(Mapping):
     title="Free points",
     formula="y_i = theta_i",
     explicit=False,
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 2.",
+    reference="@hammer2010, Section 2.",
 )
 class FreePoints(Mapping):
     """Every point has its own place: n d parameters, and nothing is said of other points."""
@@ -173,7 +174,7 @@ class FreePoints(Mapping):
     title="Linear map",
     formula="f(x) = A x + b",
     explicit=True,
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 3, f_W(x) = A x.",
+    reference="@hammer2010, Section 3, f_W(x) = A x.",
 )
 class Linear(FeatureMapping):
     """d p parameters. The columns of the data are the features."""
@@ -197,8 +198,7 @@ class Linear(FeatureMapping):
     title="Kernel expansion",
     formula="f(x) = sum_l a_l exp(-|x - c_l|^2 / (2 sigma^2)) + b",
     explicit=True,
-    reference="Gisbrecht, A., Schulz, A., Hammer, B. (2015). Parametric nonlinear dimensionality reduction using "
-    "kernel t-SNE. Neurocomputing 147, 71-82.",
+    reference="@gisbrecht2015.",
 )
 class KernelExpansion(FeatureMapping):
     """``n_centers`` rows drawn without replacement are the centers; sigma is half the median of their distances."""
@@ -240,7 +240,7 @@ ROUNDS = 100  # of Lloyd's algorithm
     title="Locally linear map",
     formula="f(x) = sum_k r_k(x) (A_k V_k' (x - c_k) + b_k), r_k(x) proportional to exp(-|x - c_k|^2 / (2 s^2))",
     explicit=True,
-    reference="Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15, 841-848, Eq. 2.",
+    reference="@teh2003, Eq. 2.",
 )
 class LocallyLinear(FeatureMapping):
     """Affine maps of the local principal coordinates of ``n_charts`` pieces.
@@ -308,8 +308,7 @@ FloatArray = npt.NDArray[np.float64]
     title="Multilayer perceptron",
     formula="f(x) = W_L tanh(... tanh(W_1 x + b_1) ...) + b_L",
     explicit=True,
-    reference="van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. "
-    "AISTATS, 384-391.",
+    reference="@vandermaaten2009.",
 )
 class MultilayerPerceptron(Mapping):
     """Layers of ``hidden`` widths that end in tanh, then an affine one.

@@ -25,6 +25,7 @@ from dreval.glossary import block, filled
 from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
+from dreval.references import Cites
 
 FloatArray = npt.NDArray[np.float64]
 UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
@@ -32,7 +33,7 @@ FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and 
 
 
 @dataclass(frozen=True, repr=False)
-class MethodCard:
+class MethodCard(Cites):
     """What is known of a method.
 
     ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
@@ -83,7 +84,8 @@ def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
 
     def attach(cls: type[Method]) -> type[Method]:
         cls.card = MethodCard(name=cls.__module__.rsplit(".", 1)[-1], class_name=cls.__name__, **fields)
-        cls.__doc__ = filled(cls.__doc__, {**ENTRIES, "cost": textwrap.fill(f"Cost: {cls.card.complexity}.", 112)})
+        own = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
+        cls.__doc__ = filled(cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in own.items()}})
         return cls
 
     return attach

@@ -17,8 +17,7 @@ from dreval.methods._networks import Encoder, backward, forward
     supervised=False,
     complexity="O(epochs n w) time with w weights, O(n p + w) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Kramer, M. A. (1991). Nonlinear principal component analysis using autoassociative neural networks. "
-    "AIChE Journal 37, 233-243.",
+    reference="@kramer1991.",
 )
 class Autoencoder(Encoder):
     r"""Autoencoder: coordinates from which a network can give the data back.
@@ -70,8 +69,7 @@ class Autoencoder(Encoder):
 
     References
     ----------
-    Kramer, M. A. (1991). Nonlinear principal component analysis using autoassociative neural networks. *AIChE Journal*
-    37, 233-243.
+    %(reference)s
     Kingma, D. P., Ba, J. (2015). Adam: a method for stochastic optimization. *ICLR*, Algorithm 1.
 
     Examples

@@ -18,7 +18,7 @@ from dreval.methods._supervised import LinearScores, whiten
     supervised=True,
     complexity="O(n (p^2 + q^2)) time, O(n (p + q)) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Hotelling, H. (1936). Relations between two sets of variates. Biometrika 28, 321-377.",
+    reference="@hotelling1936.",
 )
 class CCA(LinearScores):
     r"""Canonical correlation analysis: the combinations of X that correlate most with combinations of a second set y.
@@ -71,7 +71,7 @@ class CCA(LinearScores):
 
     References
     ----------
-    Hotelling, H. (1936). Relations between two sets of variates. *Biometrika* 28, 321-377.
+    %(reference)s
 
     Examples
     --------

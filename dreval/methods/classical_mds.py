@@ -26,7 +26,7 @@ METRICS = ("euclidean", "precomputed")
     distances=True,
     scale="follows",
     max_components=lambda n, p, parameters: n - 1 if parameters["metric"] == "precomputed" else min(n - 1, p),
-    reference="Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. Psychometrika 17, 401-419.",
+    reference="@torgerson1952.",
 )
 class ClassicalMDS(Method):
     r"""Classical multidimensional scaling: coordinates whose inner products fit those behind the distances.
@@ -79,7 +79,7 @@ class ClassicalMDS(Method):
 
     References
     ----------
-    Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. *Psychometrika* 17, 401-419.
+    %(reference)s
     Gower, J. C. (1968). Adding a point to vector diagrams in multivariate analysis. *Biometrika* 55, 582-585.
 
     Examples

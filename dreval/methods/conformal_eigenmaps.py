@@ -37,8 +37,7 @@ SETTLED = 1e-11  # steps end when the map moves less than this; its trace is 1
     supervised=False,
     complexity="as for locally linear embedding, and O(n k^2 m^4) time for m functions",
     max_components=lambda n, _p, params: min(n - 1, params["n_functions"]),
-    reference="Sha, F., Saul, L. K. (2005). Analysis and extension of spectral methods for nonlinear dimensionality "
-    "reduction. International Conference on Machine Learning 22, 784-791.",
+    reference="@sha2005, Section 3.",
 )
 class ConformalEigenmaps(BarycenterMethod):
     r"""Conformal eigenmaps: of all linear maps of the smoothest functions, the one that keeps angles best.
@@ -106,8 +105,7 @@ class ConformalEigenmaps(BarycenterMethod):
 
     References
     ----------
-    Sha, F., Saul, L. K. (2005). Analysis and extension of spectral methods for nonlinear dimensionality reduction.
-    *ICML* 22, 784-791, Section 3.
+    %(reference)s
 
     Examples
     --------

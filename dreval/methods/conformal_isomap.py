@@ -22,8 +22,7 @@ from dreval.methods._spectral import principal_coordinates
     supervised=False,
     complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality "
-    "reduction. Advances in Neural Information Processing Systems 15, 705-712.",
+    reference="@desilva2003, Section 3.",
 )
 class ConformalIsomap(GraphMethod):
     r"""Conformal Isomap: classical scaling of path lengths in units of the local spacing of the points.
@@ -74,8 +73,7 @@ class ConformalIsomap(GraphMethod):
 
     References
     ----------
-    de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality reduction. *NIPS* 15,
-    705-712, Section 3.
+    %(reference)s
 
     Examples
     --------

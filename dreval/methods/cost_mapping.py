@@ -23,8 +23,7 @@ from dreval.methods._method import method
     supervised=False,
     complexity="that of the cost, at most O(n^2) time, and of the mapping, O(n parameters), per iteration and start",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality "
-    "reduction mappings.",
+    reference="@hammer2010, Section 3 and Table 2.",
 )
 class CostMapping(MapMethod):
     r"""Dimensionality reduction as one principle: a cost of embeddings, minimized over the parameters of a mapping.
@@ -99,8 +98,7 @@ class CostMapping(MapMethod):
 
     References
     ----------
-    Hammer, B., Bunte, K., Biehl, M. (2010). *Some steps towards a general principle for dimensionality reduction
-    mappings*, Section 3 and Table 2.
+    %(reference)s
 
     Examples
     --------

@@ -35,7 +35,7 @@ STUCK = 1e-10  # a walk whose second eigenvalue is this near to 1 does not leave
     supervised=False,
     complexity="O(n^2 (p + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="Coifman, R. R., Lafon, S. (2006). Diffusion maps. Applied and Computational Harmonic Analysis 21, 5-30.",
+    reference="@coifman2006.",
 )
 class DiffusionMaps(Method):
     r"""Diffusion maps: the slowest functions of a random walk that steps to near points.
@@ -94,7 +94,7 @@ class DiffusionMaps(Method):
 
     References
     ----------
-    Coifman, R. R., Lafon, S. (2006). Diffusion maps. *Applied and Computational Harmonic Analysis* 21, 5-30.
+    %(reference)s
 
     Examples
     --------

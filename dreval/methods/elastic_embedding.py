@@ -19,8 +19,7 @@ from dreval.methods._method import method
     supervised=False,
     complexity="the neighbor search, and O(n^2) time per iteration; 4 n^2 bytes",
     max_components=lambda n, _p, _: n - 1,
-    reference="Carreira-Perpinan, M. A. (2010). The elastic embedding algorithm for dimensionality reduction. ICML, "
-    "167-174.",
+    reference="@carreira2010, Equation 5.",
 )
 class ElasticEmbedding(CostMethod):
     r"""Elastic embedding: springs between neighbors, and a repulsion that grows with the distance in the data.
@@ -78,8 +77,7 @@ class ElasticEmbedding(CostMethod):
 
     References
     ----------
-    Carreira-Perpinan, M. A. (2010). The elastic embedding algorithm for dimensionality reduction. *ICML*, 167-174,
-    Equation 5.
+    %(reference)s
 
     Examples
     --------

@@ -36,8 +36,7 @@ GAUSSIAN = 0.37456720749143805  # mean of log cosh of a standard normal variable
     supervised=False,
     complexity="O(n p min(n, p)) time and O(n d^2) a round, O(n p) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Hyvärinen, A. (1999). Fast and robust fixed-point algorithms for independent component analysis. IEEE "
-    "Transactions on Neural Networks 10, 626-634.",
+    reference="@hyvarinen1999.",
 )
 class FastICA(Method):
     r"""FastICA: the rotation of the whitened data whose columns are least Gaussian.
@@ -105,8 +104,7 @@ class FastICA(Method):
 
     References
     ----------
-    Hyvärinen, A. (1999). Fast and robust fixed-point algorithms for independent component analysis. *IEEE Transactions
-    on Neural Networks* 10, 626-634.
+    %(reference)s
     Cardoso, J.-F. (1998). Multidimensional independent component analysis. *ICASSP*, 1941-1944.
     Gretton, A., et al. (2005). Measuring statistical dependence with Hilbert-Schmidt norms. *ALT*, 63-77.
 

@@ -37,8 +37,7 @@ BOUND = 7.0  # of both logarithms
     supervised=False,
     complexity="O(n^3 + n^2 d) time a step after O(n^2 p), O(n^2) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Lawrence, N. D. (2005). Probabilistic non-linear principal component analysis with Gaussian process "
-    "latent variable models. Journal of Machine Learning Research 6, 1783-1816.",
+    reference="@lawrence2005, Sections 2.2 and 3.1.",
 )
 class GPLVM(Method):
     r"""GPLVM: every column is a draw of one Gaussian process on the latent places, which maximize the likelihood.
@@ -124,8 +123,7 @@ class GPLVM(Method):
 
     References
     ----------
-    Lawrence, N. D. (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable
-    models. *Journal of Machine Learning Research* 6, 1783-1816, Sections 2.2 and 3.1.
+    %(reference)s
 
     Examples
     --------

@@ -23,8 +23,7 @@ from dreval.methods._procrustes import Patches, laid, principal_axes
     complexity="O(n k^2 p + n^2) time, O(n k min(k, p)) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality "
-    "and embedding algorithms. Machine Learning 77, 1-25.",
+    reference="@goldberg2009, Sections 4.1 and 4.4.",
 )
 class GreedyProcrustes(GraphMethod):
     """Greedy Procrustes: each neighborhood is laid by the rigid motion that fits it best to what lies already.
@@ -73,8 +72,7 @@ class GreedyProcrustes(GraphMethod):
 
     References
     ----------
-    Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality and
-    embedding algorithms. *Machine Learning* 77, 1-25, Sections 4.1 and 4.4.
+    %(reference)s
 
     Examples
     --------

@@ -21,8 +21,7 @@ USUAL = 5  # slices: their covariances need more points than means
     supervised=True,
     complexity="O(n^3) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension "
-    "reduction: formulation and estimation. Annals of Statistics 41, 221-249.",
+    reference="@lee2013sufficient, Section 6.",
 )
 class GSAVE(KernelScores):
     r"""Generalized SAVE: the functions of X whose variance moves with the response.
@@ -83,8 +82,7 @@ class GSAVE(KernelScores):
 
     References
     ----------
-    Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension reduction:
-    formulation and estimation. *Annals of Statistics* 41, 221-249, Section 6.
+    %(reference)s
 
     Examples
     --------

@@ -19,8 +19,7 @@ from dreval.methods._supervised import leading
     supervised=True,
     complexity="O(n^3) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension "
-    "reduction: formulation and estimation. Annals of Statistics 41, 221-249.",
+    reference="@lee2013sufficient.",
 )
 class GSIR(KernelScores):
     r"""Generalized SIR: the functions of X that a kernel regression of y on X uses.
@@ -81,8 +80,7 @@ class GSIR(KernelScores):
 
     References
     ----------
-    Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension reduction:
-    formulation and estimation. *Annals of Statistics* 41, 221-249.
+    %(reference)s
     Li, B. (2018). *Sufficient Dimension Reduction: Methods and Applications with R*. Chapman and Hall, Chapter 13.
 
     Examples

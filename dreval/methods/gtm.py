@@ -36,8 +36,7 @@ LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
     supervised=False,
     complexity="O(n p q) time a round with q nodes, O(n q) memory",
     max_components=lambda n, p, _: min(n - 1, p, 3),
-    reference="Bishop, C. M., Svensen, M., Williams, C. K. I. (1998). GTM: the generative topographic mapping. Neural "
-    "Computation 10, 215-234.",
+    reference="@bishop1998, Sections 2 and 3.",
 )
 class GTM(Method):
     r"""GTM: a smooth sheet through the data, with a mixture of Gaussians on it.
@@ -113,8 +112,7 @@ class GTM(Method):
 
     References
     ----------
-    Bishop, C. M., Svensen, M., Williams, C. K. I. (1998). GTM: the generative topographic mapping. *Neural Computation*
-    10, 215-234, Sections 2 and 3.
+    %(reference)s
 
     Examples
     --------

@@ -26,8 +26,7 @@ def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     supervised=False,
     complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=_most,
-    reference="Donoho, D. L., Grimes, C. (2003). Hessian eigenmaps: locally linear embedding techniques for "
-    "high-dimensional data. PNAS 100, 5591-5596.",
+    reference="@donoho2003.",
 )
 class HessianLLE(TangentMethod):
     r"""Hessian eigenmaps: functions on the data whose second derivatives vanish as nearly as possible.
@@ -79,8 +78,7 @@ class HessianLLE(TangentMethod):
 
     References
     ----------
-    Donoho, D. L., Grimes, C. (2003). Hessian eigenmaps: locally linear embedding techniques for high-dimensional data.
-    *PNAS* 100, 5591-5596.
+    %(reference)s
 
     Examples
     --------

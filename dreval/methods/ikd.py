@@ -179,7 +179,7 @@ BEYOND = 1.0  # the squared distance, in length scales, where no two points are 
     rotation="read",
     translation="read",
     max_components=lambda n, _p, _: n - 1,
-    reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint.",
+    reference="@li2022, Algorithm 1, Table 1, Sections 2.4 and 2.5.",
 )
 class IKD(Method):
     r"""Inverse kernel decomposition (IKD): columns are draws of a Gaussian process on the latent places.
@@ -288,7 +288,7 @@ class IKD(Method):
 
     References
     ----------
-    Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Algorithm 1, Table 1, Sections 2.4 and 2.5.
+    %(reference)s
 
     Examples
     --------

@@ -22,8 +22,7 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
     complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
-    reference="Tenenbaum, J. B., de Silva, V., Langford, J. C. (2000). A global geometric framework for nonlinear "
-    "dimensionality reduction. Science 290, 2319-2323.",
+    reference="@tenenbaum2000.",
 )
 class Isomap(GraphMethod):
     """Isomap: classical multidimensional scaling of geodesic distances.
@@ -77,8 +76,7 @@ class Isomap(GraphMethod):
 
     References
     ----------
-    Tenenbaum, J. B., de Silva, V., Langford, J. C. (2000). A global geometric framework for nonlinear dimensionality
-    reduction. *Science* 290, 2319-2323.
+    %(reference)s
     Bengio, Y., et al. (2004). Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering. *NIPS*
     16, 177-184.
 

@@ -18,8 +18,7 @@ from dreval.methods._method import FloatArray, method
     supervised=True,
     complexity="O(n^3) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="Bach, F. R., Jordan, M. I. (2002). Kernel independent component analysis. Journal of Machine "
-    "Learning Research 3, 1-48.",
+    reference="@bach2002, Section 3.2.",
 )
 class KernelCCA(KernelScores):
     r"""Kernel canonical correlation analysis: smooth functions of X that correlate most with smooth functions of y.
@@ -73,8 +72,7 @@ class KernelCCA(KernelScores):
 
     References
     ----------
-    Bach, F. R., Jordan, M. I. (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3,
-    1-48, Section 3.2.
+    %(reference)s
 
     Examples
     --------

@@ -26,8 +26,7 @@ ROUNDS, HALVINGS, TOLERANCE = 200, 30, 1e-9
     supervised=False,
     complexity="O(n^2 (p + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="Schölkopf, B., Smola, A., Müller, K.-R. (1998). Nonlinear component analysis as a kernel "
-    "eigenvalue problem. Neural Computation 10, 1299-1319.",
+    reference="@scholkopf1998.",
 )
 class KernelPCA(KernelMethod):
     r"""Kernel PCA: the functions of unit norm, in the space of a kernel, that vary most over the data.
@@ -76,8 +75,7 @@ class KernelPCA(KernelMethod):
 
     References
     ----------
-    Schölkopf, B., Smola, A., Müller, K.-R. (1998). Nonlinear component analysis as a kernel eigenvalue problem. *Neural
-    Computation* 10, 1299-1319.
+    %(reference)s
     Mika, S., et al. (1999). Kernel PCA and de-noising in feature spaces. *NIPS* 11, 536-542.
 
     Examples

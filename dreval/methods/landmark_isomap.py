@@ -30,8 +30,7 @@ def _count(n: int, wanted: int | None) -> int:
     complexity="O(m n (k + log n + d)) time, O(m n) memory for m landmarks",
     scale="follows",
     max_components=lambda n, _p, parameters: _count(n, parameters["n_landmarks"]) - 1,
-    reference="de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality "
-    "reduction. Advances in Neural Information Processing Systems 15, 705-712.",
+    reference="@desilva2003, Section 4.",
 )
 class LandmarkIsomap(GraphMethod):
     """Landmark Isomap: classical scaling of the path lengths between landmarks, all other points added to it.
@@ -85,8 +84,7 @@ class LandmarkIsomap(GraphMethod):
 
     References
     ----------
-    de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality reduction. *NIPS* 15,
-    705-712, Section 4.
+    %(reference)s
     de Silva, V., Tenenbaum, J. B. (2004). Sparse multidimensional scaling using landmark points. Technical report,
     Stanford University.
 

@@ -26,8 +26,7 @@ DISCONNECTED = 1e-13  # a second eigenvalue below this is 0 up to rounding
     supervised=False,
     complexity="the neighbor search, and a sparse factorization of n rows with about n k entries",
     max_components=lambda n, _p, _: n - 1,
-    reference="Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data "
-    "representation. Neural Computation 15, 1373-1396.",
+    reference="@belkin2003, Section 2.",
 )
 class LaplacianEigenmaps(GraphMethod):
     r"""Laplacian eigenmaps: coordinates that vary as little as possible along the edges of the neighborhood graph.
@@ -95,8 +94,7 @@ class LaplacianEigenmaps(GraphMethod):
 
     References
     ----------
-    Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data representation. *Neural
-    Computation* 15, 1373-1396, Section 2.
+    %(reference)s
 
     Examples
     --------

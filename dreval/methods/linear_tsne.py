@@ -19,8 +19,7 @@ from dreval.methods._method import FloatArray, method
     supervised=False,
     complexity="the neighbor search, and O(n^2 + n p d) time per iteration and start",
     max_components=lambda n, p, _: min(n, p),
-    reference="Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality "
-    "reduction mappings, Section 3.",
+    reference="@hammer2010, Section 3 and Figure 1.",
 )
 class LinearTSNE(MapMethod):
     r"""The linear map whose embedding has the lowest cost of t-SNE.
@@ -89,8 +88,7 @@ class LinearTSNE(MapMethod):
 
     References
     ----------
-    Hammer, B., Bunte, K., Biehl, M. (2010). *Some steps towards a general principle for dimensionality reduction
-    mappings*, Section 3 and Figure 1.
+    %(reference)s
 
     Examples
     --------

@@ -17,8 +17,7 @@ from dreval.methods._method import method
     supervised=False,
     complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, _p, _: n - 1,
-    reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
-    "Science 290, 2323-2326.",
+    reference="@roweis2000.",
 )
 class LLE(BarycenterMethod):
     r"""Locally linear embedding: each point keeps the weights by which its neighbors combine to it.
@@ -71,8 +70,7 @@ class LLE(BarycenterMethod):
 
     References
     ----------
-    Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. *Science* 290,
-    2323-2326.
+    %(reference)s
     Saul, L. K., Roweis, S. T. (2003). Think globally, fit locally: unsupervised learning of low dimensional manifolds.
     *Journal of Machine Learning Research* 4, 119-155.
 

@@ -22,8 +22,7 @@ from dreval.methods._method import FloatArray, Method, method
     complexity="O(n p m (d + min(n, p))) time a round for m regions, O(n (p + m)) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n, p),
-    reference="Kambhatla, N., Leen, T. K. (1997). Dimension reduction by local principal component analysis. Neural "
-    "Computation 9, 1493-1516.",
+    reference="@kambhatla1997, Section 3.",
 )
 class LocalizedPCA(Method):
     r"""Localized PCA: regions with a principal plane each, every point in the region whose plane is nearest.
@@ -77,8 +76,7 @@ class LocalizedPCA(Method):
 
     References
     ----------
-    Kambhatla, N., Leen, T. K. (1997). Dimension reduction by local principal component analysis. *Neural Computation*
-    9, 1493-1516, Section 3.
+    %(reference)s
 
     Examples
     --------

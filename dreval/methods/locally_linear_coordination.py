@@ -19,7 +19,7 @@ from dreval.methods._method import method
     supervised=False,
     complexity="the neighbor search, k-means, O(n q^2 + q^3) time with q = n_charts (1 + local_components)",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15, 841-848.",
+    reference="@teh2003, Equations 2-7.",
 )
 class LocallyLinearCoordination(MapMethod):
     r"""Locally linear coordination: local principal components, aligned by affine maps under the cost of LLE.
@@ -82,7 +82,7 @@ class LocallyLinearCoordination(MapMethod):
 
     References
     ----------
-    Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. *NIPS* 15, 841-848, Equations 2-7.
+    %(reference)s
 
     Examples
     --------

@@ -147,8 +147,7 @@ DELAUNAY_COLUMNS = 6  # up to here "auto" takes the Delaunay tessellation
     complexity="O(n^2 (log n + d)) time for few columns, up to O(n^3) for the Gabriel graph of many; O(n^2) memory",
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
-    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
-    "Institute.",
+    reference="@roy2021, Section 3, Algorithm 1.",
 )
 class LSDR(Method):
     r"""Localized skeletonization and dimensionality reduction (LSDR).
@@ -239,8 +238,7 @@ class LSDR(Method):
 
     References
     ----------
-    Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical Institute, Section 3,
-    Algorithm 1.
+    %(reference)s
 
     Examples
     --------

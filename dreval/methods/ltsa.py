@@ -19,8 +19,7 @@ from dreval.methods._method import FloatArray, method
     supervised=False,
     complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"] - 1),
-    reference="Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space "
-    "alignment. SIAM Journal on Scientific Computing 26, 313-338.",
+    reference="@zhang2004, Section 5.",
 )
 class LTSA(TangentMethod):
     r"""Local tangent space alignment: coordinates that are affine in the tangent coordinates of each neighborhood.
@@ -68,8 +67,7 @@ class LTSA(TangentMethod):
 
     References
     ----------
-    Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space alignment.
-    *SIAM Journal on Scientific Computing* 26, 313-338, Section 5.
+    %(reference)s
 
     Examples
     --------

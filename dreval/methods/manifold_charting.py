@@ -51,7 +51,7 @@ class Atlas(NamedTuple):
     complexity="O(n c p d + n c^2 d^2 + c^3 d^3) time for c charts, O(n c d) memory",
     scale="follows",
     max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"]),
-    reference="Brand, M. (2003). Charting a manifold. Advances in Neural Information Processing Systems 15, 961-968.",
+    reference="@brand2003.",
 )
 class ManifoldCharting(GraphMethod):
     r"""Manifold charting: principal planes of neighborhoods, joined so that they agree where they overlap.
@@ -122,7 +122,7 @@ class ManifoldCharting(GraphMethod):
 
     References
     ----------
-    Brand, M. (2003). Charting a manifold. *Advances in Neural Information Processing Systems* 15, 961-968.
+    %(reference)s
 
     Examples
     --------

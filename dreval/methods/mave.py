@@ -24,8 +24,7 @@ WIDTH = 2.34  # bandwidth WIDTH n^(-1 / (m + 6)) in m directions of variance 1
     supervised=True,
     complexity="O(n^2 p^2) time a round, O(n^2 + n p^2) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Xia, Y., Tong, H., Li, W. K., Zhu, L.-X. (2002). An adaptive estimation of dimension reduction space. "
-    "Journal of the Royal Statistical Society B 64, 363-410.",
+    reference="@xia2002, Section 3.",
 )
 class MAVE(LinearScores):
     r"""Minimum average variance estimation: directions on which local linear fits of the response leave the least.
@@ -79,8 +78,7 @@ class MAVE(LinearScores):
 
     References
     ----------
-    Xia, Y., Tong, H., Li, W. K., Zhu, L.-X. (2002). An adaptive estimation of dimension reduction space. *Journal of
-    the Royal Statistical Society B* 64, 363-410, Section 3.
+    %(reference)s
 
     Examples
     --------

@@ -25,8 +25,7 @@ ALGORITHMS = ("gradient", "smacof")
     complexity="O(n^2 (p + d iterations)) time, 4 n^2 bytes",
     scale="follows",
     max_components=lambda n, p, _: min(n, p),
-    reference="Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric "
-    "hypothesis. Psychometrika 29, 1-27.",
+    reference="@kruskal1964.",
 )
 class MetricMDS(CostMethod):
     r"""Metric scaling: places whose distances are nearest to those of the data, by least squares.
@@ -88,8 +87,7 @@ class MetricMDS(CostMethod):
 
     References
     ----------
-    Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis.
-    *Psychometrika* 29, 1-27.
+    %(reference)s
     Borg, I., Groenen, P. J. F. (2005). *Modern multidimensional scaling*. Springer, Chapter 8 (majorization).
 
     Examples

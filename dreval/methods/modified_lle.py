@@ -21,8 +21,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     supervised=False,
     complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, _p, parameters: min(n - 1, parameters["n_neighbors"] - 1),
-    reference="Zhang, Z., Wang, J. (2006). MLLE: modified locally linear embedding using multiple weights. Advances in "
-    "Neural Information Processing Systems 19, 1593-1600.",
+    reference="@zhang2006.",
 )
 class ModifiedLLE(LocalMethod):
     r"""Modified locally linear embedding: every weight vector that nearly combines a point, not only one of them.
@@ -74,7 +73,7 @@ class ModifiedLLE(LocalMethod):
 
     References
     ----------
-    Zhang, Z., Wang, J. (2006). MLLE: modified locally linear embedding using multiple weights. *NIPS* 19, 1593-1600.
+    %(reference)s
 
     Examples
     --------

@@ -209,8 +209,7 @@ HOPELESS = 0.01  # an accuracy that is worse than this is no answer
     complexity="O(c^3 + n^3) time a step with c edges, 20 to 60 steps; O(c^2 + n^2) memory",
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
-    reference="Weinberger, K. Q., Saul, L. K. (2006). Unsupervised learning of image manifolds by semidefinite "
-    "programming. International Journal of Computer Vision 70, 77-90.",
+    reference="@weinberger2006.",
 )
 class MVU(GraphMethod):
     r"""Maximum variance unfolding (semidefinite embedding): points as far apart as the distances of neighbors allow.
@@ -292,8 +291,7 @@ class MVU(GraphMethod):
 
     References
     ----------
-    Weinberger, K. Q., Saul, L. K. (2006). Unsupervised learning of image manifolds by semidefinite programming.
-    *International Journal of Computer Vision* 70, 77-90.
+    %(reference)s
     Sun, J., Boyd, S., Xiao, L., Diaconis, P. (2006). The fastest mixing Markov process on a graph and a connection to a
     maximum variance unfolding problem. *SIAM Review* 48, 681-699, for strings and the dual.
     Helmberg, C., Rendl, F., Vanderbei, R. J., Wolkowicz, H. (1996). An interior-point method for semidefinite

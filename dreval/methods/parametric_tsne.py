@@ -20,8 +20,7 @@ from dreval.methods._method import method
     supervised=False,
     complexity="the neighbor search, and O(n^2 + n weights) time per iteration and start",
     max_components=lambda n, _p, _: n - 1,
-    reference="van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. "
-    "AISTATS, 384-391.",
+    reference="@vandermaaten2009.",
 )
 class ParametricTSNE(MapMethod):
     r"""A multilayer perceptron whose embedding has a low cost of t-SNE.
@@ -90,7 +89,7 @@ class ParametricTSNE(MapMethod):
 
     References
     ----------
-    van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. *AISTATS*, 384-391.
+    %(reference)s
 
     Examples
     --------

@@ -23,7 +23,7 @@ LEAST_SHARE = 1e-4  # of the largest eigenvalue of the cross-products: smaller o
     complexity="O(n p min(n, p)) time, O(n p) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n, p),
-    reference="Jolliffe, I. T. (2002). Principal component analysis. Springer.",
+    reference="@jolliffe2002, Sections 1.1 and 3.5.",
 )
 class PCA(Method):
     r"""Principal component analysis: the flat embedding that keeps the most variance.
@@ -73,7 +73,7 @@ class PCA(Method):
 
     References
     ----------
-    Jolliffe, I. T. (2002). *Principal component analysis*. Springer, Sections 1.1 and 3.5.
+    %(reference)s
 
     Examples
     --------

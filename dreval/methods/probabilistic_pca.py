@@ -18,8 +18,7 @@ from dreval.methods._method import FloatArray, Method, fix_signs, method
     supervised=False,
     complexity="O(n p min(n, p)) time, O(n p) memory",
     max_components=lambda n, p, _: min(n, p),
-    reference="Tipping, M. E., Bishop, C. M. (1999). Probabilistic principal component analysis. Journal of "
-    "the Royal Statistical Society B 61, 611-622.",
+    reference="@tipping1999, Section 3.",
 )
 class ProbabilisticPCA(Method):
     r"""Probabilistic PCA: a Gaussian model with d latent variables and noise of one variance in all directions.
@@ -68,8 +67,7 @@ class ProbabilisticPCA(Method):
 
     References
     ----------
-    Tipping, M. E., Bishop, C. M. (1999). Probabilistic principal component analysis. *Journal of the Royal Statistical
-    Society B* 61, 611-622, Section 3.
+    %(reference)s
 
     Examples
     --------

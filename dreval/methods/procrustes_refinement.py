@@ -24,8 +24,7 @@ from dreval.registry import METHODS
     complexity="O(n k d min(k, p)) time a round, O(n k min(k, p)) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality "
-    "and embedding algorithms. Machine Learning 77, 1-25.",
+    reference="@goldberg2009, Section 4.4.",
 )
 class ProcrustesRefinement(Method):
     r"""Procrustes refinement: any embedding, changed step by step so that neighborhoods keep their shape and size.
@@ -74,8 +73,7 @@ class ProcrustesRefinement(Method):
 
     References
     ----------
-    Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality and
-    embedding algorithms. *Machine Learning* 77, 1-25, Section 4.4.
+    %(reference)s
 
     Examples
     --------

@@ -26,8 +26,7 @@ ALGORITHMS = ("spectral", "annealing")
     complexity="O(n k (p min(k, p) + d^3)) time and a sparse factorization of n rows with about n k^2 entries",
     scale="follows",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality "
-    "and embedding algorithms. Machine Learning 77, 1-25.",
+    reference="@goldberg2009, Sections 4.2 to 4.4.",
 )
 class ProcrustesSubspacesAlignment(GraphMethod):
     r"""Procrustes subspaces alignment: local PCA planes, turned to agree, decide where every neighborhood lies.
@@ -89,9 +88,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
 
     References
     ----------
-    Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality and
-    embedding algorithms. *Machine Learning* 77, 1-25, Sections 4.2 to 4.4.
-
+    %(reference)s
     Singer, A., Wu, H.-T. (2012). Vector diffusion maps and the connection Laplacian. *Communications on Pure and
     Applied Mathematics* 65, 1067-1144 (the eigenvectors).
 

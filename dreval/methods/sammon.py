@@ -21,8 +21,7 @@ from dreval.methods._method import FloatArray, method
     complexity="O(n^2 (p + d iterations)) time, 4 n^2 bytes",
     scale="follows",
     max_components=lambda n, p, _: min(n, p),
-    reference="Sammon, J. W. (1969). A nonlinear mapping for data structure analysis. IEEE Transactions on Computers "
-    "C-18, 401-409.",
+    reference="@sammon1969.",
 )
 class Sammon(CostMethod):
     r"""Sammon's mapping: metric scaling in which small distances count more.
@@ -78,8 +77,7 @@ class Sammon(CostMethod):
 
     References
     ----------
-    Sammon, J. W. (1969). A nonlinear mapping for data structure analysis. *IEEE Transactions on Computers* C-18,
-    401-409.
+    %(reference)s
 
     Examples
     --------

@@ -19,8 +19,7 @@ from dreval.methods._supervised import SlicedMethod
     supervised=True,
     complexity="O(n p min(n, p)) time, O(n p) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Cook, R. D., Weisberg, S. (1991). Discussion of Sliced inverse regression for dimension "
-    "reduction. Journal of the American Statistical Association 86, 328-332.",
+    reference="@cook1991.",
 )
 class SAVE(SlicedMethod):
     r"""Sliced average variance estimation: directions in which the spread of the data moves with the response.
@@ -74,8 +73,7 @@ class SAVE(SlicedMethod):
 
     References
     ----------
-    Cook, R. D., Weisberg, S. (1991). Discussion of "Sliced inverse regression for dimension reduction". *Journal of the
-    American Statistical Association* 86, 328-332.
+    %(reference)s
 
     Examples
     --------

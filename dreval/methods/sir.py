@@ -20,8 +20,7 @@ from dreval.methods._supervised import SlicedMethod, slice_count
     supervised=True,
     complexity="O(n p min(n, p)) time, O(n p) memory",
     max_components=lambda n, p, parameters: min(n - 1, p, slice_count(parameters["n_slices"], n) - 1),
-    reference="Li, K.-C. (1991). Sliced inverse regression for dimension reduction. Journal of the American "
-    "Statistical Association 86, 316-327.",
+    reference="@li1991.",
 )
 class SIR(SlicedMethod):
     r"""Sliced inverse regression: directions in which the mean of the data moves with the response.
@@ -75,8 +74,7 @@ class SIR(SlicedMethod):
 
     References
     ----------
-    Li, K.-C. (1991). Sliced inverse regression for dimension reduction. *Journal of the American Statistical
-    Association* 86, 316-327.
+    %(reference)s
 
     Examples
     --------

@@ -22,7 +22,7 @@ COSTS = {False: "sne", True: "symmetric_sne"}
     supervised=False,
     complexity="the neighbor search, and O(n^2) time per iteration; O(n perplexity) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. NIPS 15, 833-840.",
+    reference="@hinton2003, Equations 2-5.",
 )
 class SNE(CostMethod):
     r"""SNE: neighbor probabilities of the data, kept in an embedding where they fall off as Gaussians.
@@ -81,7 +81,7 @@ class SNE(CostMethod):
 
     References
     ----------
-    Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. *NIPS* 15, 833-840, Equations 2-5.
+    %(reference)s
     van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. *Journal of Machine Learning Research* 9,
     2579-2605, Section 3.1 (symmetric SNE).
 

@@ -30,7 +30,7 @@ NEXT = {"rectangular": 1.5, "hexagonal": 1.1}  # units nearer than this are neig
     supervised=False,
     complexity="O(n p u) time a round with u units, O(n + u p + u^2) memory",
     max_components=lambda n, p, _: min(n - 1, p, 3),
-    reference="Kohonen, T. (2001). Self-organizing maps. 3rd edition, Springer.",
+    reference="@kohonen2001, Chapter 3.",
 )
 class SOM(Method):
     r"""SOM: units on a lattice that spread over the data, near units over near parts of it.
@@ -102,7 +102,7 @@ class SOM(Method):
 
     References
     ----------
-    Kohonen, T. (2001). *Self-organizing maps*. 3rd edition, Springer, Chapter 3.
+    %(reference)s
 
     Examples
     --------

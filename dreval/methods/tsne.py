@@ -20,8 +20,7 @@ from dreval.methods._method import method
     complexity="the neighbor search; per iteration O(n^2) up to 5000 points, then O(n perplexity + m log m) with m "
     "nodes of a lattice under the embedding",
     max_components=lambda n, _p, _: n - 1,
-    reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. Journal of Machine Learning "
-    "Research 9, 2579-2605.",
+    reference="@vandermaaten2008, Equations 1-5 of Section 3.",
 )
 class TSNE(CostMethod):
     r"""t-SNE: an embedding in which points are neighbors with the probabilities they have in the data.
@@ -101,8 +100,7 @@ class TSNE(CostMethod):
 
     References
     ----------
-    van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. *Journal of Machine Learning Research* 9,
-    2579-2605, Equations 1-5 of Section 3.
+    %(reference)s
     Linderman, G. C., et al. (2019). Fast interpolation-based t-SNE for improved visualization of single-cell RNA-seq
     data. *Nature Methods* 16, 243-245.
 

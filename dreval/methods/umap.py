@@ -112,8 +112,7 @@ MANY = 10_000  # points above which fewer epochs are made
     supervised=False,
     complexity="the neighbor search, and O(epochs n k s d) time with s random pushes, O(n (k + p)) memory",
     max_components=lambda n, _p, _: n - 1,
-    reference="McInnes, L., Healy, J., Melville, J. (2018). UMAP: uniform manifold approximation and projection for "
-    "dimension reduction. arXiv:1802.03426.",
+    reference="@mcinnes2018, Algorithms 1 to 5.",
 )
 class UMAP(Method):
     r"""UMAP: uniform manifold approximation and projection.
@@ -197,8 +196,7 @@ class UMAP(Method):
 
     References
     ----------
-    McInnes, L., Healy, J., Melville, J. (2018). UMAP: uniform manifold approximation and projection for dimension
-    reduction. *arXiv*:1802.03426, Algorithms 1 to 5.
+    %(reference)s
 
     Examples
     --------

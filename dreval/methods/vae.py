@@ -20,7 +20,7 @@ SMALL = 10.0  # bound of the logarithm of the variance of a code, by 10 tanh(u /
     supervised=False,
     complexity="O(epochs n w) time with w weights, O(n p + w) memory",
     max_components=lambda n, p, _: min(n - 1, p),
-    reference="Kingma, D. P., Welling, M. (2014). Auto-encoding variational Bayes. ICLR.",
+    reference="@kingma2014, Eq. 10 and Appendices B and C.",
 )
 class VAE(Encoder):
     r"""VAE: a latent variable model whose posterior is given by a network.
@@ -78,7 +78,7 @@ class VAE(Encoder):
 
     References
     ----------
-    Kingma, D. P., Welling, M. (2014). Auto-encoding variational Bayes. *ICLR*, Eq. 10 and Appendix B and C.
+    %(reference)s
 
     Examples
     --------

@@ -16,6 +16,7 @@ from dreval.glossary import block, filled
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Note, Notes, note
+from dreval.references import Cites
 from dreval.significance._variables import matched_rows, refuse_path
 
 P = ParamSpec("P")
@@ -48,7 +49,7 @@ HYPOTHESES = {"variable": "the variables are independent", "groups": "both sampl
 
 
 @dataclass(frozen=True, repr=False)
-class TestCard:
+class TestCard(Cites):
     """Everything the package knows about a test of independence.
 
     Attributes
@@ -70,7 +71,7 @@ class TestCard:
     tolerance : float or None
         Share of a kernel's trace that its factors may leave.
     reference : str
-        Source.
+        Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here

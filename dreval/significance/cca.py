@@ -31,7 +31,7 @@ CHI2 = define(
     effect_size="rho",
     needs=("coordinates",),
     memory="columns",
-    reference="Bartlett (1941), The statistical significance of canonical correlations, Biometrika 32, 29-37",
+    reference="@bartlett1941.",
 )
 def cca_test(
     x: Any,

@@ -28,8 +28,7 @@ FLAT = define("dcov.flat", FAILURE, "The effect size has no value: the U-centere
     statistic="dCov2",
     effect_size="dCor2 (bias-corrected)",
     needs=("distances",),
-    reference="Szekely, Rizzo & Bakirov (2007), Measuring and testing dependence by correlation of distances, "
-    "Ann. Statist. 35, 2769-2794",
+    reference="@szekely2007.",
 )
 def dcov_test(
     x: Any,

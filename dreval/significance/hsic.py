@@ -44,7 +44,7 @@ FACTORS = define(
     needs=("kernel",),
     memory="factors",
     tolerance=TRACE_TOLERANCE,
-    reference="Gretton et al. (2008), A kernel statistical test of independence, NIPS 20, 585-592",
+    reference="@gretton2008.",
 )
 def hsic_test(
     x: Any,

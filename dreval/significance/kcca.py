@@ -44,7 +44,7 @@ LEADING_ONLY = define(
     needs=("kernel",),
     memory="factors",
     tolerance=TRACE_TOLERANCE,
-    reference="Bach & Jordan (2002), Kernel independent component analysis, JMLR 3, 1-48",
+    reference="@bach2002.",
 )
 def kcca_test(
     x: Any,

@@ -25,7 +25,7 @@ from dreval.significance._variables import check_groups, count_rows, in_own_orde
     statistic="MMD2",
     effect_size="eta2",
     needs=("kernel",),
-    reference="Gretton et al. (2012), A kernel two-sample test, JMLR 13, 723-773",
+    reference="@gretton2012.",
     second="groups",
 )
 def mmd_test(
