@@ -22,10 +22,10 @@ from dreval.cli._main import (
     with_command,
     write_files,
 )
+from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records.frames import plain_notes
 from dreval.records.whole_file import whole_file
 
-FORMATS = ("text", "markdown", "latex")
 ARGUMENTS = (
     "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",
     "random_state",
@@ -77,12 +77,14 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(verb, "recipe, pairs, overall, standing, notes", with_quiet=True)
+    verb.add_argument("--full", action="store_true", help="print all standings and pairs, however many")
     output.add_argument(
         "--paragraph",
         metavar="FORMAT",
-        **one_of(FORMATS),
-        help=f"print the paragraph for a paper: {', '.join(FORMATS)}",
+        **one_of(TEXT_FORMS),
+        help=f"print the results and the methods for a paper: {', '.join(TEXT_FORMS)}",
     )
+    output.add_argument("--bibtex", action="store_true", help="print the works that the methods cite, for BibTeX")
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")
 
@@ -100,19 +102,23 @@ def _compare(options: Any, say: Say) -> int:
     if options.paragraph:
         from dreval.report.contents.paragraph import paragraph
 
-        say(paragraph(comparison, options.paragraph))
+        say("\n\n".join(paragraph(comparison, part, options.paragraph) for part in PAPER_PARTS))
+    elif options.bibtex:
+        from dreval.report.contents.methods import bibtex
+
+        say(bibtex(comparison).rstrip())
     elif options.json:
         say(_document(comparison))
     else:
         from dreval.report.contents.comparison import comparison_summary
 
-        summary = comparison_summary(comparison)
+        summary = comparison_summary(comparison, options.full, shell=True)
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
     wanted = [
         ("--report", options.report, partial(_write, comparison), "report"),
         ("--plot", options.plot, partial(_draw, comparison), "figure"),
     ]
-    write_files(wanted, say, bool(options.json or options.paragraph))
+    write_files(wanted, say, bool(options.json or options.paragraph or options.bibtex))
     return DONE
 
 

@@ -74,7 +74,8 @@ def add_verb(add: Callable[..., Verb]) -> None:
         metavar="PATH",
         help="keep finished embeddings here; the same command goes on after a stop",
     )
-    add_answer(verb, "recipe, table (the columns of Results.tidy()), notes")
+    output = add_answer(verb, "recipe, table (the columns of Results.tidy()), notes")
+    output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
 
 
 def _add_variables(verb: Verb) -> None:
@@ -172,7 +173,7 @@ def _evaluate(options: Any, say: Say) -> int:
     else:
         from dreval.report.contents.evaluation import summarize
 
-        say(str(summarize(results)))
+        say(str(summarize(results, options.full, shell=True)))
     saved = ("--save", options.save, partial(save_results, results), "result")
     report = ("--report", options.report, partial(_write, results), "report")
     figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]

@@ -49,7 +49,7 @@ from dreval.evaluation.recipe import (
 from dreval.evaluation.resampling import Again, repeatable
 from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row, reading
 from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
-from dreval.geometry.blocks import View, n_blocks
+from dreval.geometry.blocks import Lists, View, n_blocks
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
@@ -65,7 +65,7 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.notes import Note, note, refusal
-from dreval.records.results import Results
+from dreval.records.results import MOST_LISTED, Results
 
 
 @keywords_checked
@@ -380,6 +380,7 @@ class Evaluation:
             ev = self._with_seed(kept.seed(self.seed, self.drawn))
             embedded, failed, seconds = ev._embed(kept, bar)
             views = ev._sweep(embedded, plan, intervals, bar)
+            neighbors = ev._neighbors(next(iter(views.values()), None))
             found = {
                 name: ev._judge(name, views.pop(name), plan, test_plan, intervals, level, seconds, store, bar)
                 for name in list(views)
@@ -397,6 +398,13 @@ class Evaluation:
         notes: list[Note] = [note("options.unused", names=idle)] if idle else []
         if self.data.batch is not None and plan and not any("batch" in task.card.needs for task in plan):
             notes.append(note("batch.unused"))
+        columns = self.data.p
+        whole = tuple(name for name, Y in embedded.items() if columns is not None and Y.shape[1] >= columns)
+        if whole:
+            unreduced = note("data.not_reduced", names=whole, count=len(whole), columns=columns)
+            notes.append(unreduced)
+            if columns is not None and columns <= 2:
+                warnings.warn(InputWarning(unreduced), stacklevel=caller_level())
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
         asked |= {"adjust": adjust, "options": options}
         notes += unused_settings(asked, table)
@@ -412,7 +420,7 @@ class Evaluation:
                 lost = note(f"{word}.none", name, way=f"{word}= to Evaluation")
                 warnings.warn(InputWarning(lost), stacklevel=caller_level())
         recipe["call"] = written_call(ev, asked)
-        return ev._results(table, noted, found, embedded, recipe)
+        return ev._results(table, noted, found, embedded, recipe, neighbors)
 
     # the named steps of run()
 
@@ -453,6 +461,12 @@ class Evaluation:
         if intervals.named("points"):
             given["leave_one"] = [task.k for task in plan if task.card.without is not None and task.sweeps]
         return make_views(self.data, embedded, plan, **given)
+
+    def _neighbors(self, view: View | None) -> Lists | None:
+        """The nearest points of every point in the data, where the pass had all points, and no more than are kept."""
+        if view is None or not len(view.rows) == self.data.n <= MOST_LISTED or not view.nearest_data.size:
+            return None
+        return view.nearest_data[:, : max(self.n_neighbors)].copy()
 
     def _judge(
         self,
@@ -495,7 +509,13 @@ class Evaluation:
         return rows
 
     def _results(
-        self, table: Any, notes: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]
+        self,
+        table: Any,
+        notes: Any,
+        found: dict[str, Found],
+        embedded: dict[str, FloatArray],
+        recipe: dict[str, Any],
+        neighbors: Lists | None,
     ) -> Results:
         import pandas as pd
 
@@ -518,4 +538,5 @@ class Evaluation:
             recipe=recipe,
             data=self.data.X,
             left_out={name: wide(part.left_out) for name, part in found.items() if part.left_out},
+            data_neighbors=neighbors,
         )

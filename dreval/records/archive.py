@@ -70,6 +70,10 @@ def save_results(results: Results, path: str | Path) -> Path:
         buffer = io.BytesIO()
         np.save(buffer, results.embeddings[name], allow_pickle=False)
         members[f"embedding_{i}.npy"] = buffer.getvalue()
+    if results.data_neighbors is not None:
+        buffer = io.BytesIO()
+        np.save(buffer, results.data_neighbors, allow_pickle=False)
+        members["neighbors.npy"] = buffer.getvalue()
     stored = {
         name: text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
         for name, text in members.items()
@@ -122,8 +126,8 @@ def load_results(path: str | Path) -> Results:
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
     >>> res = ev.run("trustworthiness", tests=None, ci=None)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     dreval.load_results(res.save(f"{folder}/a.dreval"))
-    Results(2 embeddings of 40 points, 2 rows)
+    ...     dreval.load_results(res.save(f"{folder}/a.dreval")).names
+    ['a', 'b']
     """
     path = check_path(path, "path")
     if not path.is_file():
@@ -232,6 +236,12 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     sizes = {len(one) for one in (*coordinates.values(), labels, ids) if one is not None}
     if len(sizes | ({manifest["recipe"]["n"]} if "n" in manifest["recipe"] else set())) > 1:
         raise ValueError("embeddings, labels and ids are not of as many points as the recipe says")
+    neighbors = None
+    if "neighbors.npy" in members:
+        stored = np.load(io.BytesIO(members["neighbors.npy"]), allow_pickle=False)
+        neighbors, n = stored.astype(np.int32, casting="same_kind"), max(sizes, default=0)
+        if neighbors.ndim != 2 or len(neighbors) != n or not ((neighbors >= 0) & (neighbors < n)).all():
+            raise ValueError("neighbors.npy does not hold neighbors of the points")
     left_out = {
         name: _floats(_cells(members[f"left_out_{i}.csv"]))
         for i, name in enumerate(names)
@@ -250,6 +260,7 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         shepard={name: Shepard.of_plain(saved) for name, saved in json.loads(members["shepard.json"]).items()},
         nulls=nulls_frame(_rows(nulls)),
         left_out={name: _sized(values, len(coordinates[name])) for name, values in left_out.items()},
+        data_neighbors=neighbors,
     )
 
 

@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_one_of, check_path
+from dreval._check import check_bool, check_one_of, check_path
 from dreval.errors import InputError
-from dreval.records._verbs import Record, call
+from dreval.glossary import PAPER_PARTS, TEXT_FORMS
+from dreval.records._verbs import Record, Summary, call
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-
-FORMATS = ("text", "markdown", "latex")  # of a paragraph
 
 
 @read_only
@@ -177,6 +176,32 @@ class Comparison(Record):
             raise InputError("measure", "must name one setting", repr(measure), cure)
         return short[0] if short else MEASURES.check_run(measure, self.measures, "measure")
 
+    def summary(self, full: bool = False) -> Summary:
+        """The printed comparison: who is better than whom, standings, tests of any difference, pairs, and notes.
+
+        Parameters
+        ----------
+        full : bool
+            Whether all standings and pairs are printed, however many; else more than 30 become one table of the best
+            ten embeddings, and a count.
+
+        Returns
+        -------
+        Summary
+            As of ``Results.summary``.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> str(found.summary()).splitlines()[0].strip()
+        'Comparison of embeddings'
+        """
+        made: Summary = call("Comparison.summary", self, check_bool(full, "full"))
+        return made
+
     def tidy(self) -> pd.DataFrame:
         """One row per measure, pair and test; full precision.
 
@@ -227,13 +252,16 @@ class Comparison(Record):
             raise InputError("comparison", "must be over several data sets", "one data set", cure)
         return self.families[self.named(measure)].wins()
 
-    def paragraph(self, format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export too
-        """What a paper would print: a paragraph for each measure.
+    def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export
+        """What a paper would print, in 150 words at most: the findings, or the methods with their works.
 
         Parameters
         ----------
+        part : {"results", "methods"}
+            Of one measure "results" lists the pairs that differ, the largest difference first; of several it has a
+            sentence for each. What has no room is counted. "methods" cites the works of ``bibtex()``.
         format : {"text", "markdown", "latex"}
-            How symbols and names are written.
+            How symbols, names and citations are written.
 
         Examples
         --------
@@ -244,7 +272,24 @@ class Comparison(Record):
         >>> found.paragraph()[:48]
         'Trustworthiness (T), higher is better, k = 5: 2 '
         """
-        return str(call("Comparison.paragraph", self, check_one_of(format, FORMATS, "format", aliases=True)))
+        part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
+        return str(call("Comparison.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True)))
+
+    def bibtex(self) -> str:
+        """The works behind the measures and tests of the comparison, and dreval itself, as entries for BibTeX.
+
+        See ``Results.bibtex``.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> [line for line in found.bibtex().splitlines() if line.startswith("@")][1:3]
+        ['@book{efron1982,', '@article{holm1979,']
+        """
+        return str(call("Comparison.bibtex", self))
 
     def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """A figure of the comparison.
@@ -254,9 +299,9 @@ class Comparison(Record):
         kind : {"critical_difference", "forest", "difference_map", "wins"}
             Over several data sets "critical_difference" by default: mean ranks, with bars over those that
             share a letter; and "wins": on how many data sets the embedding of a row beats that of a column. On one data
-            set "forest" by default: differences of all pairs with their intervals and adjusted p-values (over several,
-            by the test that letters go by); and "difference_map": where the first of a pair is
-            better than the second.
+            set "forest" by default: differences with their intervals and adjusted p-values, of up to three pairs with
+            a line for each measure (over several, by the test that letters go by); and "difference_map": where the
+            first of a pair is better than the second.
         ax : matplotlib Axes, optional
             Where to draw a figure of one panel. Words below the figure are then left out.
         figsize : (float, float), optional
@@ -265,7 +310,7 @@ class Comparison(Record):
             The measure; the first one that can be drawn by default, for "forest" all, unless there are more than 21
             pairs.
         pair : (str, str), optional
-            For "difference_map": the two embeddings, the first pair by default.
+            For "forest" and "difference_map": the two embeddings; all pairs, and the first pair, by default.
         titled : bool
             Whether the figure names its measure (not "difference_map"); True by default.
         explained : bool

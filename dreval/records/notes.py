@@ -483,6 +483,11 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Check that the file was read with its separator and decimal mark.",
     ),
+    "data.not_reduced": Code(
+        "{names} {count:has|have} as many columns as the data ({columns}) or more: nothing was reduced.",
+        LIMIT,
+        "Ask for fewer columns, or leave out measures of what is lost.",
+    ),
     "data.dense": Code("A sparse matrix of {rows} x {columns} was made dense.", ASSUMPTION),
     "data.like_distances": Code(
         "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "

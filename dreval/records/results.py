@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_parameters, check_path
+from dreval._check import check_bool, check_one_of, check_parameters, check_path
 from dreval.errors import InputError
+from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records._verbs import Record, Summary, call, function
 from dreval.records.embedding import Embedding
 from dreval.records.frames import (
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from dreval.records.certificate import Certificate
     from dreval.records.shepard import Shepard
+
+MOST_LISTED = 5000  # points whose neighbors in the data a result keeps
 
 
 @read_only
@@ -78,6 +81,10 @@ class Results(Record):
     nulls : DataFrame
         The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
         variable, the two ends of a cell, and how many permutations lie in it.
+    data_neighbors : ndarray (n, K) or None
+        The K nearest points of each point in the data, nearest first, ties by row number, as positions among the
+        points; K is the largest of the numbers of neighbors. Kept for up to 5000 points; None of more, with anchors,
+        and where no measure reads neighbors. A report marks them.
 
     Examples
     --------
@@ -85,8 +92,9 @@ class Results(Record):
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
     >>> res = ev.run("trustworthiness", tests=None, ci=None)
-    >>> res
-    Results(2 embeddings of 40 points, 2 rows)
+    >>> res  # doctest: +ELLIPSIS
+    Evaluation of 2 embeddings of data (40 points, 4 columns; 2 components)
+    ...
     >>> res.names, len(res.tidy())
     (['a', 'b'], 2)
     """
@@ -104,6 +112,7 @@ class Results(Record):
     nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
     left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
     notes: pd.DataFrame = field(default_factory=lambda: notes_frame([]), repr=False)
+    data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -420,8 +429,15 @@ class Results(Record):
         wide = rows.pivot(index="K", columns="embedding", values="value")
         return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)
 
-    def summary(self) -> Summary:
-        """The printed result: what was evaluated, the call, the values of each measure, tests, and notes.
+    def summary(self, full: bool = False) -> Summary:
+        """The printed result: what was evaluated, which embedding is best at what, one table, tests, and notes.
+
+        Parameters
+        ----------
+        full : bool
+            Whether also the call, the ends of all intervals, values over the orders of ties, every setting of a measure
+            and all notes are printed; else the embeddings of the middle of a long table and notes that weigh little
+            are left out, and counted.
 
         Returns
         -------
@@ -436,10 +452,13 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None, ci=None)
-        >>> str(res.summary()).splitlines()[0].strip()
-        'Evaluation of embeddings'
+        >>> res.summary()  # doctest: +ELLIPSIS
+        Evaluation of 2 embeddings of data (40 points, 4 columns; 2 components)
+        k = 5; no intervals; seed 0
+        ...
         """
-        return super().summary()
+        made: Summary = call("Results.summary", self, check_bool(full, "full"))
+        return made
 
     def compare(
         self,
@@ -578,13 +597,15 @@ class Results(Record):
             come with dreval:
 
             - "scatter" (or "embedding"): the points of each embedding, colored by class or by ``color``.
-            - "map": the quality of a measure where the points lie, from worse (orange) to better (blue).
+            - "map": the quality of a measure where the points lie, from worse (yellow) to better (green).
             - "curve": a measure against the number of neighbors, one line for each embedding, with intervals and
               chance; of a measure with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
             - "shepard": distances in the embedding against those in the data, and their nearest ascending step
               function.
             - "heatmap": all embeddings by all measures: values with intervals, the best in bold, chance levels.
-            - "forest": paired differences of all pairs with their intervals and adjusted p-values.
+            - "forest": paired differences with their intervals and adjusted p-values, by pair or by measure: of two or
+              three embeddings a line for each measure, on the scale from chance level to perfect; of more a line for
+              each pair; of more than eight for each embedding nearest to the best one or to ``baseline``.
             - "difference_map": where the first of a pair is better than the second, in both embeddings.
             - "null": the statistic of a test of independence against its values under permutation.
             - "coranking": how the ranks of neighbors in data and embedding go together, with the blocks up to
@@ -599,7 +620,8 @@ class Results(Record):
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         names : list of str, optional
-            The embeddings to draw; all that were computed by default. Colors do not depend on it.
+            The embeddings to draw; all that were computed by default. Up to eight embeddings have a color each; where
+            there are more, those that are best by a measure and those named here, and all others are gray.
         embedding : str, optional
             The one embedding to draw, short for ``names=[embedding]``.
         measure : str, optional
@@ -612,7 +634,7 @@ class Results(Record):
             For "scatter": what colors the points. Strings, booleans and integers are classes, floats are numbers on a
             scale, over which the name of a pandas Series stands. The labels of the evaluation by default.
         pair : (str, str), optional
-            For "difference_map": the two embeddings, the first pair by default.
+            For "forest" and "difference_map": the two embeddings; all pairs, and the first pair, by default.
         baseline, alpha, adjust : str, float, str or None
             For "forest" and "difference_map": as ``compare``.
         titled : bool
@@ -773,6 +795,67 @@ class Results(Record):
         """
         return str(call("Results.to_html", self, measures, rows=rows))
 
+    def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export
+        r"""What a paper would print, in 150 words at most: the findings, or the methods with their works.
+
+        Parameters
+        ----------
+        part : {"results", "methods"}
+            "results": which embedding is best by which measures and how clear that is, as ``ranking`` has it, values
+            with intervals and chance levels, and the tests. "methods": what was computed of what, with which settings,
+            intervals, tests and adjustment; it cites the works of ``bibtex()``. What has no room is counted.
+        format : {"text", "markdown", "latex"}
+            How symbols, names and citations are written.
+
+        Returns
+        -------
+        str
+            The paragraph, without line breaks.
+
+        See Also
+        --------
+        bibtex : the works that are cited.
+        to_latex : the table.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None)
+        >>> res.paragraph()
+        'b has the best value of 2 embeddings of 40 points. ... Pairs: compare().tidy().'
+        >>> res.paragraph("methods", "latex")
+        '2 embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
+        """
+        part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
+        return str(call("Results.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True)))
+
+    def bibtex(self) -> str:
+        """The works behind all that was computed, and dreval itself, as entries for BibTeX.
+
+        Returns
+        -------
+        str
+            Entries sorted by key: of the measures, tests, intervals and adjustment, the best set, the bundled methods
+            that made embeddings, and the software with its version. Measures of your own whose reference has no key
+            have no entry.
+
+        See Also
+        --------
+        paragraph : the methods, which cite them.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None)
+        >>> [line for line in res.bibtex().splitlines() if line.startswith("@")][:2]
+        ['@software{dreval,', '@book{efron1982,']
+        """
+        return str(call("Results.bibtex", self))
+
     def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 
@@ -795,6 +878,4 @@ class Results(Record):
         return call("Results.to_anndata", self, adata, key_added, copy=copy)
 
     def __repr__(self) -> str:
-        n, failed = self.recipe.get("n", 0), len(self.failures())
-        lost = f"; {failed} of {len(self.names)} embeddings failed" if failed else ""
-        return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows{lost})"
+        return str(self.summary())

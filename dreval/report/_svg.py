@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from dreval.report._style import css_variables, drawing
+from dreval.report._style import PIXELS_PER_INCH, css_variables, drawing
 from dreval.report.render.markup import printable
 
 SVG = "http://www.w3.org/2000/svg"
@@ -52,6 +52,7 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
     _prune(root)
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
+    root.set("style", f"--w:{PIXELS_PER_INCH * figure.get_figwidth():.0f}px")  # its width on paper
     root.set("role", "img")
     root.set("aria-label", printable(label))
     ET.register_namespace("", SVG)

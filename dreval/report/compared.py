@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
@@ -19,20 +18,21 @@ from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import (
     OVERALL_TITLES,
     SHORT,
+    column_of,
     comparison_summary,
-    direction_of,
     heading,
     letter_words,
+    outcomes,
 )
 from dreval.report.contents.page import measure_words_of
-from dreval.report.contents.pairs import ABSENT, HeatCell, leading, pair_rows, posterior_rows, rank_lines
+from dreval.report.contents.pairs import ABSENT, HeatCell, pair_rows, posterior_rows, rank_lines
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.figures.forest import forest_words
+from dreval.report.contents.text import comparison_text
+from dreval.report.figures.critical_difference import rank_words
+from dreval.report.figures.forest import forest_words, pair_forests
 from dreval.report.page import is_page, page_target, write_page
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.reading import Cell, Column, make_column, parameter_words
-from dreval.report.render.snippets import markdown_tables
-from dreval.report.render.summary import Summary
+from dreval.report.reading import BESIDE, Cell, Column, parameter_words
 
 IN_FILES = {  # kinds of figures with their words, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ",
@@ -87,15 +87,19 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     page = {
         "title": title if title is not None else _title(comparison),
         "meta": ", ".join(f"{name} {value}" for name, value in settings),
+        "outcomes": list(outcomes(comparison)),
         "paragraphs": [measure_paragraph(comparison, name, _voice(target)) for name in comparison.measures],
         "notes": summary.notes,
         "call": summary.call,
         "cautions": list(_cautions(comparison)),
         "settings": settings,
         "versions": _versions(comparison),
-        **(comparison_page(comparison) if is_page(target) else _with_figures(comparison, summary, target)),
     }
-    return write_page(target, "comparison", page)
+    if is_page(target):
+        return write_page(target, "comparison", {**page, **comparison_page(comparison)})
+    beside = Beside(target)
+    drawn = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
+    return beside.write(comparison_text(page, summary.blocks, summary.title, drawn))
 
 
 def _title(comparison: Comparison) -> str:
@@ -129,14 +133,6 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     yield "Measures ask different things; what is best by one may be last by another."
 
 
-def _with_figures(comparison: Comparison, summary: Summary, target: Path) -> dict[str, Any]:
-    """Figures beside a text, and tables in its form."""
-    beside = Beside(target)
-    figures = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
-    tables = "\n\n".join(beside.summary(summary, ())) if beside.tex else markdown_tables(summary)
-    return {"figures": figures, "tables": Markup(tables)}
-
-
 def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
     """Name, words and drawing of every figure that the comparison has."""
     for kind, words in IN_FILES.items():
@@ -159,29 +155,38 @@ MAX_FIGURES = 12
 
 def comparison_page(found: Comparison) -> dict[str, Any]:
     """The parts of the page that a text does not have, by the names of its template."""
-    columns = {name: _column(found, name) for name in found.measures}
+    columns = {name: column_of(found, name) for name in found.measures}
     names = list(dict.fromkeys(found.standing["embedding"]))
-    across = bool(found.families)
+    posterior = posterior_rows(found)
+    across, forests = bool(found.families), pair_forests(found)
     lines = rank_lines(found, found.measures, names) if across else _value_lines(found, columns, names)
-    parts = list(_parts(found, columns))
-    said = leading(lines, [column.named for column in columns.values()])
+    parts = list(_parts(found, columns, drawn=not forests))
     return {
         "meta": _meta(found),
         "across": across,
         "standing": {
             "heads": [{"title": column.title, "below": _below(column)} for column in columns.values()],
             "lines": lines,
-            "said": said if across else said.replace("Best mean rank", "Best value"),
+            "said": list(outcomes(found)),
             "letters": letter_words(found),
         },
         "parts": parts,
         "overall": _overall(found, columns),
-        "pairs": pair_rows(found),
-        "posterior": posterior_rows(found),
+        "pairs": (rows := pair_rows(found)),
+        "more_pairs": len(found.pairs) - len(rows) - len(posterior),
+        "posterior": posterior,
         "rope": f"{found.recipe['rope'] or 0:g}",
-        "marks": "" if across or not any(part["figure"] for part in parts) else forest_words(found),
+        "forests": forests,
+        "marks": _marks(found, forests) if forests or any(part["figure"] for part in parts) else "",
         "glossary": [measure_words_of(column) for column in columns.values()],
     }
+
+
+def _marks(found: Comparison, forests: Sequence[Any]) -> str:
+    """What the marks and colors of the figures mean, once for all of them."""
+    marks = rank_words(found) if found.families else forest_words(found, bool(forests))
+    many = found.standing["embedding"].nunique() > BESIDE
+    return f"{marks} {'In color: the first eight by mean rank; the others are gray.' if many else ''}".rstrip()
 
 
 def _meta(found: Comparison) -> str:
@@ -190,15 +195,6 @@ def _meta(found: Comparison) -> str:
     n = max((len(family.cells) for family in found.families.values()), default=0)
     size = counted(n, "data set") if n else counted(int(recipe.get("n") or 0), "point")
     return " · ".join([size, f"level {recipe['alpha']:g}", f"p {adjusted_by(recipe['adjust'])}"])
-
-
-def _column(found: Comparison, name: str) -> Column:
-    """The values of one measure on one data set, or its means over several."""
-    rows = found.of(found.standing, name)
-    empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
-    known = {"note": "", "direction": direction_of(found, name), "lower": math.nan, "upper": math.nan, **empty}
-    made = [{**row, **known} for row in rows.to_dict("records")]
-    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), made)
 
 
 def _below(column: Column) -> str:
@@ -223,7 +219,7 @@ def _value_cell(column: Column, name: str, letters: str) -> HeatCell:
     return HeatCell(text, letters=str(letters), best=name in column.leaders, shade=shade)
 
 
-def _parts(found: Comparison, columns: dict[str, Column]) -> Iterator[dict[str, Any]]:
+def _parts(found: Comparison, columns: dict[str, Column], drawn: bool) -> Iterator[dict[str, Any]]:
     """One part for each measure: its words, its figure and, over data sets, its values."""
     for number, (name, column) in enumerate(columns.items()):
         family = found.families.get(name)
@@ -232,7 +228,7 @@ def _parts(found: Comparison, columns: dict[str, Column]) -> Iterator[dict[str, 
             "below": _below(column),
             "question": column.question,
             "words": measure_paragraph(found, name),
-            "figure": _figure(found, name, column, number) if number < MAX_FIGURES else "",
+            "figure": _figure(found, name, column, number) if drawn and number < MAX_FIGURES else "",
             "methods": family.names if family is not None else [],
             "lines": _dataset_lines(column, family.cells) if family is not None else [],
         }

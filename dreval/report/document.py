@@ -1,4 +1,4 @@
-"""The content of a printed result, before it has a form: tables of text with headings, and numbers as text."""
+"""What is printed or written, before it has a form: sentences, tables, figures, lists, in sections."""
 
 from __future__ import annotations
 
@@ -55,8 +55,11 @@ def significance_stars(p: float) -> str:
     return next((mark for bound, mark in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
 
 
+STAR = "*"  # behind the value of a best cell in a terminal
+
+
 class Best(str):
-    """A cell that is the best of its group: bold where there is bold."""
+    """A cell that is the best of its group, or not distinguishable from it: bold, and with a star in a terminal."""
 
     __slots__ = ()
 
@@ -136,8 +139,19 @@ class Block:
         return next(fitting, min(longest, WIDE))
 
     def _widths(self) -> list[int]:
-        columns = zip(self.columns, *self.cells, strict=True)
+        columns = zip(self.columns, *self.starred(), strict=True)
         return [max(map(terminal_width, column)) for column in columns]
+
+    def starred(self) -> list[list[str]]:
+        """The cells with a star behind the values of the best ones, and room for it in the others of their column."""
+        cells = self.cells
+        places = {i for row in cells for i, cell in enumerate(row) if isinstance(cell, Best)}
+        made = []
+        for row in cells:
+            parts = [(cell.partition(" ±"), STAR if isinstance(cell, Best) else " ") for cell in row]
+            marked = [f"{value}{mark}{sign[1:]}{rest}" for (value, sign, rest), mark in parts]
+            made.append([new if i in places else cell for i, (new, cell) in enumerate(zip(marked, row, strict=True))])
+        return made
 
     def pieces(self, width: int) -> Iterator[Block]:
         """The table; where it is wider its columns below each other, names repeated, as R does."""
@@ -173,7 +187,7 @@ class Block:
         for part in self.pieces(width - indent):
             sides = "".join("l" if part.is_left(place) else "r" for place in range(len(part.columns)))
             look = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
-            cells = [[spread(printable(cell)) for cell in row] for row in (part.columns, *part.cells)]
+            cells = [[spread(printable(cell)) for cell in row] for row in (part.columns, *part.starred())]
             head, *rows = str(SimpleTable(cells, txt_fmt=look)).split("\n")
             if any(part.columns):
                 yield " " * indent + head.rstrip()
@@ -185,13 +199,90 @@ class Block:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a printed result holds: call, header pairs in two columns, tables, and notes."""
+    """All that a printed result holds, in its order.
+
+    ``about`` says in a line or two what was computed, ``header`` and ``call`` say it at length; ``said`` are the
+    findings, in sentences whose names stand between marks; then tables, what is said ``after`` them, notes, and what
+    ``more`` there is.
+    """
 
     title: str
     header: Sequence[tuple[str, str]]
     blocks: Sequence[Block]
     notes: Sequence[Any] = field(default=())
     call: str = ""
+    about: Sequence[str] = ()
+    said: Sequence[str] = ()
+    after: Sequence[str] = ()
+    more: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(map(str, self.notes)))
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences; names of users stand between marks, unless the text is ``written`` in its form already."""
+
+    text: str
+    written: bool = False
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of sentences."""
+
+    items: Sequence[str]
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms or settings, each with what is said of it."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A call."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure in the folder beside a text: its path there, what it shows, and its width in inches."""
+
+    path: str
+    words: str
+    width: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption, and the name of its file where it has one."""
+
+    block: Block
+    caption: str
+    name: str = ""
+
+
+Part = Paragraph | Items | Terms | Code | Drawing | Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with what stands below it; one without parts is left out."""
+
+    title: str
+    parts: Sequence[Part | Section]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A text of sections; what comes before the first has a section without title."""
+
+    title: str
+    meta: str
+    sections: Sequence[Section]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dreval.glossary import MARK, spread, terminal_width
@@ -40,14 +41,32 @@ def shortened(text: str, room: int) -> str:
     return made.replace(MARK, "")
 
 
+def _abbreviated(texts: Iterable[str], room: int, size: Callable[[str], float]) -> dict[str, str] | None:
+    """All texts with the words of the long ones cut to as many letters as fit, numbers whole; None where none fit."""
+    texts = list(texts)
+    for letters, mark in ((7, "."), (6, "."), (5, "."), (4, "."), (3, "."), (3, "")):
+        short = {text: text if size(text) <= room else _cut_words(text, letters, mark) for text in texts}
+        if len(set(short.values())) == len(short) and all(size(made) <= room for made in short.values()):
+            return short
+    return None
+
+
+def _cut_words(text: str, letters: int, mark: str) -> str:
+    return re.sub(rf"[^\W\d_]{{{letters + 1 + len(mark)},}}", lambda word: f"{word[0][:letters]}{mark}", text)
+
+
 def distinct_short_names(texts: Sequence[str], room: int) -> dict[str, str]:
-    """Short forms of all texts, no two the same: where only middles differ these are shown, or a number.
+    """Short forms of all texts, no two the same: with words cut, without what they have in common, or with a number.
 
     Examples
     --------
-    >>> distinct_short_names(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact", "pca"], 12)
-    {'perplexity=30, seed=0, exact': '…30, s…exact', 'perplexity=50, seed=0, exact': '…50, s…exact', 'pca': 'pca'}
+    >>> list(distinct_short_names(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact"], 24).values())
+    ['perpl.=30, seed=0, exact', 'perpl.=50, seed=0, exact']
+    >>> distinct_short_names(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact"], 12)
+    {'perplexity=30, seed=0, exact': '…30, s…exact', 'perplexity=50, seed=0, exact': '…50, s…exact'}
     """
+    if abbreviated := _abbreviated(texts, room, terminal_width):
+        return abbreviated
     short = {text: shortened(text, room) for text in texts}
     for form in _repeated(short):
         group = [text for text in short if short[text] == form]
@@ -87,7 +106,11 @@ def short_name(name: Any, room: int = 22) -> str:
 
 
 def short_names(names: Iterable[str], room: int = 22) -> dict[str, str]:
-    """Short forms of all names, no two the same: where only their middles differ, the middles are shown."""
+    """Short forms of all names, no two the same: with words cut, or where only middles differ, with these."""
+    names = list(names)
+    whole = {name: printable(name) for name in names}
+    if len(set(whole.values())) == len(whole) and (abbreviated := _abbreviated(whole.values(), room, breadth)):
+        return {name: abbreviated[text] for name, text in whole.items()}
     short = {name: short_name(name, room) for name in names}
     for form in _repeated(short):
         group = [name for name in short if short[name] == form]

@@ -8,23 +8,34 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from latex2mathml import exceptions
+from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
 from dreval.records.results import Results
 from dreval.records.whole_file import write_whole
-from dreval.report._beside import beside_results, check_folder
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
+from dreval.report._beside import Beside, check_folder
+from dreval.report._style import (
+    DARK,
+    EMBEDDINGS_DARK,
+    EMBEDDINGS_LIGHT,
+    LIGHT,
+    RAMP,
+    css_variables,
+    embedding_color,
+)
 from dreval.report.contents.page import content
-from dreval.report.figures._nulls import add_nulls, forests
+from dreval.report.contents.text import results_text
+from dreval.report.figures._nulls import add_nulls
 from dreval.report.figures._points import point_figures
-from dreval.report.figures.forest import forest_words
+from dreval.report.figures.forest import forest_words, forests
 from dreval.report.reading import read_results
-from dreval.report.render.latex import tex_environment
-from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
-from dreval.report.render.snippets import markdown_call
+from dreval.report.render.html import html_sentence
+from dreval.report.render.markup import html_symbols, printable
 
+_NO_FORMULA = (*(one for one in vars(exceptions).values() if isinstance(one, type)), LookupError, ValueError)
 _BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
 
 
@@ -39,7 +50,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
         Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text, whose figures (and, for
         LaTeX, tables to ``\input``) lie in a folder beside it, ``report-figures`` for ``report.tex``.
     title : str, optional
-        The heading; "Four embeddings of digits" or the like by default.
+        The heading; "Evaluation of four embeddings of digits" or the like by default.
 
     Returns
     -------
@@ -65,18 +76,21 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=10, random_state=0).run(ci=None)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     print(write_report(res, f"{folder}/pca.md").read_text("utf-8").splitlines()[0])
-    # One embedding of data
+    # Evaluation of one embedding of data
     """
     target = page_target(path)
     reading = read_results(results)
     page = content(results, reading, title)
-    page.update(beside_results(results, reading, page, target))
-    if is_page(target):
-        page.update(point_figures(results, reading))
-        found = page["paired"].found
-        page["forests"] = forests(found, reading)
-        page["marks"] = forest_words(found) if found is not None else ""
-        add_nulls(page["test_groups"], results, reading)
+    if not is_page(target):
+        beside = Beside(target)
+        return beside.write(results_text(results, reading, page, beside))
+    page.update(point_figures(results, reading))
+    found = page["paired"].found
+    page["forests"] = [] if found is None else forests(found, reading)
+    page["marks"] = forest_words(found, page["forests"][0]["wide"]) if found and page["forests"] else ""
+    colors = css_variables()
+    page["colors"] = {name: colors[embedding_color(reading.named, name)] for name in reading.names}
+    add_nulls(page["test_groups"], results, reading)
     return write_page(target, "page", page)
 
 
@@ -86,12 +100,9 @@ def is_page(target: Path) -> bool:
 
 
 def write_page(target: Path, name: str, page: dict[str, Any]) -> Path:
-    """Write what a page or text says by the template of that name; the same content gives the same file."""
-    if is_page(target):
-        page["variables"] = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    suffix = target.suffix.lower()
-    environment = tex_environment() if suffix == ".tex" else _environment(is_page(target))
-    text = environment.get_template(f"{name}{suffix}.j2").render(page)
+    """Write a page by the template of that name; the same content gives the same file."""
+    page["variables"] = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
+    text = _environment().get_template(f"{name}.html.j2").render(page)
     return write_whole(target, text.rstrip("\n") + "\n")
 
 
@@ -113,11 +124,11 @@ def page_target(path: str | Path) -> Path:
     return target
 
 
-def _environment(html: bool) -> Environment:
-    """Templates of this folder; everything that is put into a page is escaped, and into a text as well."""
+def _environment() -> Environment:
+    """Templates of this folder; everything that is put into a page is escaped."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "render", encoding="utf-8"),
-        autoescape=html,
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -125,9 +136,8 @@ def _environment(html: bool) -> Environment:
     )
     environment.filters.update(
         symbol=_symbol,
-        plain=plain_symbols,
-        md=markdown_text,
-        code=_code,
+        said=_said,
+        formula=_formula,
         nobreak=_nobreak,
         breaks=_breaks,
         lines=_lines,
@@ -142,13 +152,26 @@ def _finalize(value: Any) -> Any:
 
 def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
     """Declarations of the colors of a page."""
-    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings))]
+    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings)), ("worse", RAMP[0])]
     return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
 
 
 def _symbol(text: str) -> Markup:
     """Text in which symbols such as ``R_N,opt`` have their measure set low."""
     return Markup(html_symbols(str(escape(printable(text)))))
+
+
+def _said(text: str) -> Markup:
+    """A sentence of ours with its names."""
+    return Markup(html_sentence(text))
+
+
+def _formula(text: str) -> Markup:
+    """A formula of a docstring, which browsers set."""
+    try:
+        return Markup(convert(text.rstrip(".,;"), display="block"))
+    except _NO_FORMULA:  # of a measure of somebody else: it is shown as it is
+        return escape(printable(text))
 
 
 def _nobreak(text: str) -> str:
@@ -164,8 +187,3 @@ def _breaks(text: str) -> Markup:
 def _lines(value: Any) -> Markup:
     """Code with its line breaks."""
     return Markup("\n").join(escape(printable(line)) for line in str(value).splitlines())
-
-
-def _code(value: Any) -> Markup:
-    """A call as a block of code."""
-    return Markup(markdown_call(str(value)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -68,10 +69,13 @@ def plot(
         )
     check_parameters(options, (*CHOICE, *(COMPARED if card.of == "comparison" else ()), *card.options), kind)
     reading = read_results(results)
-    names = _names(reading, options.pop("names", None), options.pop("embedding", None))
+    asked = options.pop("names", None), options.pop("embedding", None)
+    names = _names(reading, *asked)
+    if asked != (None, None):
+        reading = replace(reading, chosen=tuple(names))
     if card.of == "comparison":
-        asked = {key: options.pop(key) for key in COMPARED if key in options}
-        return plot_comparison(compare(results, names, **asked), card.name, ax, figsize, **options)
+        given = {key: options.pop(key) for key in COMPARED if key in options}
+        return plot_comparison(compare(results, names, **given), card.name, ax, figsize, **options)
     draw = FIGURES.get(card.name)
     return _read(draw_for_reader(lambda: draw(results, reading, names, **options), ax, figsize))
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from dreval.glossary import DIRECTIONS
+from dreval.comparison.ranking import ranking
+from dreval.errors import DrevalError
+from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL
+from dreval.measures._recommendation import GOALS
 from dreval.records.frames import over_replicates
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -34,6 +37,7 @@ PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE = 0.1
 DIFFERS = "differs"
+BESIDE = 8  # embeddings that stand side by side; of more the first by their mean rank have panels and colors
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,10 @@ class Column:
     direction: str
     bounds: tuple[float, float]
     cells: Mapping[str, Cell]
-    subject: str = ""
+    goal: str = ""
+    says: tuple[str, ...] = ()
+    grades: tuple[float, float] = (0.5, 0.9)
+    share: str = ""
     whole: bool = False
 
     @property
@@ -118,6 +125,12 @@ class Column:
         cell = self.cells[name]
         return half_width(cell.value, cell.low, cell.high, self.places) if cell.has_interval else ""
 
+    def is_symmetric(self, name: str) -> bool:
+        """Whether the interval of an embedding lies around its value, up to the last place; also without one."""
+        cell = self.cells[name]
+        lopsided = abs((cell.value - cell.low) - (cell.high - cell.value)) / 2
+        return not cell.has_interval or lopsided < 10.0**-self.places
+
     def ends(self, name: str) -> str:
         """The interval of an embedding as its two ends; empty where there is none."""
         cell = self.cells[name]
@@ -128,6 +141,12 @@ class Column:
         cell = self.cells[name]
         worst, best = self.shown(cell.worst), self.shown(cell.best)
         return f"{worst} to {best}" if cell.has_ties and worst != best else ""
+
+    def ties_matter(self, name: str) -> bool:
+        """Whether the orders of equal distances leave more open than the interval does."""
+        cell = self.cells[name]
+        wide = abs(cell.best - cell.worst) > (cell.high - cell.low) / 2
+        return bool(self.ties(name)) and (not cell.has_interval or wide)
 
     def better(self, a: float, b: float) -> bool:
         """Whether a is better than b."""
@@ -149,6 +168,11 @@ class Column:
             return ()
         top = max(self.values.values()) if self.higher == best else min(self.values.values())
         return tuple(name for name, text in printed.items() if text == self.shown(top))
+
+    @property
+    def has_some_intervals(self) -> bool:
+        """Whether a value has an interval."""
+        return any(cell.has_interval for cell in self.cells.values())
 
     @property
     def has_intervals(self) -> bool:
@@ -183,6 +207,13 @@ class Column:
         scale = 0.2 * min(abs(perfect - c) for c in chances) if chances and math.isfinite(perfect) else 0.0
         span = max(gap, scale)
         return 1.0 - abs(top - self.values[name]) / span if span > 0 and math.isfinite(span) else 0.0
+
+    def way(self, names: Iterable[str]) -> float:
+        """How far it is from the mean chance level of some embeddings to a perfect value; NaN where it is not known."""
+        perfect = self.bounds[1] if self.higher else self.bounds[0]
+        chances = [self.cells[name].chance for name in names]
+        way = abs(perfect - sum(chances) / len(chances))
+        return way if math.isfinite(way) and way > 0 else math.nan
 
     @cached_property
     def chance(self) -> str:
@@ -229,16 +260,19 @@ def _span(cell: Cell) -> tuple[float, float]:
 
 
 SCALE = "n_neighbors"
-# What a measure speaks of, by what it reads, in the order of the first table; the first that applies.
-SUBJECTS: dict[str, set[str]] = {
-    "Batches": {"batch"},
-    "Classes": {"labels"},
-    "Latent variables": {"latent"},
-    "Who is near": {"ranks", "full_ranks"},
-    "Shape nearby": {"neighbors"},
-    "The whole": {"pairs", "coordinates"},
-}
-ORDER = ("Who is near", "Shape nearby", "The whole", "Latent variables", "Classes", "Batches", "")
+
+
+class Standing(NamedTuple):
+    """Which embeddings are best by one measure.
+
+    ``best`` is the best set of ``Results.ranking``, the best value first; where nothing was ``tested``, the embeddings
+    whose value prints as the best one. It is empty where the measure compares nothing, and where all print the same
+    without a test. ``unjudged`` cannot be judged beside the others.
+    """
+
+    best: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    tested: bool = False
 
 
 @dataclass(frozen=True)
@@ -251,12 +285,40 @@ class Reading:
     tests: tuple[Mapping[str, Any], ...]
     recipe: Mapping[str, Any]
     rows: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
+    results: Results | None = field(repr=False, default=None)
     collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
+    chosen: tuple[str, ...] = ()  # embeddings that are asked for by name
 
     @cached_property
     def computed(self) -> tuple[str, ...]:
         """Embeddings that were computed."""
         return tuple(name for name in self.names if name not in self.failed)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are more embeddings than stand side by side."""
+        return len(self.names) > BESIDE
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """The computed embeddings by their mean rank over the main measures that rank them."""
+        columns = [column for column in self.main if column.ranks and len(column.values) > 1]
+        ranks: dict[str, list[int]] = {name: [] for name in self.computed}
+        for column in columns:
+            for name, value in column.values.items():
+                ranks[name].append(1 + sum(column.better(other, value) for other in column.values.values()))
+        means = {name: sum(some) / len(some) if some else math.inf for name, some in ranks.items()}
+        return tuple(sorted(self.computed, key=means.__getitem__))
+
+    @cached_property
+    def featured(self) -> tuple[str, ...]:
+        """The embeddings that have panels of their own: all, or of many the first by mean rank."""
+        return self.ranked[:BESIDE] if self.many else self.computed
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The embeddings with a color of their own: all, or of many those with panels and those asked for by name."""
+        return named_embeddings(self.names, self.featured, self.chosen)
 
     @property
     def level(self) -> str:
@@ -303,15 +365,76 @@ class Reading:
         return next((column for column in self.main if column.measure == measure), None)
 
     @cached_property
-    def by_subject(self) -> tuple[Column, ...]:
-        """The main columns, those that speak of one subject side by side."""
-        return tuple(sorted(self.main, key=lambda column: ORDER.index(column.subject)))
+    def by_goal(self) -> tuple[Column, ...]:
+        """The main columns, those that serve one goal side by side."""
+        order = [*GOALS, ""]
+        return tuple(sorted(self.main, key=lambda column: order.index(column.goal)))
+
+    def standing(self, column: Column) -> Standing:
+        """Which embeddings are best by one column."""
+        return self._standings[column.measure].get(column.parameters, Standing())
+
+    @cached_property
+    def _standings(self) -> Mapping[str, Mapping[str, Standing]]:
+        """The best sets of all columns, by measure and parameters."""
+        found: dict[str, dict[str, Standing]] = {}
+        for column in self.columns:
+            mine = found.setdefault(column.measure, {})
+            if not column.ranks or len(column.values) < 2:
+                continue
+            mine[column.parameters] = Standing(column.leaders)
+        judged = [
+            c.measure
+            for c in self.columns
+            if c.parameters in found[c.measure] and any(cell.has_interval for cell in c.cells.values())
+        ]
+        if self.results is None or not judged:
+            return found
+        try:
+            table = ranking(self.results, list(dict.fromkeys(judged)))
+        except DrevalError:  # intervals without what they were made of: nothing is tested
+            return found
+        for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
+            kept = part["in_best_set"]
+            best, unjudged = part.loc[kept.fillna(False), "embedding"], part.loc[kept.isna(), "embedding"]
+            found[str(measure)][str(parameters)] = Standing(tuple(best), tuple(unjudged), tested=True)
+        return found
 
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:
         """The families of columns that were run at more than one number of neighbors."""
         families = {(c.measure, without(c.parameters, SCALE)): tuple(self.curve(c)) for c in self.main}
         return tuple(family for family in families.values() if len(family) > 1)
+
+
+def targets_of(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the intervals of some rows are for, each once, in words."""
+    kinds = recipe.get("intervals") or {}
+    rows = [row for row in rows if row["target"] and row["conf_low"] == row["conf_low"]]
+    found = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
+    known = [one if one in TARGETS else row["target"] for one, row in zip(found, rows, strict=True)]
+    return [TARGETS.get(one, one) for one in dict.fromkeys(known)]
+
+
+def named_embeddings(names: Sequence[str], first: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
+    """The embeddings with a color of their own, in the order of the colors: of few all.
+
+    Of many they are the first of those in ``first``, and those chosen, which take the places of the last of them.
+
+    Examples
+    --------
+    >>> named_embeddings("abcdefghij", "dcba", "j")
+    ('d', 'c', 'b', 'a', 'j')
+    """
+    if len(names) <= BESIDE:
+        return tuple(names)
+    found = list(first[:BESIDE])
+    for name in chosen if len(chosen) <= BESIDE else ():
+        if name not in found and len(found) < BESIDE:
+            found.append(name)
+        elif name not in found:
+            found[max(place for place, other in enumerate(found) if other not in chosen)] = name
+    return tuple(found)
 
 
 def parameter(parameters: str, name: str) -> str | None:
@@ -352,8 +475,14 @@ def read_results(results: Results) -> Reading:
         tests=tuple(table[table["test"] != ""].to_dict("records")),
         recipe=results.recipe,
         rows=tuple(kept.to_dict("records")),
-        collapsed=tuple(name for name, Y in results.embeddings.items() if len(Y) > 1 and bool((Y == Y[:1]).all())),
+        results=results,
+        collapsed=collapsed(results),
     )
+
+
+def collapsed(results: Results) -> tuple[str, ...]:
+    """Embeddings whose points all lie in one place: they show nothing, and are best at nothing."""
+    return tuple(name for name, Y in results.embeddings.items() if len(Y) > 1 and bool((Y == Y[:1]).all()))
 
 
 def make_column(measure: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
@@ -372,18 +501,9 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]]) -> Co
         direction=direction if direction in DIRECTIONS else "higher",
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
-        subject=_subject(card),
-        whole=card is not None and card.whole,
+        goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
+        **({key: getattr(card, key) for key in ("says", "grades", "share", "whole")} if card else {}),
     )
-
-
-def _subject(card: Any) -> str:
-    """What a measure speaks of, by what it reads; empty where no card says it."""
-    needs = set(card.needs) if card else set()
-    for subject, words in SUBJECTS.items():
-        if needs & words:
-            return subject
-    return ""
 
 
 def _cell(row: Mapping[str, Any]) -> Cell:

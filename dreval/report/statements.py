@@ -1,209 +1,64 @@
-"""Numbers become sentences: the verdict on each embedding by rules, and whether the best one is clear."""
+"""Numbers become words: what each value says of its embedding, what all share, and which embedding is best at what.
+
+Sentences come from the cards of the measures; which embedding is best, from the best set of ``Results.ranking`` alone.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
-from dreval.report._numbers import in_words, of_hundred, ordered
-from dreval.report.reading import Cell, Column, Reading
+from dreval.measures._recommendation import GOALS
+from dreval.report._numbers import fixed, in_words, of_hundred, ordered
+from dreval.report.reading import Cell, Column, Reading, parameter
+from dreval.report.render.markup import marked
 
-LISTED = 3
-Lead = tuple[bool | None, str]
+LISTED = 3  # names in a sentence before the rest is counted
+EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
+# How a value counts: by the way from chance to perfect, or it cannot be told from chance, or ties leave it open.
+HOLDS, MOSTLY, FAILS, CHANCE, OPEN = "holds", "mostly", "fails", "chance", "open"
+# Which is best at a goal, or that none is; that measures disagree; how an embedding stands; what has no value.
+BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
+STANDS, MISSING, FAILED = "stands", "missing", "failed"
+
+Row = tuple[str, str, str]  # measure, parameters, embedding
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is said of one embedding.
+class Statement:
+    """A sentence with what it rests on.
 
     Attributes
     ----------
-    name : str
-        The embedding.
-    lead : str
-        The first sentence: what the neighbors shown are worth, against chance; or why there is no embedding.
-    trust, doubt : tuple of str
-        What can be read from the embedding, and what cannot; whole sentences.
-    standing : tuple of str
-        The comparison with the other embeddings.
-    missing : tuple of str
-        What has no value, with the reason.
-    best, shared, last : tuple of str
-        The measures that `standing` names, by the values as they are printed: alone the best, best with others, alone
-        or with others the worst.
-    clear, unsettled : tuple of str
-        Two parts of `best`: told from all others, and not told from all others. What is in neither was not judged.
+    text : str
+        The sentence; names of embeddings stand between marks (``render.markup.sentence``).
+    kind : str
+        What is said, one of the words above.
+    rows : tuple of (measure, parameters, embedding)
+        The rows of ``results.table``, and for what is best of ``results.ranking()``, from which it can be recomputed.
     """
 
-    name: str
-    lead: str
-    trust: tuple[str, ...] = ()
-    doubt: tuple[str, ...] = ()
-    standing: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    best: tuple[str, ...] = ()
-    shared: tuple[str, ...] = ()
-    last: tuple[str, ...] = ()
-    clear: tuple[str, ...] = ()
-    unsettled: tuple[str, ...] = ()
+    text: str
+    kind: str
+    rows: tuple[Row, ...] = ()
 
 
-def verdicts(reading: Reading, tested: Decided | None = None) -> list[Verdict]:
-    """The verdict on every embedding, in their order.
+class Said(NamedTuple):
+    """What values of several measures say alike of one embedding: the sentence, how they count, and their columns."""
 
-    Parameters
-    ----------
-    reading : Reading
-        What ``read_results`` made of a result.
-    tested : Decided, optional
-        What paired tests found; nothing by default.
-
-    Returns
-    -------
-    list of Verdict
-        Words compare values as they are printed: embeddings that print the same share a place, and best and last go by
-        nothing else. Whether the best is clearly so, paired tests say; without them intervals that overlap are named.
-        Where values over the orders of ties overlap the order is called open. Nothing is called significant.
-    """
-    return [_verdict(reading, name, tested or Decided()) for name in reading.names]
+    words: str
+    kind: str
+    columns: tuple[Column, ...]
 
 
-def _verdict(reading: Reading, name: str, tested: Decided) -> Verdict:
-    """The verdict on one embedding."""
-    if name in reading.failed:
-        return Verdict(name, f"Could not be computed: {reading.failed[name]}")
-    lead, trust, doubt = _read(reading, name)
-    best = {c.measure: tested.lead(c, name) for c in reading.main if c.leaders == (name,)}
-    shared = tuple(c.measure for c in reading.main if name in c.leaders and len(c.leaders) > 1)
-    last = tuple(c.measure for c in reading.main if name in c.last)
-    return Verdict(
-        name=name,
-        lead=lead or "None of the measures that the words read was computed.",
-        trust=tuple(trust),
-        doubt=tuple(doubt),
-        standing=tuple(_standing(reading, best, shared, last)),
-        missing=tuple(_missing(reading, name)),
-        best=tuple(best),
-        shared=shared,
-        last=last,
-        clear=tuple(measure for measure, (clear, _) in best.items() if clear),
-        unsettled=tuple(measure for measure, (clear, _) in best.items() if clear is False),
-    )
-
-
-def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
-    """The lead, what can be read from the embedding, and what cannot."""
-    if name in reading.collapsed:
-        return "All points lie in one place: this embedding shows nothing of the data.", [], []
-    lead = ""
-    trust: list[str] = []
-    doubt: list[str] = []
-    for measure in spoken_measures(reading, name):
-        column = reading.find(measure)
-        holds, sentence = say(column, column.cells[name]) if column else (True, "")
-        if not lead:
-            lead = sentence
-        else:
-            (trust if holds else doubt).append(sentence)
-    return lead, trust, doubt
-
-
-def spoken_measures(reading: Reading, name: str) -> list[str]:
-    """The measures that have a sentence on an embedding, in their order; the first one leads."""
-    if name in reading.collapsed:
-        return []
-    found = []
-    for measure in RULES:
-        column = reading.find(measure)
-        cell = column.cells.get(name) if column else None
-        if column is None or cell is None or cell.missing or _has(reading, ALIKE.get(measure), name):
-            continue
-        if say(column, cell)[1]:
-            found.append(measure)
-    return found
-
-
-def _has(reading: Reading, measure: str | None, name: str) -> bool:
-    """Whether an embedding has a value of a measure."""
-    column = reading.find(measure) if measure else None
-    return column is not None and name in column.values
-
-
-def _standing(
-    reading: Reading, best: Mapping[str, Lead], shared: Collection[str], last: Collection[str]
-) -> Iterator[str]:
-    """The comparison with the others; columns that compare another number of embeddings are said apart."""
-    for count in sorted({len(c.values) for c in reading.main if c.leaders}, reverse=True):
-        compared = [c for c in reading.main if c.leaders and len(c.values) == count]
-        crowd = f"of the {in_words(count)}" + ("" if count == len(reading.computed) else " that have a value")
-        mine = [c for c in compared if c.measure in best]
-        for clear, reason in sorted({best[c.measure] for c in mine}, key=lambda one: (one[0] is not True, one[1])):
-            alike = [c for c in mine if best[c.measure] == (clear, reason)]
-            but = f", but {reason}" if reason else ""
-            yield f"{'Clearly best' if clear else 'Best'} {crowd} on {_listed(alike, compared)}{but}."
-        tied = [c for c in compared if c.measure in shared]
-        if tied:
-            yield f"Shares the best value {crowd} on {_listed(tied, compared)}."
-        bottom = [c for c in compared if c.measure in last]
-        if bottom and (count > 2 or not (mine or tied)):  # of two, who is not best is last
-            yield f"Last {crowd} on {_listed(bottom, compared)}."
-
-
-def _listed(columns: Sequence[Column], compared: Sequence[Column]) -> str:
-    """Names of measures in a sentence; all of them, or more than a few, are counted."""
-    if len(columns) == len(compared) > 1:
-        return f"{'both' if len(columns) == 2 else 'all ' + in_words(len(columns))} measures"
-    names = [column.named for column in columns]
-    if len(names) > LISTED + 1:
-        names = [*names[:LISTED], f"{in_words(len(names) - LISTED)} more"]
-    return ordered(names)
-
-
-def _missing(reading: Reading, name: str) -> list[str]:
-    """What this embedding has no value of, grouped by reason."""
-    reasons: dict[str, list[str]] = {}
-    for column in reading.main:
-        cell = column.cells.get(name)
-        if cell is None or cell.missing:
-            reasons.setdefault("not asked for" if cell is None else cell.note, []).append(column.named)
-    return [f"No value of {ordered(columns)}: {reason}." for reason, columns in reasons.items()]
-
-
-# How far from chance (0) to perfect (1) a value must lie for the words to say that something holds, or mostly holds.
-HOLDS, MOSTLY = 0.9, 0.8
-# The same for shapes and distances, where 1 is a perfect copy and the rest is lost by any projection.
-WHOLE_HOLDS, WHOLE_FAILS = 0.9, 0.5
-# Shares above MOST are "most", below 1 - MOST they are few; between them "about half".
-MOST = 0.55
-CHANCE = "chance"
-# How a verdict counts on a card: it holds, mostly holds, fails; any other one is left to the full text.
-GOOD, FAIR, POOR = "holds", "mostly", "fails"
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How a measure is put into words.
-
-    ``judge`` gives the verdict and whether it speaks for the embedding; "" says nothing. ``compose`` makes the sentence
-    of a verdict and the words on ties; the verdict None is one that equal distances leave open. ``topic`` is what can
-    or cannot be trusted, in a few words, and ``grades`` says which by the verdict, for values at least ``least`` of the
-    way from chance to perfect.
-    """
-
-    judge: Callable[[Column, Cell], tuple[bool, str]]
-    compose: Callable[[Column, Cell, str | None, str], str]
-    shown: Callable[[Column, float], str]
-    topic: str = ""
-    grades: Mapping[str, str] = field(default_factory=dict)
-    least: float = -math.inf
-
-
-def above_chance(column: Column, cell: Cell) -> float:
-    """How far the value lies from chance (0) to perfect (1); NaN where there is no chance value or no bound."""
+def way(column: Column, value: float, chance: float) -> float:
+    """How far a value lies from chance (0) to perfect (1); NaN where there is no chance level or no bound."""
     perfect = column.bounds[1] if column.higher else column.bounds[0]
-    span = perfect - cell.chance
-    return (cell.value - cell.chance) / span if math.isfinite(span) and span != 0 else math.nan
+    span = perfect - chance
+    return (value - chance) / span if math.isfinite(span) and span != 0 else math.nan
 
 
 def in_chance(column: Column, cell: Cell) -> bool:
@@ -214,280 +69,347 @@ def in_chance(column: Column, cell: Cell) -> bool:
     return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
 
 
-def _share(_: Column, value: float) -> str:
-    return of_hundred(value)
-
-
-def _value(column: Column, value: float) -> str:
-    return column.shown(value)
-
-
-def _against(cell: Cell) -> str:
-    return "" if math.isnan(cell.chance) else f", against {of_hundred(cell.chance)} at chance"
-
-
-def _left_open(ties: str) -> str:
-    return f"; equal distances leave it open {ties}" if ties else ""
-
-
-def _judge_overlap(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether most of the neighbors that are shown are true ones."""
-    if in_chance(column, cell):
-        return False, CHANCE
-    verdict = "most" if cell.value > MOST else "half" if cell.value >= 1 - MOST else "few"
-    return verdict != "few", verdict
-
-
-def _compose_overlap(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
-    shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
-    if verdict is None:
-        return f"{shown[0].upper()}{shown[1:]} of 100 neighbors shown are true{rest}"
-    words = {
-        CHANCE: f"Neighbors shown cannot be told from chance: {shown} of 100 are true",
-        "most": f"Most neighbors shown are true: {shown} of 100",
-        "half": f"About half the neighbors shown are true: {shown} of 100",
-        "few": f"Most neighbors shown are false: {shown} of 100 are true",
-    }
-    return words[verdict] + rest
-
-
-def _named(column: Column, cell: Cell, verdict: str | None, ties: str) -> str:
-    """A verdict in words with the value behind it."""
-    value = f"{column.called}\u00a0{column.shown(cell.value)}"
-    if verdict is None:
-        return f"{column.title} is left open by equal distances ({value}, {ties})."
-    words = f"{column.title} cannot be told from chance" if verdict == CHANCE else verdict
-    return f"{words} ({value}{_left_open(ties)})."
-
-
-def rank_rule(topic: str, holds: str, mostly: str, fails: str) -> Rule:
-    """Three sentences for a measure of ranks, chosen by the distance from chance to perfect."""
-
-    def judge(column: Column, cell: Cell) -> tuple[bool, str]:
-        if in_chance(column, cell):
-            return False, CHANCE
-        share = above_chance(column, cell)
-        if math.isnan(share):
-            return True, ""
-        return share >= MOSTLY, holds if share >= HOLDS else mostly if share >= MOSTLY else fails
-
-    return Rule(judge, _named, _value, topic, {holds: GOOD, mostly: FAIR, fails: POOR})
-
-
-def shape_rule(topic: str, holds: str, fails: str) -> Rule:
-    """Two sentences for a measure of shape or distance; nothing is said between them."""
-
-    def judge(column: Column, cell: Cell) -> tuple[bool, str]:
-        if in_chance(column, cell):
-            return False, CHANCE
-        share = above_chance(column, cell)
-        return not share < WHOLE_FAILS, fails if share < WHOLE_FAILS else holds if share >= WHOLE_HOLDS else ""
-
-    return Rule(judge, _named, _value, topic, {holds: GOOD, fails: POOR})
-
-
-def _judge_classes(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether neighbors tell the class of a point."""
-    if in_chance(column, cell):
-        return False, CHANCE
-    return True, "tell"
-
-
-def _compose_classes(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
-    shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
-    if verdict == CHANCE:
-        return f"Classes cannot be told from the embedding: {shown} of 100 points{rest}"
-    return f"Neighbors tell the class of {shown} of 100 points{rest}"
-
-
-def _judge_area(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether most of what is beyond chance is kept over all sizes of neighborhoods."""
-    if in_chance(column, cell):
-        return False, CHANCE
-    share = above_chance(column, cell)
-    if math.isnan(share):
-        return True, ""
-    verdict = "most" if share > MOST else "half" if share >= 1 - MOST else "few"
-    return verdict != "few", verdict
-
-
-def _compose_area(column: Column, cell: Cell, verdict: str | None, ties: str) -> str:
-    if verdict in (None, CHANCE):
-        return _named(column, cell, verdict, ties)
-    kept = {"most": "mostly kept", "half": "about half kept", "few": "mostly lost"}[verdict or ""]
-    way = f"{of_hundred(above_chance(column, cell))}\u00a0% of the way from chance to a perfect copy"
-    return _named(column, cell, f"Over all sizes, neighborhoods are {kept}: {way}", ties)
-
-
-def _judge_triplets(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether more triplets keep their order than at chance level."""
-    return (False, CHANCE) if in_chance(column, cell) else (True, "tell")
-
-
-def _compose_triplets(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
-    shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
-    if verdict == CHANCE:
-        return f"The embedding does not tell which of two points is nearer to a third: right for {shown} of 100{rest}"
-    return f"Of two points the one nearer to a third is shown nearer for {shown} of 100{rest}"
-
-
-OVERLAP = Rule(_judge_overlap, _compose_overlap, _share, "neighborhoods", {"most": FAIR, "few": POOR})
-AREA = Rule(_judge_area, _compose_area, _value, "neighborhoods overall", {"most": FAIR, "few": POOR})
-TRIPLETS = Rule(_judge_triplets, _compose_triplets, _share, "which of two points is nearer")
-CLASSES = Rule(_judge_classes, _compose_classes, _share, "nearby classes", {"tell": GOOD}, least=HOLDS)
-
-
-EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
-
-
-def say(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether a sentence speaks for the embedding, and the sentence; a verdict must hold for every order of ties."""
-    rule = RULES[column.measure]
-    if _tells_nothing(column, cell):
-        return True, ""
-    holds, verdict, ties = _judged(rule, column, cell)
-    return holds, "" if verdict == "" else rule.compose(column, cell, verdict, ties)
-
-
 def grade(column: Column, cell: Cell) -> str:
-    """How a value counts on a card: holds, mostly, fails, chance, or nothing where it says nothing or ties leave it."""
-    rule = RULES[column.measure]
-    if _tells_nothing(column, cell):
+    """How a value counts; empty where it says nothing: between the grades, or where chance is perfect as well."""
+    if not column.ranks or cell.missing:
         return ""
-    verdict = _judged(rule, column, cell)[1] or ""
-    ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
-    short = any(above_chance(column, cell.moved(end)) < rule.least for end in ends)
-    return CHANCE if verdict == CHANCE else "" if short else rule.grades.get(verdict, "")
-
-
-def _judged(rule: Rule, column: Column, cell: Cell) -> tuple[bool, str | None, str]:
-    """Whether the embedding is spoken for, the verdict, None where equal distances leave it open, and words on them."""
-    holds, verdict = rule.judge(column, cell)
-    if not cell.has_ties:
-        return holds, verdict, ""
-    low, high = (rule.shown(column, end) for end in sorted((cell.worst, cell.best)))
-    if low == high:
-        return holds, verdict, ""
-    if any(rule.judge(column, cell.moved(end))[1] != verdict for end in (cell.worst, cell.best)):
-        return False, None, f"between {low} and {high}"
-    return holds, verdict, f"between {low} and {high}"
-
-
-def _tells_nothing(column: Column, cell: Cell) -> bool:
-    """Whether the value is perfect, and so is that of an unrelated embedding: nothing to praise or to reproach."""
     perfect = column.bounds[1] if column.higher else column.bounds[0]
-    ends = (cell.value, cell.chance, *((cell.worst, cell.best) if cell.has_ties else ()))
-    return all(math.isclose(end, perfect, rel_tol=EXACT, abs_tol=EXACT) for end in ends)
+    orders = (cell.worst, cell.best) if cell.has_ties else ()
+    if all(math.isclose(end, perfect, rel_tol=EXACT, abs_tol=EXACT) for end in (cell.value, cell.chance, *orders)):
+        return ""
+    found = _graded(column, cell)
+    return OPEN if any(_graded(column, cell.moved(end)) != found for end in orders) else found
 
 
-# The order in which the measures are read; the first one with a value gives the lead.
-RULES: dict[str, Rule] = {
-    "neighborhood_overlap": OVERLAP,
-    "trustworthiness": rank_rule(
-        "nearness of points",
-        "Points shown close are close in the data",
-        "Points shown close are mostly close in the data",
-        "Points shown close may be far apart in the data",
-    ),
-    "continuity": rank_rule(
-        "separation of points",
-        "Points close in the data are shown close",
-        "Points close in the data are mostly shown close",
-        "Points close in the data may be shown far apart",
-    ),
-    "jaccard": shape_rule(
-        "neighborhoods",
-        "Neighborhoods agree with those of the data",
-        "Most neighborhoods differ from those of the data",
-    ),
-    "mrre_false": rank_rule(
-        "ranks of neighbors shown",
-        "Neighbors shown have nearly their ranks of the data",
-        "Neighbors shown have about their ranks of the data",
-        "Neighbors shown may be far down in the order of the data",
-    ),
-    "mrre_missing": rank_rule(
-        "ranks of true neighbors",
-        "Neighbors in the data are shown nearly at their ranks",
-        "Neighbors in the data are shown about at their ranks",
-        "Neighbors in the data may be shown far down in the order",
-    ),
-    "r_nx_auc": AREA,
-    "procrustes_rc": shape_rule(
-        "local shapes", "Neighborhoods keep their shape", "Do not read shapes within neighborhoods"
-    ),
-    "procrustes_rn_opt": shape_rule(
-        "local sizes",
-        "At one scale for the whole embedding, neighborhoods keep shape and size",
-        "At one scale for the whole embedding, neighborhoods lose shape or size",
-    ),
-    "local_radius_correlation": shape_rule("densities", "Dense regions are shown dense", "Do not read densities"),
-    "spearman_distance": shape_rule(
-        "group distances", "Distances keep their order", "Do not read distances between groups"
-    ),
-    "pearson_distance": shape_rule(
-        "group distances", "Distances grow in proportion", "Do not read distances between groups"
-    ),
-    "kendall_distance": shape_rule(
-        "group distances", "Distances keep their order", "Do not read distances between groups"
-    ),
-    "triplet_accuracy": TRIPLETS,
-    "procrustes_disparity": shape_rule(
-        "global shape",
-        "The whole has the shape of the data",
-        "Do not read the shape of the whole or distances between groups",
-    ),
-    "latent_r2": shape_rule(
-        "the latent variables", "The true latent variables can be read off", "Do not read off the true latent variables"
-    ),
-    "label_trustworthiness": shape_rule(
-        "classes shown mixed",
-        "Classes apart in the data are shown apart",
-        "Classes apart in the data may be shown mixed",
-    ),
-    "label_continuity": shape_rule(
-        "classes shown apart",
-        "Classes mixed in the data are shown mixed",
-        "Classes mixed in the data may be shown apart",
-    ),
-    "knn_accuracy": CLASSES,
-}
-# Measures that answer the question of another one: where that one has a value, they are left to the tables.
-ALIKE = {
-    "jaccard": "neighborhood_overlap",
-    "mrre_false": "trustworthiness",
-    "mrre_missing": "continuity",
-    "pearson_distance": "spearman_distance",
-    "kendall_distance": "spearman_distance",
-    "triplet_accuracy": "spearman_distance",
-}
+def _graded(column: Column, cell: Cell) -> str:
+    """How a value counts, whatever the order of ties."""
+    if in_chance(column, cell):
+        return CHANCE
+    share, (fails, holds) = way(column, cell.value, cell.chance), column.grades
+    if math.isnan(share):
+        return ""
+    return FAILS if share < fails else HOLDS if share >= holds else MOSTLY if len(column.says) != 2 else ""
 
 
-BY_TIES = "equal distances leave the order open"
-BY_TESTS = "paired tests leave the order open"
-BY_INTERVALS = "intervals overlap and no paired test was run"
+def words_of(column: Column, kind: str) -> str:
+    """The sentence of a grade, without its full stop, from the card."""
+    if kind == CHANCE:
+        return "Not told from chance"
+    if kind == OPEN:
+        return "Left open by equal distances"
+    if column.says:
+        return column.says[{HOLDS: 0, MOSTLY: 1, FAILS: -1}[kind]]
+    where = {HOLDS: "near its best", MOSTLY: "nearer to its best than to chance", FAILS: "nearer to chance"}[kind]
+    return f"{column.title} is {where}"
 
 
-@dataclass(frozen=True)
-class Decided:
-    """What paired tests found.
+def said_of(reading: Reading, name: str) -> list[Said]:
+    """What can be said of one embedding, what holds first; measures that say the same are one."""
+    found: dict[tuple[str, str], list[Column]] = {}
+    for column in reading.by_goal if name not in reading.collapsed else ():
+        kind = grade(column, column.cells[name]) if name in column.values else ""
+        if kind:
+            found.setdefault((words_of(column, kind), kind), []).append(column)
+    order = [HOLDS, MOSTLY, FAILS, CHANCE, OPEN]
+    made = [Said(words, kind, tuple(columns)) for (words, kind), columns in found.items()]
+    return sorted(made, key=lambda one: order.index(one.kind))
 
-    ``clear`` holds for each embedding, by index, whether it is better than all others; a measure is missing where this
-    is not known, and ``clear`` is None where nothing was tested. ``beaten`` counts the measures by which an embedding
-    is better than the baseline, and those by which the two were tested.
+
+def statements_of(reading: Reading, name: str, *, without: Iterable[Statement] = ()) -> list[Statement]:
+    """The statements on one embedding, but what those ``without`` say of it already."""
+    if name in reading.failed:
+        return [Statement(f"Could not be computed: {marked(reading.failed[name])}", FAILED)]
+    if name in reading.collapsed:
+        return [Statement("All points lie in one place: this embedding shows nothing of the data.", FAILED)]
+    told, made = {row for one in without for row in one.rows}, []
+    for one in said_of(reading, name):
+        left = tuple(column for column in one.columns if not told.intersection(_rows([column], [name])))
+        if left:
+            text = _with_values(one._replace(columns=left), [name])
+            made.append(Statement(f"{text}.", one.kind, _rows(left, [name])))
+    return made
+
+
+def shared(reading: Reading) -> list[Statement]:
+    """What the same measures say of every embedding alike; nothing of fewer than two."""
+    names = [name for name in reading.computed if name not in reading.collapsed]
+    every = [{(one.words, one.kind): one.columns for one in said_of(reading, name)} for name in names]
+    made = []
+    for (words, kind), columns in every[0].items() if len(names) > 1 else ():
+        others = [{(c.measure, c.parameters) for c in mine.get((words, kind), ())} for mine in every]
+        common = [c for c in columns if all((c.measure, c.parameters) in mine for mine in others)]
+        if common:
+            by = ordered([column.called for column in common])
+            text = f"{words}: {by}." if kind in (CHANCE, OPEN) else f"{words} ({by})."
+            made.append(Statement(text, kind, _rows(common, names)))
+    return made
+
+
+def _rows(columns: Iterable[Column], names: Sequence[str]) -> tuple[Row, ...]:
+    return tuple((c.measure, c.parameters, name) for c in columns for name in names if name in c.values)
+
+
+def _with_values(said: Said, names: Sequence[str]) -> str:
+    """A sentence with the values behind it: of one share in words, else symbols with numbers in parentheses."""
+    first = said.columns[0]
+    if len(said.columns) == 1 and first.share and said.kind not in (CHANCE, OPEN):
+        return f"{said.words}: {_percents(_values(first, names))} {share_words(first)}"
+    ends = _ends if said.kind == OPEN else _values
+    values = [f"{column.called}\u00a0{_span(ends(column, names), column)}" for column in said.columns]
+    return f"{said.words}: {ordered(values)}" if said.kind in (CHANCE, OPEN) else f"{said.words} ({', '.join(values)})"
+
+
+def _values(column: Column, names: Sequence[str]) -> list[float]:
+    return [column.values[name] for name in names if name in column.values]
+
+
+def _ends(column: Column, names: Sequence[str]) -> list[float]:
+    cells = [column.cells[name] for name in names if name in column.values]
+    return [end for cell in cells for end in ((cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,))]
+
+
+def _span(values: Sequence[float], column: Column) -> str:
+    """One value as it is printed, or the smallest and the largest."""
+    ends = [column.shown(end) for end in (min(values), max(values))]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _percents(values: Sequence[float]) -> str:
+    """Shares in percent: one, or the smallest and the largest."""
+    ends = [of_hundred(end) for end in (min(values), max(values))]
+    return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} %"
+
+
+def share_words(column: Column) -> str:
+    """What a share is the share of, with its parameters."""
+    return column.share.format(n_neighbors=parameter(column.parameters, "n_neighbors"))
+
+
+# Which embedding is best ----------------------------------------------------------------------------------------------
+
+
+def leading(columns: Sequence[Column]) -> Column:
+    """The one of several measures whose values are given in words: a share before others."""
+    return next((column for column in columns if column.share), columns[0])
+
+
+class Contest(NamedTuple):
+    """One column by which embeddings are compared, with its best set and all others."""
+
+    column: Column
+    best: tuple[str, ...]
+    others: tuple[str, ...]
+    tested: bool
+
+
+def contests(reading: Reading) -> list[Contest]:
+    """The columns by which embeddings are compared, without those that ties or missing tests leave open.
+
+    An embedding whose points all lie in one place is best at nothing, whatever its values.
     """
+    found = []
+    for column in reading.by_goal:
+        at = reading.standing(column)
+        best = tuple(name for name in at.best if name not in reading.collapsed)
+        if best and len(column.values) > 1 and not _is_tied(reading, column):
+            others = tuple(name for name in column.values if name not in (*best, *reading.collapsed))
+            found.append(Contest(column, best, others, at.tested))
+    return found
 
-    clear: Mapping[str, Mapping[str, bool]] | None = None
-    baseline: str = ""
-    beaten: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
-    def lead(self, column: Column, name: str) -> tuple[bool | None, str]:
-        """Whether an embedding that is best is clearly so, None where nothing tells; and what speaks against it."""
-        if column.ties_overlap(name):
-            return False, BY_TIES
-        if self.clear is not None:
-            found = self.clear.get(name, {}).get(column.measure)
-            return found, BY_TESTS if found is False else ""
-        if column.intervals_overlap(name):
-            return False, BY_INTERVALS
-        return (True if column.has_intervals else None), ""
+def _is_tied(reading: Reading, column: Column) -> bool:
+    """Whether another order of equal distances may bring another embedding above the one that is best."""
+    best = reading.standing(column).best
+    return len(best) == 1 and len(column.values) > 1 and column.ties_overlap(best[0])
+
+
+def verdict(reading: Reading) -> list[Statement]:
+    """What is said first: ``findings``, and what all embeddings share."""
+    return [*findings(reading), *shared_lines(reading)]
+
+
+def findings(reading: Reading) -> list[Statement]:
+    """Which embedding is best at what, a sentence for each goal; of a single embedding what can be said of it.
+
+    An embedding is best where it alone is in the best set. Of several in the best set none is called better than
+    another, whatever their values: they are not distinguishable from the best.
+    """
+    if not reading.computed and len(reading.names) != 1:
+        return [Statement("No embedding could be computed.", FAILED)]
+    if len(reading.computed) <= 1:
+        return statements_of(reading, (reading.computed or reading.names)[0])
+    known = contests(reading)
+    tested = any(one.tested for one in known)
+    made = [
+        _best_at(reading, goal, list(part))
+        for goal, part in groupby((one for one in known if one.tested or not tested), key=lambda one: one.column.goal)
+    ]
+    tied: dict[str, list[Column]] = {}
+    for column in reading.by_goal:
+        if _is_tied(reading, column):
+            tied.setdefault(GOALS[column.goal].keeps if column.goal else "", []).append(column)
+    for keeps, columns in tied.items():
+        aim = f" at {_doing(keeps)}" if keeps else ""
+        by = ordered([column.called for column in columns])
+        rows = _rows(columns, reading.computed)
+        made.append(Statement(f"Equal distances leave open which embedding is best{aim} by {by}.", TIED, rows))
+    place = "shows nothing of the data: all its points lie in one place."
+    made += [Statement(f"{marked(name)} {place}", FAILED) for name in reading.collapsed]
+    if known and not tested:
+        made.append(Statement("These are values without intervals: nothing tells how clear the differences are.", NONE))
+    return made
+
+
+def shared_lines(reading: Reading) -> list[Statement]:
+    """What holds for all embeddings, and what fails for all, a sentence each."""
+    common, made = shared(reading), []
+    count = len(reading.computed) - len(reading.collapsed)
+    others = f"The other {in_words(count)}" if reading.collapsed else "Both" if count == 2 else f"All {in_words(count)}"
+    lead = f"{others} embeddings: "
+    for kinds in ((HOLDS, MOSTLY), (FAILS, CHANCE, OPEN)):
+        alike = [one for one in common if one.kind in kinds]
+        if alike:
+            text = "; ".join(_lower(one.text.rstrip(".")) for one in alike)
+            made.append(Statement(f"{lead}{text}.", alike[0].kind, tuple(row for one in alike for row in one.rows)))
+    return made
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
+    """Which embeddings are in the best set of every measure of one goal."""
+    keeps = GOALS[goal].keeps if goal else "do"
+    (verb, _, rest), keeping = keeps.partition(" "), _doing(keeps)
+    order = reading.ranked if reading.many else reading.names
+    always = [name for name in order if all(name in one.best for one in part)]
+    main = part[[one.column for one in part].index(leading([one.column for one in part]))]
+    rows = _rows([one.column for one in part], reading.computed)
+    by = "" if len(part) == 1 else " by both measures" if len(part) == 2 else f" by all {in_words(len(part))} measures"
+    if not always:
+        return Statement(f"Measures disagree on which is best at {keeping}: {_split(part)}.", SPLIT, rows)
+    crowd = [name for name in reading.computed if name not in reading.collapsed]
+    if all(len(one.best) == len([name for name in crowd if name in one.column.values]) for one in part):
+        by = (
+            ""
+            if len(part) == 1
+            else " by either measure"
+            if len(part) == 2
+            else f" by any of {in_words(len(part))} measures"
+        )
+        said = f"No embedding is distinguishable as the best at {keeping}{by} ({_beside(main, main.best)})."
+        return Statement(said, NONE, rows)
+    if len(always) > 1:
+        said = f"{named(always)} are among the best at {keeping}{by} ({_beside(main, always)})."
+    elif not part[0].tested:
+        values = "the best values" if len(part) > 1 else "the best value"
+        said = f"{marked(always[0])} has {values} at {keeping}{by} ({_beside(main, always)})."
+    elif any(len(one.best) > 1 for one in part):
+        said = f"Only {marked(always[0])} is among the best at {keeping}{by} ({_beside(main, always)})."
+    else:
+        said = f"{marked(always[0])} {verb}s {rest} best{by} ({_beside(main, always)})."
+    return Statement(said, BEST, rows)
+
+
+def _doing(keeps: str) -> str:
+    """What an embedding does, as a noun: "keeping neighbors"."""
+    verb, _, rest = keeps.partition(" ")
+    return f"{verb}ing {rest}".strip()
+
+
+def _beside(one: Contest, names: Sequence[str]) -> str:
+    """The values of some embeddings, the best one of all others, and chance."""
+    column = one.column
+    others = [name for name in (*one.best, *one.others) if name not in names]
+    after = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
+    values = _values(column, names)
+    name = f"{marked(after)} " if len(names) == 1 else ""
+    if column.share:
+        said = [f"{_percents(values)} {share_words(column)}"]
+        said += [f"next {name}{of_hundred(column.values[after])} %"] if after else []
+        said += [f"chance level {_percents(column.chances)}"] if column.chances else []
+    else:
+        said = [f"{column.called}\u00a0{_span(values, column)}"]
+        said += [f"next {name}{column.shown(column.values[after])}"] if after else []
+        said += [f"chance level {column.short_chance}"] if column.short_chance else []
+    return "; ".join(said)
+
+
+def _split(part: Sequence[Contest]) -> str:
+    """Who is best by which measures, where no embedding is by all."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for one in part:
+        found.setdefault(one.best, []).append(one.column.named if len(part) < LISTED + 2 else one.column.called)
+    return "; ".join(f"{named(best)} by {ordered(called)}" for best, called in found.items())
+
+
+def named(names: Sequence[str]) -> str:
+    """Names in a sentence; more than a few are counted."""
+    shown = [marked(name) for name in (names if len(names) <= LISTED + 1 else names[:LISTED])]
+    return ordered([*shown, *([f"{len(names) - LISTED} more"] if len(names) > LISTED + 1 else [])])
+
+
+def standing_of(reading: Reading, name: str) -> Statement:
+    """By how many measures an embedding is best, not distinguishable from the best, and behind it."""
+    compared = [one for one in contests(reading) if name in one.column.values]
+    if not compared or name in (*reading.failed, *reading.collapsed):
+        return Statement("", STANDS)
+    tested = any(one.tested for one in compared)
+    compared = [one for one in compared if one.tested or not tested]
+    judged = [one for one in compared if name not in reading.standing(one.column).unjudged]
+    alone = [one.column for one in judged if one.best == (name,)]
+    among = [one.column for one in judged if name in one.best and len(one.best) > 1]
+    of, some = len(judged), f"{in_words(len(judged))} measures"
+    if not of:
+        said = "not judged beside the others"
+    elif not tested:
+        said = f"best value by {in_words(len(alone)) if alone else 'none'} of {some}"
+        said += f", shared by {in_words(len(among))}" if among else ""
+        said = ("best value" if alone else "not the best value") if of == 1 and not among else said
+    elif of == 1:
+        said = "best" if alone else "not distinguishable from the best" if among else "significantly behind the best"
+    elif not (alone or among):
+        said = f"significantly behind the best by all {some}"
+    else:
+        parts = [f"best by {in_words(len(alone))}"] if alone else []
+        parts += [f"not distinguishable from the best by {in_words(len(among))}"] if among else []
+        said = f"{' and '.join(parts)} of {some}"
+    rows = _rows([one.column for one in judged], reading.computed)
+    return Statement(f"{said[0].upper()}{said[1:]}.", STANDS, rows)
+
+
+def missing_of(reading: Reading, name: str) -> Iterator[Statement]:
+    """What an embedding has no value of, by reason."""
+    reasons: dict[str, list[Column]] = {}
+    for column in reading.main if name not in reading.failed else ():
+        cell = column.cells.get(name)
+        if cell is None or cell.missing:
+            reasons.setdefault("not asked for" if cell is None else cell.note, []).append(column)
+    for reason, columns in reasons.items():
+        rows = tuple((c.measure, c.parameters, name) for c in columns)
+        yield Statement(f"No value of {ordered([c.named for c in columns])}: {reason}.", MISSING, rows)
+
+
+def grade_words(reading: Reading) -> list[tuple[str, str]]:
+    """The rules behind the sentences, for the glossary: at which values those of each measure stand."""
+    found: dict[tuple[float, float], list[str]] = {}
+    for column in reading.by_goal:
+        if column.ranks and any(not math.isnan(way(column, c.value, c.chance)) for c in column.cells.values()):
+            found.setdefault(column.grades, []).append(column.called)
+    rules = [
+        f"from {100 * holds:.0f} % on for the good sentence, and below {100 * fails:.0f} % for the poor one "
+        f"({', '.join(called)})"
+        for (fails, holds), called in found.items()
+    ]
+    words = []
+    if rules:
+        start = "Sentences on an embedding go by the way of a value from chance (0 %) to perfect (100 %): "
+        words.append(("sentences", f"{start}{'; '.join(rules)}. Between them nothing, or “mostly”, is said."))
+    words.append(("not told from chance", "The value is no better than chance, or its interval reaches chance."))
+    if len(reading.computed) > 1:
+        level = fixed(95.0, 0)
+        best = f"In the {level} % best set alone: significantly better than every other embedding, over all of them."
+        also = "In the best set with others: none of the others is significantly better. Each measure is for itself."
+        words += [("best", best), ("not distinguishable from the best", also)]
+    return words

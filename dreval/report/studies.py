@@ -18,10 +18,11 @@ from dreval.records.frames import full_name
 from dreval.report._beside import Beside
 from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import SHORT, letter_words
+from dreval.report.contents.comparison import SHORT, letter_words, outcomes
 from dreval.report.contents.page import measure_words_of
-from dreval.report.contents.pairs import ABSENT, HeatCell, leading, rank_lines
+from dreval.report.contents.pairs import ABSENT, HeatCell, rank_lines
 from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.contents.text import study_text
 from dreval.report.document import Best, Block, Small, format_duration
 from dreval.report.page import is_page, page_target, write_page
 from dreval.report.plot import draw_comparison
@@ -79,8 +80,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "versions": list(recipe["versions"].items()),
     }
     page["call"] = f"dreval.Study.open({study.path.name!r}).report({target.name!r})"
-    page["tables"] = study_tables(page, beside) if beside is not None and beside.tex else {}
-    return write_page(target, "study", page)
+    return write_page(target, "study", page) if beside is None else beside.write(study_text(page, study_tables(page)))
 
 
 def _compared(table: pd.DataFrame) -> tuple[Comparison | None, str]:
@@ -98,8 +98,7 @@ def _standing(reading: StudyReading, found: Comparison | None) -> dict[str, Any]
     heads = [family for family in reading.families if family.key in found.measures]
     lines = rank_lines(found, [family.key for family in heads], reading.methods)
     made = [{"title": one.column.title, "below": one.below} for one in heads]
-    said = leading(lines, [one.column.named for one in heads])
-    return {"heads": made, "lines": lines, "said": said, "letters": letter_words(found, "Methods")}
+    return {"heads": made, "lines": lines, "said": list(outcomes(found)), "letters": letter_words(found, "Methods")}
 
 
 def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | None) -> Iterator[dict[str, Any]]:
@@ -219,19 +218,12 @@ def _is_best(column: Column, whole: Column, means: Any, value: float) -> bool:
     return fixed(value, whole.places) == fixed(float(top), whole.places)
 
 
-def study_tables(page: Mapping[str, Any], beside: Beside) -> dict[str, Any]:
-    """The tables of a report, saved beside it."""
-    standing = page["standing"]
-    ranks = beside.table(_mean_ranks(standing), "mean-ranks", "Mean ranks over the data sets") if standing else ""
-    parts = [beside.table(_part(part), part["title"], _title(part)) for part in page["parts"]]
-    names = page["state_names"]
+def study_tables(page: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a text."""
     rows = [[row["dataset"], row["method"], *map(str, row["counts"]), row["seconds"]] for row in page["states"]]
-    states = Block("", ["data set", "method", *names, "computing"], rows, names=2)
-    return {"standing": ranks, "parts": parts, "states": beside.table(states, "cells", "Cells of the study")}
-
-
-def _title(part: Mapping[str, Any]) -> str:
-    return ", ".join(filter(None, [part["title"], part["below"]]))
+    states = Block("", ["data set", "method", *page["state_names"], "computing"], rows, names=2)
+    standing = _mean_ranks(page["standing"]) if page["standing"] else None
+    return {"standing": standing, "parts": [_part(part) for part in page["parts"]], "states": states}
 
 
 def _mean_ranks(standing: Mapping[str, Any]) -> Block:

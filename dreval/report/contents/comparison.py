@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,10 +14,14 @@ from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
 from dreval.records.notes import Notes, joined
-from dreval.report._numbers import ADJUSTMENTS, adjusted_by
+from dreval.report._numbers import ADJUSTMENTS, adjusted_by, in_words, ordered
 from dreval.report.contents.evaluation import measure_title, short_parameters
-from dreval.report.document import CODES, Block, significance_stars
+from dreval.report.contents.table import fitted
+from dreval.report.document import CODES, Best, Block, significance_stars
+from dreval.report.reading import BESIDE, Column, make_column
+from dreval.report.render.markup import marked, plain_symbols
 from dreval.report.render.summary import Summary
+from dreval.report.statements import named
 
 SHORT = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
@@ -70,15 +74,119 @@ PAIR_COLUMNS = {
 }  # fmt: skip
 
 
-def comparison_summary(comparison: Comparison) -> Summary:
-    """Header, the call, then one table each of standings, overall tests and pairs by each test, and numbered notes."""
-    overall = comparison.overall
-    pairs = comparison.pairs
-    blocks = [_standing(comparison), *([_overall(comparison)] if len(overall) else [])]
-    blocks += filter(None, [_pairs(comparison, str(test)) for test in dict.fromkeys(pairs["test"])])
+LONG = 30  # rows of standings, or of pairs, beyond which a printed comparison is short
+SHOWN = 10  # embeddings of a short table
+
+
+def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Summary:
+    """Header, the call, who is better than whom, then standings, overall tests and pairs by each test, and notes.
+
+    Many standings become one table, of the best embeddings, and many pairs are counted; not in ``full``.
+    """
+    overall, pairs = comparison.overall, comparison.pairs
+    short = not full and len(comparison.standing) > LONG
+    blocks = [_side_by_side(comparison) if short else _standing(comparison)]
+    blocks += [_overall(comparison)] if len(overall) else []
+    left = len(pairs) if not full and len(pairs) > LONG else 0
+    if not left:
+        blocks += filter(None, [_pairs(comparison, str(test)) for test in dict.fromkeys(pairs["test"])])
     title = "Comparison of embeddings" + (" across data sets" if comparison.families else "")
-    call = str(comparison.recipe.get("call") or "")
-    return Summary(title, _header(comparison), blocks, list(_notes(comparison)), call)
+    lettered = not short or comparison.standing["embedding"].nunique() <= BESIDE
+    call, notes = str(comparison.recipe.get("call") or ""), list(_notes(comparison, lettered))
+    ways = "--full, --json" if shell else ".summary(full=True), .tidy()"
+    more = f"{f'{left:,} pairs' if left else 'All standings'}: {ways}." if left or short else ""
+    said = list(outcomes(comparison))
+    return Summary(title, _header(comparison), blocks, notes, call, said=said, more=more)
+
+
+def outcomes(comparison: Comparison) -> Iterator[str]:
+    """For each measure how the best embedding, or the baseline, fares against the others; alike ones together."""
+    found: dict[str, list[str]] = {}
+    for name in comparison.measures:
+        lead, mine = _against_lead(comparison, name)
+        if not len(mine):
+            continue
+        others = [b if a == lead else a for a, b in zip(mine["first"], mine["second"], strict=True)]
+        alike = [other for other, better in zip(others, mine["better"], strict=True) if better == ""]
+        worse = [better for better in mine["better"] if better not in ("", lead)]
+        ahead, few = len(mine) - len(alike) - len(worse), len(mine) < BESIDE
+        all_of = {1: "the other", 2: "both others"}.get(ahead, f"all {in_words(ahead)} others")
+        parts = [f"better than {all_of if ahead == len(mine) else f'{in_words(ahead)} of {len(mine)} others'}"] * (
+            ahead > 0
+        )
+        parts += [f"worse than {named(worse) if few else in_words(len(worse))}"] if worse else []
+        parts += [f"not distinguishable from {named(alike) if few else in_words(len(alike))}"] if alike else []
+        column = column_of(comparison, name)
+        word = column.named if len(comparison.measures) <= BESIDE // 2 else column.called
+        word += _setting(comparison, name)
+        found.setdefault(f"{marked(lead)} is {', '.join(parts)}", []).append(word)
+    for text, measures in found.items():
+        yield f"{text} by {ordered(measures)}." if len(comparison.measures) > 1 else f"{text}."
+
+
+def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
+    """The baseline, or the best embedding of one measure, and its tested pairs by the test that decides."""
+    by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
+    rows = rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
+    lead = str(comparison.recipe.get("baseline") or comparison.of(comparison.standing, name)["embedding"].iloc[0])
+    return lead, rows[(rows["first"] == lead) | (rows["second"] == lead)]
+
+
+def _setting(comparison: Comparison, name: str) -> str:
+    """The parameters of a measure that stands in the comparison with several."""
+    row = comparison.of(comparison.standing, name).iloc[0]
+    several = sum(one.partition("(")[0] == row["measure"] for one in comparison.measures) > 1
+    return f" ({short_parameters(row['parameters'])})" if several else ""
+
+
+def column_of(comparison: Comparison, name: str) -> Column:
+    """The values of one measure on one data set, or its means over several."""
+    rows = comparison.of(comparison.standing, name)
+    empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
+    known = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
+    made = [{**row, **known} for row in rows.to_dict("records")]
+    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), made)
+
+
+def _side_by_side(comparison: Comparison) -> Block:
+    """Values, or mean ranks, of the best embeddings by mean rank, across by as many measures as fit.
+
+    Of a few embeddings with their letters; of many a star marks those not distinguishable from the best.
+    """
+    across, columns = bool(comparison.families), {name: column_of(comparison, name) for name in comparison.measures}
+    names = comparison.standing["embedding"].unique()
+    many = len(names) > BESIDE
+    cells: dict[str, dict[str, str]] = {str(name): {} for name in names}
+    places: dict[str, list[int]] = {str(name): [] for name in names}
+    for name, column in columns.items():
+        lead, mine = _against_lead(comparison, name)
+        worse = set(mine.loc[mine["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
+        for place, row in enumerate(comparison.of(comparison.standing, name).to_dict("records")):
+            text = format_number(row["mean_rank"], 2) if across else column.shown(row["value"])
+            best = many and row["embedding"] not in worse and bool(text)
+            text = text if many else " ".join(filter(None, [text, row["letters"]]))
+            cells[row["embedding"]][name] = Best(text) if best else text
+            places[row["embedding"]].append(place)
+    order = sorted(cells, key=lambda name: sum(places[name]) / len(places[name]))
+    shown = order[:SHOWN] if many else order
+
+    def block(some: Sequence[str]) -> Block:
+        lines = [[name, *(cells[name].get(one, "") for one in some)] for name in shown]
+        lines += [[f"... {len(order) - len(shown)} more", *[""] * len(some)]] if len(shown) < len(order) else []
+        names = [f"{plain_symbols(columns[one].called)}{_setting(comparison, one)}" for one in some]
+        heads = [f"{word}{' ↓' * (columns[one].direction == 'lower')}" for word, one in zip(names, some, strict=True)]
+        key = list(dict.fromkeys(f"{columns[one].called} {columns[one].named}" for one in some if columns[one].symbol))
+        marks = ["* not significantly worse than the best"] if many else []
+        left = len(columns) - len(some)
+        more = [f"{in_words(left)} more measure{'s' * (left > 1)}"] if left else []
+        return Block(
+            f"{'Mean ranks' if across else 'Values'}, embeddings by their mean rank",
+            ["", *heads],
+            lines,
+            foot=f"{'; '.join([*marks, *key, *more])}.",
+        )
+
+    return fitted(list(columns), block) if many else block(list(columns))
 
 
 def heading(comparison: Comparison, name: str) -> str:
@@ -199,7 +307,7 @@ def _stars(p: float) -> str:
     return significance_stars(p) if p == p else ""
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: Comparison, lettered: bool = True) -> Iterator[str]:
     """That nothing could have been found, where that is so; notes of the comparison, of rows, and how to read."""
     silent = {name: words for name in comparison.measures if (words := cannot_tell(comparison, name))}
     several = len(comparison.measures) > 1
@@ -213,8 +321,13 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         else:
             yield from (f"{full_name(measure, parameters)}: {one}" if measure else str(one) for one in notes)
     yield from (f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}." for notes, names in where.items())
+    if not comparison.families:
+        yield (
+            "The best sets of ranking() ask only, measure by measure, who is worse than the best: they may tell "
+            "embeddings apart that these two-sided tests leave open."
+        )
     yield "Advantage of the first: positive when it is better, whichever way the measure points."
-    yield from _letter_notes(comparison)
+    yield from _letter_notes(comparison) if lettered else ()
     adjust = comparison.recipe["adjust"]
     yield f"p of pairs {adjusted_by(adjust)}{' within this table and test' if adjust in ADJUSTMENTS else ''}."
 

@@ -4,37 +4,121 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
-from dreval.inference.intervals import LEVEL
+from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.frames import notes_in, of_whole, over_replicates
-from dreval.records.notes import FAILURE, Note
+from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.registry import MEASURES, TESTS
-from dreval.report._numbers import adjusted_by
+from dreval.report._numbers import adjusted_by, counted, in_words, ordered, p_words
+from dreval.report.contents.table import printed_block
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
+from dreval.report.reading import Reading, read_results, targets_of
 from dreval.report.render.summary import Summary
+from dreval.report.statements import verdict
 
 if TYPE_CHECKING:
     from dreval.records.results import Results
 
 COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
 FEW = 8  # names that a note lists before it counts
+NOTES = 3  # of a printed result; fewer where it would be longer than so many lines
+LINES = 40
+WEIGHTS = (ASSUMPTION, LIMIT, FAILURE)
 
 
-def summarize(results: Results) -> Summary:
-    """Header, the call, values by index (embeddings down), tests, and numbered notes."""
-    recipe = results.recipe
-    table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
-    rows = over_replicates(table[table["test"] == ""])
-    rows = rows[(rows["measure"] != "") & ~rows["measure"].map(_is_curve).astype(bool)]
-    tests = table[table["test"] != ""]
-    blocks = [_value_block(rows, results.recipe.get("conf_level", LEVEL))] if len(rows) else []
-    blocks += [_test_block(tests)] if len(tests) else []
-    return Summary(
-        "Evaluation of embeddings", _header(results), blocks, printed_notes(results), str(recipe.get("call") or "")
+def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Summary:
+    """What was evaluated, the verdict, one table, tests, and the notes that weigh most.
+
+    In ``full`` the header, the call, each value with the ends of its interval, every test and all notes.
+    """
+    recipe, reading = results.recipe, read_results(results)
+    said = [one.text for one in verdict(reading)]
+    if full:
+        table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
+        rows = over_replicates(table[table["test"] == ""])
+        rows = rows[(rows["measure"] != "") & ~rows["measure"].map(_is_curve).astype(bool)]
+        tests = table[table["test"] != ""]
+        blocks = [_value_block(rows, reading)] if len(rows) else []
+        blocks += [_test_block(tests)] if len(tests) else []
+        call, notes = str(recipe.get("call") or ""), printed_notes(results)
+        return Summary("Evaluation of embeddings", _header(results), blocks, notes, call, said=said)
+    blocks = [printed_block(reading)] if reading.computed and reading.main else []
+    noted = [text for _, text in sorted(_noted(results), key=lambda one: -one[0])]
+    ways = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
+    if not shell and len(reading.computed) > 1 and (len(results.groups) or results.left_out):
+        ways += [".compare()", ".ranking()"]
+    ways += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not reading.main else []
+
+    def made(count: int) -> Summary:
+        left = len(noted) - count
+        more = f"{in_words(left).capitalize()} more note{'s' * (left > 1)}" if left > 0 else "More"
+        about, after = _about(results, reading), tests_in_words(reading)
+        shown = {"about": about, "said": said, "after": after, "more": f"{more}: {', '.join(ways)}."}
+        return Summary("Evaluation of embeddings", (), blocks, noted[:count], **shown)
+
+    short = (made(count) for count in range(min(NOTES, len(noted)), 0, -1))
+    return next((one for one in short if len(str(one).splitlines()) <= LINES), made(min(1, len(noted))))
+
+
+def _about(results: Results, reading: Reading) -> list[str]:
+    """What was evaluated and how, in two lines."""
+    recipe, counted_in = results.recipe, {Y.shape[1] for Y in results.embeddings.values()}
+    data = str(recipe.get("dataset") or "")
+    failed = f" ({format_number(len(results.failed))} failed)" if results.failed else ""
+    names = counted(len(results.names), "embedding")
+    columns = f", {counted(int(recipe['p']), 'column')}" if recipe.get("p") else ""
+    size = f"{format_number(recipe.get('n'))} points{columns}"
+    components = (
+        f"; {ordered(list(map(str, sorted(counted_in))))} component{'' if counted_in == {1} else 's'}"
+        if counted_in
+        else ""
     )
+    first = f"Evaluation of {names}{failed}{f' of {data}' if data else ''} ({size}{components})"
+    anchors, seed, metric = recipe.get("anchors"), recipe.get("random_state"), str(recipe.get("metric") or "")
+    targets = targets_of(recipe, reading.rows)
+    parts = [f"k = {', '.join(map(str, reading.scales))}"] if reading.scales else []
+    parts += [metric] if metric and metric != "euclidean" else []
+    parts += [counted(int(anchors), "anchor")] if anchors else []
+    told = " or ".join(target.partition(",")[0] for target in targets)  # the rest is in the notes
+    parts += [f"{reading.level} intervals for {told}" if targets else "no intervals"]
+    parts += [] if seed is None else [f"seed {seed}"]
+    return [first, "; ".join(parts)]
+
+
+def tests_in_words(reading: Reading) -> list[str]:
+    """The tests of a printed result, for each variable: of each test the effect sizes, and the p-values."""
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for row in reading.tests:
+        if row["p_value"] == row["p_value"]:
+            found.setdefault(row["variable"], {}).setdefault(row["test"], []).append(row)
+    said = []
+    for variable, tests in found.items():
+        names: list[str] = []
+        each, every = [], [row for rows in tests.values() for row in rows]
+        adjusted = all(row["p_adjusted"] == row["p_adjusted"] for row in every)
+        column, kind = ("p_adjusted", "adjusted p") if adjusted else ("p_value", "p")
+        for test, rows in tests.items():
+            order = sorted(rows, key=lambda row: row["effect_size"])
+            named = [row["embedding"] for row in rows] != names
+            names = [row["embedding"] for row in rows]
+            effects = [f"{row['embedding']} {_effect(row)}" if named else _effect(row) for row in rows]
+            ends = [f"{_effect(row)} ({row['embedding']})" for row in (order[0], order[-1])]
+            title = f"{test} ({TESTS.card(test).effect_size})" if test in TESTS else test
+            each.append(f"{title} {' to '.join(ends) if len(rows) > FEW else ', '.join(effects)}")
+        low, high = (pick(row[column] for row in every) for pick in (min, max))
+        p = (
+            f"{kind} {p_words(low)[2:]}"
+            if format_p(low) == format_p(high)
+            else f"{kind} {format_p(low)} to {format_p(high)}"
+        )
+        said.append(f"Dependence on {variable} ({'all ' * (len(every) > 1)}{p}): {'; '.join(each)}.")
+    return said
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    return f"{row['effect_size']:.2f}".removeprefix("0") if row["effect_size"] == row["effect_size"] else "-"
 
 
 def _header(results: Results) -> list[tuple[str, str]]:
@@ -61,50 +145,49 @@ def _is_curve(name: str) -> bool:
     return name in MEASURES and bool(MEASURES.card(name).curve)
 
 
-def _value_block(rows: Any, level: float) -> Block:
+def _value_block(rows: Any, reading: Reading) -> Block:
     """Values of all measures, each below its heading; columns that no measure has are left out."""
-    interval, ties = rows["conf_low"].notna().any(), rows["worst"].notna().any()
-    lines, several = [], False
+    interval = rows["conf_low"].notna().any()
+    lines, several, ties, starred = [], False, False, False
     for name, part in rows.groupby("measure", sort=False):
-        heading, found = _measure_rows(str(name), part)
+        heading, found = _measure_rows(str(name), part, reading)
         several |= any(line[1] for line in found)
+        ties |= any(line[-1] for line in found)
+        starred |= any(isinstance(line[2], Best) for line in found)
         lines += [[heading], *found]
     shown = (True, several, True, interval, True, ties)
-    columns = [*itertools.compress(("", "", "value", f"{100 * level:g} % interval", "chance", "worst, best"), shown)]
-    return Block("", columns, [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines])
+    columns = [*itertools.compress(("", "", "value", f"{reading.level} interval", "chance", "worst, best"), shown)]
+    rows = [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines]
+    tested = any(reading.standing(column).tested for column in reading.columns)
+    foot = "best, or not distinguishable from the best (95 %)" if tested else "best value, not tested"
+    return Block("", columns, rows, foot=f"* {foot}" if starred else "")
 
 
-def _measure_rows(name: str, rows: Any) -> tuple[str, list[list[str]]]:
+def _measure_rows(name: str, rows: Any, reading: Reading) -> tuple[str, list[list[str]]]:
     """The heading of one measure and its rows: embedding, setting, value, interval, chance, and ends over ties."""
     card = MEASURES.card(name) if name in MEASURES else None
     heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     settings, common = _settings(rows, card is not None and card.level == "algorithm")
     words = "" if card is not None and card.level == "algorithm" else short_parameters(common)
     values = [format_number(_counted(card, value)) or "missing" for value in rows["value"]]
-    best = _best(rows, values, card)
+    best = {
+        (column.parameters, one)
+        for column in reading.columns
+        if column.measure == name
+        for one in reading.standing(column).best
+    }
     lines = [
         [
             row["embedding"],
             short_parameters(setting),
-            Best(value) if (row["parameters"], value) in best else value,
+            Best(value) if (row["parameters"], row["embedding"]) in best else value,
             _interval(row["conf_low"], row["conf_high"]),
             format_number(row["chance"]),
-            _interval(row["worst"], row["best"]),
+            _interval(row["worst"], row["best"]) if format_number(row["worst"]) != format_number(row["best"]) else "",
         ]
         for row, setting, value in zip(rows.to_dict("records"), settings, values, strict=True)
     ]
     return ", ".join(filter(None, [heading, words])), lines
-
-
-def _best(rows: Any, values: Sequence[str], card: Any) -> set[tuple[str, str]]:
-    """The best value of each setting, as it is printed, where not all print alike and the measure has a direction."""
-    found = set()
-    sign = {"higher": 1.0, "lower": -1.0}.get(card.direction if card is not None else "", 0.0)
-    for parameters, part in rows.assign(shown=values).groupby("parameters", sort=False):
-        known = part[part["value"].notna()]
-        if sign and known["shown"].nunique() > 1:
-            found.add((str(parameters), str(known.loc[(sign * known["value"]).idxmax(), "shown"])))
-    return found
 
 
 def _settings(rows: Any, runs: bool) -> tuple[list[str], str]:
@@ -191,25 +274,32 @@ def _replicate_notes(table: Any) -> Iterator[str]:
 
 def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     """Notes on the data first, then those of rows, each once with what it concerns, then how to read."""
-    recipe, table, noted = results.recipe, results.table, results.notes
-    found = [str(one) for one in notes_in(of_whole(noted)) if one.severity != FAILURE]
-    found += _failure_notes(results) if failures else []
-    found += _replicate_notes(table)
-    noted = noted[~noted["embedding"].isin(results.failed)]
-    found += _measure_notes(noted[noted["measure"] != ""], results)
-    found += _test_notes(noted[noted["test"] != ""])
+    recipe, table = results.recipe, results.table
+    found = [text for _, text in _noted(results, failures=failures)]
     methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
     for method, part in methods:
         of = f" of {', '.join(dict.fromkeys(part['measure']))}" if len(methods) > 1 else ""
-        first = part.iloc[0]
-        kind = recipe.get("intervals", {}).get(first["embedding"])
-        target = TARGETS[kind if first["target"] == "replicates" and kind in TARGETS else first["target"]]
-        found.append(f"{100 * first['conf_level']:g} % intervals{of}: {method}, for {target}.")
+        targets = ordered(targets_of(recipe, part.to_dict("records")))
+        found.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
         found.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
     names = list(dict.fromkeys(results.curves["measure"]))
     said = "Curves over the number of neighbors K: {}; see results.curve({!r})."
     return list(dict.fromkeys([*found, *([said.format(", ".join(names), names[0])] if names else [])]))
+
+
+def _noted(results: Results, *, failures: bool = True) -> list[tuple[int, str]]:
+    """What must be known, each once: how much it weighs, and its sentence."""
+    noted = results.notes[~results.notes["embedding"].isin(results.failed)]
+    whole = notes_in(of_whole(results.notes))
+    found = [(WEIGHTS.index(one.severity), str(one)) for one in whole if one.severity != FAILURE]
+    found += [(WEIGHTS.index(FAILURE), text) for text in _failure_notes(results)] if failures else []
+    found += [(WEIGHTS.index(ASSUMPTION), text) for text in _replicate_notes(results.table)]
+    for severity in dict.fromkeys(noted["severity"]):
+        part = noted[noted["severity"] == severity]
+        said = [*_measure_notes(part[part["measure"] != ""], results), *_test_notes(part[part["test"] != ""])]
+        found += [(WEIGHTS.index(severity), text) for text in said]
+    return list(dict.fromkeys(found))
 
 
 def _nameless(one: Note, name: str) -> Note:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from dreval.glossary import COLUMNS, TARGETS
+from dreval.glossary import COLUMNS
+from dreval.measures._recommendation import GOALS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, in_words, ordered
@@ -17,23 +18,18 @@ from dreval.report.contents.evaluation import printed_notes
 from dreval.report.contents.pairs import paired_differences
 from dreval.report.contents.tests import asked_rows, known_tests, test_groups, test_row, tests_said
 from dreval.report.names import short_names
-from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words
+from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words, targets_of
 from dreval.report.statements import (
-    CHANCE,
-    FAIR,
-    GOOD,
     HOLDS,
-    MOST,
     MOSTLY,
-    POOR,
-    RULES,
-    WHOLE_FAILS,
-    WHOLE_HOLDS,
-    Decided,
-    Verdict,
-    grade,
-    spoken_measures,
-    verdicts,
+    Statement,
+    findings,
+    grade_words,
+    missing_of,
+    shared,
+    shared_lines,
+    standing_of,
+    statements_of,
 )
 
 ABSENT = "—"
@@ -73,17 +69,20 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     """Everything that a report says, in its order."""
     dimensions = {name: results.embeddings[name].shape[1] for name in reading.computed if name in results.embeddings}
     footnotes = Footnotes()
-    main = reading.by_subject if reading.computed else ()  # a table of reasons only would repeat them
-    rows = [_row(reading, name, footnotes) for name in reading.names] if main else []
+    main = reading.by_goal if reading.computed else ()  # a table of reasons only would repeat them
+    names = [*reading.ranked, *reading.failed] if reading.many else reading.names
+    rows = [_row(reading, name, footnotes) for name in names] if main else []
     differ = len(set(dimensions.values())) > 1
     turned = is_turned(len(main), len(reading.names))
     heads = [_head(column, footnotes, reading.k) for column in main]
     rows = [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows]
     chances = [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main]
-    found = [(subject, len(list(part))) for subject, part in groupby(column.subject for column in main)]
+    found = [
+        (subject, len(list(part))) for subject, part in groupby(GOALS[c.goal].title if c.goal else "" for c in main)
+    ]
     subjects = found if len(found) > 1 else []
     paired = paired_differences(results, reading)
-    count = len(reading.names)
+    count, drawn = len(reading.names), len(reading.featured)
     sources = []
     for source, about in (reading.recipe.get("sources") or {}).items():
         what = "given coordinates" if about["kind"] == "coordinates" else f"{about['kind']} {about['what']}"
@@ -92,11 +91,11 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     return {
         "title": title if title is not None else default_title(reading),
         "meta": head_line(reading, dimensions),
-        "verdicts": [
-            {"place": i, "said": said, "card": card_lines(reading, said, paired.tested)}
-            for i, said in enumerate(verdicts(reading, paired.tested))
-        ],
-        "grid": {"cards": balanced(count, 5, 3), "panels": balanced(count, 5, 3), "diagrams": balanced(count, 4, 3)},
+        "findings": findings(reading),
+        "shared": shared_lines(reading),
+        "cards": cards(reading),
+        "many": reading.many,
+        "grid": {"cards": balanced(count, 5, 3), "panels": balanced(drawn, 5, 3), "diagrams": balanced(drawn, 4, 3)},
         "paired": paired,
         "methods": asked_rows(reading, "method"),
         "subjects": subjects,
@@ -133,11 +132,11 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
 
 
 def default_title(reading: Reading) -> str:
-    """The heading, such as "Four embeddings of digits"."""
+    """The heading, such as "Evaluation of four embeddings of digits"."""
     count = len(reading.names)
     data = str(reading.recipe.get("dataset") or "")
     noun = "embedding" if count == 1 else "embeddings"
-    return f"{in_words(count).capitalize()} {noun}" + (f" of {data}" if data else "")
+    return f"Evaluation of {in_words(count)} {noun}" + (f" of {data}" if data else "")
 
 
 def _letter(place: int) -> str:
@@ -176,11 +175,11 @@ def _head(column: Column, footnotes: Footnotes, k: int | None) -> dict[str, Any]
 def _row(reading: Reading, name: str, footnotes: Footnotes) -> dict[str, Any]:
     """One embedding in the first table."""
     failed = reading.failed.get(name, "")
-    cells = [] if failed else [_cell(column, name, footnotes) for column in reading.by_subject]
+    cells = [] if failed else [_cell(reading, column, name, footnotes) for column in reading.by_goal]
     return {"name": name, "place": reading.names.index(name), "failed": failed, "cells": cells}
 
 
-def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
+def _cell(reading: Reading, column: Column, name: str, footnotes: Footnotes) -> TableCell:
     cell = column.cells.get(name)
     if cell is None or cell.missing:
         reason = "not asked for" if cell is None else cell.note
@@ -191,8 +190,8 @@ def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
         interval=column.interval(name),
         ends=column.ends(name),
         ties=column.ties(name),
-        open=_ties_matter(column, name),
-        best=name in column.leaders,
+        open=column.ties_matter(name),
+        best=name in reading.standing(column).best,
         shade=round(column.shade(name), 3),
         mark=footnotes.mark(note),
         note=note,
@@ -200,18 +199,14 @@ def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
     )
 
 
-def _ties_matter(column: Column, name: str) -> bool:
-    """Whether the orders of equal distances leave more open than the interval does."""
-    cell = column.cells[name]
-    return bool(column.ties(name)) and (
-        not cell.has_interval or abs(cell.best - cell.worst) > (cell.high - cell.low) / 2
-    )
-
-
 def _shade_note(reading: Reading, turned: bool) -> str:
     """What the shades and marks of a page mean."""
-    compared = any(column.leaders for column in reading.main)
-    return f"A stronger shade is better within a {'row' if turned else 'column'}, ● the best." if compared else ""
+    standings = [reading.standing(column) for column in reading.main]
+    if not any(at.best for at in standings):
+        return ""
+    best = "the best or not distinguishable from it" if any(at.tested for at in standings) else "the best value"
+    order = "Embeddings by their mean rank over these measures. " if reading.many else ""
+    return f"{order}A stronger shade is better within a {'row' if turned else 'column'}; ● {best}."
 
 
 def _table_note(reading: Reading, page: bool) -> str:
@@ -220,7 +215,7 @@ def _table_note(reading: Reading, page: bool) -> str:
     if any(cell.has_interval for column in reading.main for cell in column.cells.values()):
         small = f"In small print the half-width of the {reading.level} interval, or its two ends."
         parts.append(small if page else f"Square brackets hold the {reading.level} interval.")
-    tied = _ties_matter if page else Column.ties
+    tied = Column.ties_matter if page else Column.ties
     if any(tied(column, name) for column in reading.main for name in column.values):
         parts.append("“Ties” are worst and best over all orders of equal distances.")
     if any(column.short_chance == DIFFERS for column in reading.main):
@@ -290,12 +285,10 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
     rules = [
         (
             several,
-            "“Best” means the best value in this table"
-            + (
-                "; “clearly” that paired tests tell it from all others; where they do not, the order is open."
-                if paired
-                else ". Nothing here tests whether two embeddings differ."
-            ),
+            "“Best” goes measure by measure: another measure, another number of neighbors or other points may bring "
+            "another embedding to the top."
+            if any(reading.standing(column).tested for column in reading.main)
+            else "“Best” means the best value in this table. Nothing here tests whether two embeddings differ.",
         ),
         (
             paired,
@@ -343,7 +336,7 @@ def _interval_cautions(reading: Reading, having: list[bool]) -> list[tuple[bool,
     """What intervals do not say, or what their absence means."""
     some, every = any(having), all(having)
     difference = " They are no intervals for the difference of two embeddings, which share their points."
-    targets = ordered(sorted({TARGETS[row["target"]] for row in reading.rows if row["conf_method"] and row["target"]}))
+    targets = ordered(targets_of(reading.recipe, reading.rows))
     return [
         (not some, "Values have no intervals: nothing here says how much they would change with other points."),
         (
@@ -410,7 +403,7 @@ def definitions(reading: Reading) -> list[tuple[str, str]]:
             ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
             ("effect size", _sentence(COLUMNS["effect_size"])),
         ]
-    return [*words, *_verdict_words(reading)]
+    return [*words, *grade_words(reading)]
 
 
 def _term(column: Column) -> str:
@@ -432,65 +425,6 @@ def _meaning(column: Column) -> str:
     return f"{column.question} {column.better_words.capitalize()}, {span}{chance}.".strip()
 
 
-def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
-    """The rules behind the words of the verdicts."""
-    words = [
-        ("most, about half", f"More than {100 * MOST:.0f} of 100, and between {100 * (1 - MOST):.0f} and that."),
-        (
-            "way from chance to a perfect copy",
-            "0 % is the chance level and 100 % that of a perfect copy; negative values are worse than chance.",
-        ),
-        (
-            "close, mostly close, may be far",
-            (
-                f"The value covers {100 * HOLDS:.0f} % or more of the way from chance to perfect, {100 * MOSTLY:.0f} % "
-                "or more, less."
-            ),
-        ),
-        (
-            "trust, distrust",
-            (
-                "What holds or mostly holds (“mostly”) by these rules, and what fails or cannot be told from chance "
-                "(“chance”); what lies between is left to the full text."
-            ),
-        ),
-        (
-            "nearness, separation of points",
-            (
-                "Whether points that are near in the embedding are near in the data (trustworthiness), and whether "
-                "points that are apart in the embedding are apart in the data (continuity)."
-            ),
-        ),
-        (
-            "keeps its shape, do not read",
-            (
-                f"{100 * WHOLE_HOLDS:.0f} % or more of the way from chance to perfect, and less than "
-                f"{100 * WHOLE_FAILS:.0f} %."
-            ),
-        ),
-        (
-            "cannot be told from chance",
-            (
-                "The value is no better than chance, or its interval reaches chance. Where chance is perfect as well "
-                "nothing is said."
-            ),
-        ),
-    ]
-    if len(reading.computed) > 1:
-        words.append(("best, last, shares", "By the values as they are printed; equal in print is equal."))
-        words.append(
-            (
-                "clearly, beats",
-                (
-                    "Paired tests tell it from every other embedding, or from the one named (adjusted p ≤ .05), and "
-                    "where distances are equal no order of these lets another one reach it. Where no such tests were "
-                    "run “clearly” says that no interval and no order of ties reaches another one."
-                ),
-            )
-        )
-    return words
-
-
 def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
     """What was evaluated, in one line."""
     recipe = reading.recipe
@@ -510,122 +444,27 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-MOST_WORDS = 45
-TRUSTED = "Trust"
-DOUBTED = "Distrust"
-LEADS = {"r_nx_auc": "neighborhood_overlap"}  # what the first sentence of another measure says already
-NAMED = 2  # words of a measure that is named; one of more is counted
-Topics = tuple[list[str], list[str]]
+@dataclass(frozen=True)
+class Card:
+    """What is said of one embedding: how it stands, what holds and what does not, and what has no value."""
+
+    name: str
+    place: int
+    standing: str
+    good: tuple[Statement, ...]
+    poor: tuple[Statement, ...]
+    missing: tuple[Statement, ...]
 
 
-def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[str, str]]:
-    """The lines under the first sentence of a card, each with its tag: what to trust, what not, and the others."""
-    if said.name in reading.failed:
-        return []
-    # what the first sentence is about is not repeated
-    found: dict[str, list[str]] = {GOOD: [], FAIR: [], POOR: [], CHANCE: []}
-    lead, *others = spoken_measures(reading, said.name) or [""]
-    for measure in others:
-        column = reading.find(measure)
-        judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(measure) != lead else ""
-        if judged and RULES[measure].topic not in found[judged]:
-            found[judged].append(RULES[measure].topic)
-    fair = [f"{topic} (mostly)" for topic in found[FAIR]]
-    topics = [*found[GOOD], *fair], [*(f"{topic} (chance)" for topic in found[CHANCE]), *found[POOR]]
-    standing, missing = _standing(reading, said, tested), _missing(reading, said)
-    beside = _against(said, tested)
-    room = MOST_WORDS - 1 - sum(map(_words, (said.lead, standing, missing)))
-    if sum(map(_words, _sentences(topics, topics))) + _words(beside) <= room:
-        standing = " ".join(filter(None, [standing, beside]))
-    trust, doubt = _within(room, topics)
-    if sum(map(_words, (trust, doubt))) + bool(trust) + bool(doubt) > room:
-        missing = ""  # the table shows it too
-    lines = [(TRUSTED, trust), (DOUBTED, doubt), ("", " ".join(filter(None, [standing, missing])))]
-    return [(tag, words) for tag, words in lines if words]
-
-
-def _words(text: str) -> int:
-    return len(text.split())
-
-
-def _within(room: int, topics: Topics) -> tuple[str, str]:
-    """Both lists as sentences of so many words together: the longer one gives way, and says how much."""
-    shown = [*topics[0]], [*topics[1]]
-    while sum(map(_words, _sentences(shown, topics))) > room and max(map(len, shown)) > 1:
-        max(shown, key=len).pop()
-    trust, doubt = _sentences(shown, topics)
-    return trust.removeprefix(f"{TRUSTED} "), doubt.removeprefix(f"{DOUBTED} ")
-
-
-def _sentences(shown: Topics, whole: Topics) -> tuple[str, str]:
-    """What can be trusted and what cannot, with the words before them."""
-    trust, doubt = (_listed(part, every) for part, every in zip(shown, whole, strict=True))
-    return trust and f"{TRUSTED} {trust}", doubt and f"{DOUBTED} {doubt}"
-
-
-def _listed(shown: Sequence[str], whole: Sequence[str]) -> str:
-    """Topics in a sentence; those left out are counted."""
-    left = len(whole) - len(shown)
-    return ordered([*shown, *([f"{in_words(left)} more"] if left else [])]) + "." if shown else ""
-
-
-def _standing(reading: Reading, said: Verdict, tested: Decided) -> str:
-    """Where it stands among the others: best, how often clearly, last, and against the baseline."""
-    compared = [column.measure for column in reading.main if column.leaders]
-    best, crowd = [*said.best, *said.shared], len(reading.computed)
-    if not compared or crowd < 2:
-        return ""
-    parts = []
-    if best:
-        parts.append(f"best on {_counted(best, compared, reading)}{_surely(_clear(said, tested), len(best))}")
-    if said.last and (crowd > 2 or not best):  # of two, who is not best is last
-        parts.append(f"last on {_counted(said.last, compared, reading, short=bool(best))}")
-    words = "; ".join(parts) or f"neither best nor last of {in_words(crowd)}"
-    return f"{words[0].upper()}{words[1:]}."
-
-
-def _surely(clear: int | None, best: int) -> str:
-    """On how many of its best measures it is told from all others."""
-    if clear is None:
-        return ""
-    return ", clearly" if clear == best else f", {in_words(clear)} clearly" if clear else ", not clearly"
-
-
-def _against(said: Verdict, tested: Decided) -> str:
-    """The comparison with the baseline."""
-    if said.name not in tested.beaten:
-        return ""
-    wins, _ = tested.beaten[said.name]
-    return f"Beats {tested.baseline} on {in_words(wins)}." if wins else f"Never beats {tested.baseline}."
-
-
-def _clear(said: Verdict, tested: Decided) -> int | None:
-    """On how many of its best measures it is clearly best; None where nothing was tested and not all can be judged."""
-    judged = len(said.clear) + len(said.unsettled)
-    if tested.clear is None and (not judged or judged < len(said.best)):
-        return None
-    return len(said.clear)
-
-
-def _counted(measures: Sequence[str], compared: Sequence[str], reading: Reading, short: bool = False) -> str:
-    """How many of the measures, or the one by its name."""
-    if len(measures) == 1 and not short:
-        column = reading.find(measures[0])
-        if column and _words(column.named) <= NAMED:
-            return column.named
-    if len(measures) == len(compared):
-        return f"{'both' if len(compared) == 2 else 'all ' + in_words(len(compared))} measures"
-    return in_words(len(measures)) + ("" if short else f" of {in_words(len(compared))} measures")
-
-
-def _missing(reading: Reading, said: Verdict) -> str:
-    """How many measures have no value; the reasons stand in the full text."""
-    count = sum(1 for c in reading.main if c.cells.get(said.name) is None or c.cells[said.name].missing)
-    return (
-        ""
-        if not count
-        else f"{in_words(count).capitalize()} {'measure has' if count == 1 else 'measures have'} no value."
-    )
+def cards(reading: Reading) -> list[Card]:
+    """A card for each embedding, with what not all of them share; none where there is one only."""
+    alike, made = shared(reading), []
+    for place, name in enumerate(reading.names if len(reading.names) > 1 else ()):
+        said = statements_of(reading, name, without=alike)
+        good = tuple(one for one in said if one.kind in (HOLDS, MOSTLY))
+        poor = tuple(one for one in said if one not in good)
+        made.append(Card(name, place, standing_of(reading, name).text, good, poor, tuple(missing_of(reading, name))))
+    return made
 
 
 TURNED_ABOVE = 10  # with more measures (these are the default ones) they are the rows of the first table

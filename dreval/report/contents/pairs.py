@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,29 +12,26 @@ import pandas as pd
 from dreval.comparison.within import compare_pairs
 from dreval.errors import DrevalError
 from dreval.records.comparison import Comparison
-from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, in_words, ordered, probability
+from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, probability
 from dreval.report.contents.comparison import PAIR_TITLES
-from dreval.report.reading import Reading, parameter_words
-from dreval.report.statements import Decided
+from dreval.report.reading import BESIDE, Reading, parameter_words
 
 ABSENT = "—"
 POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"
 EQUAL = "equal in practice"
-BASELINE = "pca"  # the bundled method beside which all others are set
 
 
 @dataclass(frozen=True)
 class Paired:
-    """What is said of the paired differences, and what cards take from them; empty where nothing was compared."""
+    """The paired differences and what is said of them; empty where nothing was compared."""
 
     said: str = ""
     rows: Sequence[Mapping[str, Any]] = ()
     found: Comparison | None = None
-    tested: Decided = field(default_factory=Decided)
+    more: int = 0  # rows that the comparison has besides
 
 
 def paired_differences(results: Results, reading: Reading) -> Paired:
@@ -48,14 +45,23 @@ def paired_differences(results: Results, reading: Reading) -> Paired:
     known = found.pairs[found.pairs["p_value"].notna()]
     if not len(known):
         return Paired()
-    return Paired(_said(known, found), pair_rows(found), found, _tested(results, reading, known))
+    rows = pair_rows(found)
+    return Paired(_said(known, found), rows, found, len(found.pairs) - len(rows))
 
 
 def pair_rows(found: Comparison) -> list[dict[str, Any]]:
-    """The rows of the table of pairs that have a p-value, or might have one, in their order."""
+    """The rows of the table of pairs that have a p-value, or might have one, in their order.
+
+    Of many embeddings they are those with the best one by each measure, unless a baseline has chosen the pairs.
+    """
     pairs = found.pairs[found.pairs["test"] != "bayes"]
     adjusted = bool(pairs["p_adjusted"].notna().any())
     level, places = interval_words(found), _places(pairs)
+    if found.standing["embedding"].nunique() > BESIDE and "baseline" not in found.recipe:
+        keys = ["measure", "parameters"]
+        best = found.standing.drop_duplicates(keys).set_index(keys)["embedding"].to_dict()
+        leaders = [best[key] for key in zip(pairs["measure"], pairs["parameters"], strict=True)]
+        pairs = pairs[(pairs["first"] == leaders) | (pairs["second"] == leaders)]
     return [_pair_row(row, places[(row["measure"], row["test"])], adjusted, level) for row in pairs.to_dict("records")]
 
 
@@ -138,34 +144,9 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     return (
         "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
         f"measure points. {counted(few, 'difference')} of {len(known)} with {by} ≤ {found.recipe['alpha']:g}; "
-        "the others are open."
+        "the others are open. These tests are adjusted over all pairs and measures; the best sets above ask only, "
+        "measure by measure, who is worse than the best, and may tell embeddings apart that are open here."
     )
-
-
-def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
-    """Whether each embedding is better than all others by each measure of the first table, and than the baseline."""
-    main = {full_name(c.measure, c.parameters): c for c in reading.main if c.leaders}
-    rows = known.assign(key=[full_name(i, p) for i, p in zip(known["measure"], known["parameters"], strict=True)])
-    rows = rows[rows["key"].isin(main)]
-    clear: dict[str, dict[str, bool]] = {name: {} for name in reading.computed}
-    # the embedding that the bundled linear method made, if it is the only one
-    sources = results.recipe.get("sources") or {}
-    made = [name for name in reading.computed if (sources.get(name) or {}).get("what") == BASELINE]
-    baseline = made[0] if len(made) == 1 and len(reading.computed) > 2 else ""
-    beaten = {name: [0, 0] for name in reading.computed if name != baseline and baseline}
-    for key, part in rows.groupby("key", sort=False):
-        column = main[str(key)]
-        for name in column.values:
-            mine = part[(part["first"] == name) | (part["second"] == name)]
-            ahead = bool((mine["better"] == name).all())
-            if not ahead or len(mine) == len(column.values) - 1:  # else it is ahead of some, the others not tested
-                clear[name][column.measure] = ahead
-            if name in beaten:
-                against = mine[(mine["first"] == baseline) | (mine["second"] == baseline)]
-                beaten[name][0] += int((against["better"] == name).sum())
-                beaten[name][1] += len(against)
-    games = {name: (wins, played) for name, (wins, played) in beaten.items() if played}
-    return Decided(clear, baseline, games)
 
 
 @dataclass(frozen=True)
@@ -207,15 +188,3 @@ def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> HeatCe
     k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
     shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
     return HeatCell(f"{rank:.2f}", letters=str(letters), best=rank == standing["mean_rank"].min(), shade=shade)
-
-
-def leading(lines: Sequence[dict[str, Any]], measures: Sequence[str]) -> str:
-    """Who has the best mean rank by how many measures, in a sentence."""
-    ahead = {}
-    for line in lines:
-        names = [measure for measure, cell in zip(measures, line["cells"], strict=True) if cell.best]
-        if names:
-            ahead[line["method"]] = names[0] if len(names) == 1 else f"{in_words(len(names))} measures"
-    if not ahead:
-        return ""
-    return f"Best mean rank: {ordered([f'{name} on {what}' for name, what in ahead.items()])}."

@@ -1,55 +1,36 @@
-"""The comparison in the words that a paper would print, as text, Markdown or LaTeX."""
+"""What a paper would print, as text, Markdown or LaTeX: the findings and the methods, each in 150 words at most."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
 
 from dreval.comparison._ranks import critical_difference, critical_level
+from dreval.comparison.ranking import ranking
 from dreval.records.comparison import Comparison
+from dreval.records.frames import over_replicates, setting_names
+from dreval.records.results import Results
+from dreval.registry import TESTS
+from dreval.report._numbers import ordered
 from dreval.report.contents.comparison import SHORT, cannot_tell, heading
-from dreval.report.render.latex import latex_title
-from dreval.report.render.markup import latex_text, markdown_text, plain_symbols
+from dreval.report.contents.evaluation import measure_title, short_parameters
+from dreval.report.contents.methods import methods
+from dreval.report.contents.voices import VOICES, Voice, standing_words
+from dreval.report.names import distinct_short_names, shortened
+from dreval.report.reading import collapsed
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def _markdown_title(title: str) -> str:
-    return markdown_text(plain_symbols(title))
-
-
-@dataclass(frozen=True)
-class Voice:
-    """How one kind of text writes names, statistics and percents."""
-
-    name: Callable[[str], str]
-    title: Callable[[str], str]
-    open_math: str
-    close_math: str
-    chi: str
-    percent: str
-
-    def math(self, symbol: str, rest: str) -> str:
-        """A symbol with what follows it, as ``p = .02`` or ``F(3, 39) = 3.69``."""
-        if self.open_math == "$":
-            return f"${symbol}{rest}$"
-        return f"{self.open_math}{symbol}{self.close_math}{rest}"
-
-    def p(self, value: float, adjusted: bool = False) -> str:
-        """A p-value in a sentence."""
-        said = " < .001" if value < 0.001 else f" = {value:.3f}".replace("0.", ".", 1)
-        return ("adjusted " if adjusted else "") + self.math("p", said)
+WORDS = 150  # of a paragraph
+LISTED = 12  # things that a paragraph lists at most
+NAME, TITLE = 40, 80  # columns of a terminal that a name and a title may take
+ALPHA = 0.05  # level of the tests of independence
+SIGNS = {"higher": 1.0, "lower": -1.0}
 
 
-VOICES = {
-    "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
-    "markdown": Voice(markdown_text, _markdown_title, "*", "*", "χ²", " %"),
-    "latex": Voice(partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%"),
-}
 OVERALL = {
     "friedman": "Friedman test",
     "iman_davenport": "Iman-Davenport test",
@@ -57,16 +38,44 @@ OVERALL = {
     "mixed": "mixed model",
 }
 
+DECIDES = {"friedman_exact": "Friedman test", **{key: OVERALL[key] for key in OVERALL if key != "friedman"}}
 
-def paragraph(comparison: Comparison, form: str) -> str:
-    """The paragraphs on all measures, with empty lines between."""
-    return "\n\n".join(measure_paragraph(comparison, name, form) for name in comparison.measures)
+
+def paragraph(record: Results | Comparison, part: str, form: str) -> str:
+    """The findings ("results") or the "methods" of a result or a comparison."""
+    names = record.names if isinstance(record, Results) else list(dict.fromkeys(record.standing["embedding"]))
+    if part == "methods":
+        return _fitted(lambda voice, listed: " ".join(methods(record, voice, listed)), form, names)
+    if isinstance(record, Results):
+        said = _findings(record)
+    elif len(record.measures) == 1:
+        return measure_paragraph(record, record.measures[0], form)
+    else:
+        said = _compared(record)
+    return _fitted(lambda voice, listed: " ".join(said(voice, listed)), form, names)
 
 
 def measure_paragraph(comparison: Comparison, name: str, form: str = "text") -> str:
-    """The paragraph on one measure."""
+    """The paragraph on one measure of a comparison."""
     speak = _across if comparison.families else _within
-    return " ".join(speak(comparison, name, VOICES[form]))
+    names = list(dict.fromkeys(comparison.standing["embedding"]))
+    return _fitted(lambda voice, listed: " ".join(speak(comparison, name, voice, listed)), form, names)
+
+
+def _fitted(make: Callable[[Voice, int], str], form: str, names: Sequence[str]) -> str:
+    """The fullest paragraph of at most 150 words, the same in every form; it lists as many things as it is told."""
+    short = distinct_short_names(names, NAME)
+
+    def voiced(kind: Voice) -> Voice:
+        return replace(
+            kind,
+            name=lambda name: kind.name(short.get(name, name)),
+            title=lambda title: kind.title(shortened(title, TITLE)),
+        )
+
+    voices = [voiced(kind) for kind in VOICES.values()]
+    fits = (n for n in range(LISTED, 0, -1) if all(len(make(voice, n).split()) <= WORDS for voice in voices))
+    return make(voiced(VOICES[form]), next(fits, 0))
 
 
 def _number(value: float) -> str:
@@ -90,7 +99,219 @@ def _rounded_to(width: float) -> Callable[[float], str]:
     return lambda value: f"{value:.{decimals}f}"
 
 
-def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
+def _leaders(best: Sequence[str], total: str, voice: Voice) -> str:
+    """Which embeddings have the best value, each with by how many measures; four are named."""
+    count = Counter(best).most_common()
+    m = len(best)
+    by = [f"{voice.name(name)} by {n}{f' of {m} measures' * (not place)}" for place, (name, n) in enumerate(count)]
+    rest = sum(n for _, n in count[3:])
+    by = [*by[:3], f"others by {rest}"] if len(by) > 4 else by
+    if m == 1:
+        return f"{voice.name(best[0])} has the best value of {total}."
+    if len(count) == 1:
+        return f"{voice.name(best[0])} has the best value by {'both' if m == 2 else f'all {m}'} measures, of {total}."
+    return f"Of {total}, the best value is that of {', '.join(by[:-1])} and {by[-1]}."
+
+
+def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
+    """Sentences on a result: who is best and how clear that is, then each measure, the tests, and where pairs are."""
+    families = _families(results)
+    best = [family[0] for family in families]
+    computed, n, titles = len(results.embeddings), int(results.recipe.get("n") or 0), _titles(results.table)
+    levels = {row["conf_level"] for row in best if _known(row["conf_low"])}
+
+    def value(row: dict[str, Any], voice: Voice) -> str:
+        write, inside = _number, []
+        if _known(row["conf_low"]):
+            write = _rounded_to(row["conf_high"] - row["conf_low"])
+            inside.append(f"{write(row['conf_low'])} to {write(row['conf_high'])}")
+        inside += [f"chance {_number(row['chance'])}"] if _known(row["chance"]) else []
+        behind = f" ({'; '.join(inside)})" if inside else ""
+        return f"{voice.title(titles[row['measure'], row['parameters']])}: {write(row['value'])}{behind}"
+
+    def stands(family: list[dict[str, Any]], voice: Voice) -> str:
+        others = family[1:]
+        tied = [voice.name(row["embedding"]) for row in others if row["in_best_set"] is True]
+        unjudged = sum(row["in_best_set"] is None for row in others)
+        return standing_words(voice.name(family[0]["embedding"]), tied, len(others), unjudged) + ", by "
+
+    def said(voice: Voice, listed: int) -> Iterator[str]:
+        level = f"{100 * min(levels):g}{voice.percent}" if levels else ""
+        total = f"{computed} embeddings of {n:,} points"
+        if not computed:
+            yield "No embedding could be computed."
+            return
+        if computed == 1:
+            yield _above_chance(
+                best, f"{voice.name(next(iter(results.embeddings)))}, an embedding of {n:,} points,", level
+            )
+        elif best:
+            yield _leaders([row["embedding"] for row in best], total, voice)
+            sizes = [sum(row["in_best_set"] is True for row in family) for family in families]
+            yield from _clear([size for size in sizes if size])
+        groups: dict[str, list[str]] = {}
+        for family, row in list(zip(families, best, strict=True))[:listed]:
+            groups.setdefault("" if computed == 1 else stands(family, voice), []).append(value(row, voice))
+        if groups and level:
+            yield f"In parentheses: {level} interval and chance level."
+        yield from (f"{lead}{', '.join(values)}." for lead, values in groups.items())
+        yield from _left_out(len(best) - listed, listed)
+        yield from _tested(results, voice)
+        if computed > 1 and best and (len(results.groups) or results.left_out):
+            yield f"Pairs: {voice.code.format('compare().tidy()')}."
+
+    return said
+
+
+def _families(results: Results) -> list[list[dict[str, Any]]]:
+    """The rows of each measure that has a better end, the best first, each with whether it is in the best set.
+
+    Embeddings in one place stand last, in no best set.
+    """
+    dead = collapsed(results)
+    table = over_replicates(results.table[results.table["test"] == ""])
+    table = table[table["direction"].isin(list(SIGNS)) & table["value"].notna()]
+    table = table[table["embedding"].isin(list(results.embeddings))]
+    judged = list(dict.fromkeys(table.loc[table["conf_low"].notna(), "measure"])) if len(results.embeddings) > 1 else []
+    kept: dict[tuple[str, str, str], tuple[int, bool | None]] = {}
+    for place, row in enumerate(ranking(results, judged).to_dict("records") if judged else ()):
+        inside = None if pd.isna(row["in_best_set"]) else bool(row["in_best_set"])
+        kept[row["measure"], row["parameters"], row["embedding"]] = (place, inside)
+    families = []
+    for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
+        rows = [{**row, "sign": SIGNS[row["direction"]]} for row in part.to_dict("records")]
+        rows.sort(key=lambda row: -row["sign"] * row["value"])
+        for row in rows:
+            row["place"], row["in_best_set"] = kept.get((measure, parameters, row["embedding"]), (0, None))
+            if row["embedding"] in dead:
+                row["place"], row["in_best_set"] = len(kept), False
+        families.append(sorted(rows, key=lambda row: row["place"]))
+    return families
+
+
+def _above_chance(best: Sequence[dict[str, Any]], lead: str, level: str) -> str:
+    """By how many measures one embedding is better than chance, where there is more than the value to tell it."""
+    judged = [row for row in best if _known(row["conf_low"]) and _known(row["chance"])]
+    if not judged:
+        return f"{lead} has values of {len(best)} measure{'s' * (len(best) != 1)}."
+    ends = [(row["sign"], row["conf_low" if row["sign"] > 0 else "conf_high"] - row["chance"]) for row in judged]
+    above = sum(sign * distance > 0 for sign, distance in ends)
+    return f"{lead} is better than chance by {above} of {len(judged)} measures with intervals at {level}."
+
+
+def _clear(sizes: Sequence[int], what: str = "the best set holds") -> Iterator[str]:
+    """By how many measures the best is alone in its set."""
+    if sizes:
+        most = f"; else {what} up to {max(sizes)} embeddings" if max(sizes) > 1 else ""
+        clear = sum(size == 1 for size in sizes)
+        yield f"The best is distinguishable from all others by {clear} of {len(sizes)} measures{most}."
+
+
+def _left_out(left: int, listed: int) -> Iterator[str]:
+    """How many measures are not listed."""
+    if left > 0:
+        yield f"{left} {'further ' if listed else ''}measure{'s are' if left > 1 else ' is'} left out here."
+
+
+def _titles(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Measures in words, with parameters where there are several settings of one."""
+    names = setting_names(table if "test" in table else table.assign(test=""))
+    several = {key for key, name in names.items() if name != key[0]}
+    return {key: measure_title(key[0]) + f", {short_parameters(key[1])}" * (key in several) for key in names}
+
+
+def _tested(results: Results, voice: Voice) -> Iterator[str]:
+    """Of how many embeddings the tests reject independence; tests that find the same are one sentence."""
+    rows = results.table[results.table["test"] != ""]
+    rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
+    rows = rows[rows["p"].notna() & rows["embedding"].isin(list(results.embeddings))]
+    found: dict[str, list[str]] = {}
+    for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
+        rejected, largest = int((part["p"] <= ALPHA).sum()), float(part["p"].max())
+        against = f" of {voice.name(str(variable))}" if variable else ""
+        many = f"{rejected} of {len(part)} embeddings" if len(part) > 1 else ("the embedding" if rejected else "none")
+        adjusted = bool(part["p_adjusted"].notna().any())
+        said = f"independence{against} for {many} ({'largest ' * (len(part) > 1)}{voice.p(largest, adjusted)})"
+        found.setdefault(said, []).append(str(test).upper() if test in TESTS else voice.name(str(test)))
+    for said, tests in list(found.items())[:2]:
+        yield f"{ordered(tests)} reject{'s' * (len(tests) == 1)} {said}."
+    if len(found) > 2:
+        yield f"{len(found) - 2} further findings of tests are left out here."
+
+
+def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
+    """Sentences on several measures of a comparison: who is best, how many pairs differ, then a clause for each."""
+    recipe, alpha = comparison.recipe, comparison.recipe["alpha"]
+    tables = {name: comparison.of(comparison.standing, name).to_dict("records") for name in comparison.measures}
+    tests = {name: _deciding(comparison, name) for name in comparison.measures}
+    untested = sum(int(pairs["p"].isna().sum()) for pairs in tests.values())
+    tests = {name: pairs[pairs["p"].notna()] for name, pairs in tests.items()}
+    names = comparison.standing["embedding"].nunique()
+    over = {name for family in comparison.families.values() for name in family.cells.index}
+    total = f"{names} embeddings " + (f"on {len(over)} data sets" if over else f"of {recipe['n']:,} points")
+    adjusted, titles = recipe["adjust"] != "nothing", _titles(comparison.standing)
+
+    def clause(name: str, voice: Voice) -> str:
+        rows, pairs, inside = tables[name], tests[name], []
+        if over:
+            found = comparison.of(comparison.overall, name)
+            made = {row["test"]: row for row in found[found["p_value"].notna()].to_dict("records")}
+            test = next((one for one in DECIDES if one in made), "")
+            kind = f"{made[test]['p_kind']} " if test in ("friedman_exact", "skillings_mack") else ""
+            inside += [f"{DECIDES[test]} {kind}{voice.p(made[test]['p_value'])}"] if test else []
+            if _known(rows[0]["mean_rank"]) and _known(rows[-1]["mean_rank"]):
+                ends = [f"{voice.name(row['embedding'])} {row['mean_rank']:.2f}" for row in (rows[0], rows[-1])]
+                cells, level = comparison.families[name].cells, critical_level(comparison)
+                whole = int(cells.notna().all(axis=1).sum())
+                apart = critical_difference(whole, len(rows), level) if math.isfinite(level) else math.nan
+                behind = f" (critical difference {apart:.2f})" if _known(apart) else ""
+                inside.append(f"mean ranks {ends[0]} to {ends[1]}{behind}")
+        differ = pairs[pairs["p"] <= alpha]
+        if len(differ):
+            largest = _pair(differ.loc[differ["advantage"].abs().idxmax()].to_dict(), voice, adjusted, brief=True)
+            count = f"{len(differ):,} of {len(pairs):,} pairs differ, most " if len(pairs) > 1 else ""
+            inside.append(count + largest)
+        elif len(pairs):
+            inside.append(f"no pair of {len(pairs):,} differs (smallest {voice.p(float(pairs['p'].min()), adjusted)})")
+        title = voice.title(titles[rows[0]["measure"], rows[0]["parameters"]])
+        return f"{title}: {'; '.join(inside) or 'not tested'}."
+
+    def said(voice: Voice, listed: int) -> Iterator[str]:
+        best = [rows for rows in tables.values() if _known(rows[0]["mean_rank" if over else "value"])]
+        if best:
+            yield _leaders([str(rows[0]["embedding"]) for rows in best], total, voice)
+            lettered = [rows for rows in best if rows[0]["letters"]]
+            sizes = [sum(bool({*row["letters"]} & {*rows[0]["letters"]}) for row in rows) for rows in lettered]
+            yield from _clear(sizes, "its letters are those of")
+        silent = sum(bool(over) and bool(cannot_tell(comparison, name)) for name in comparison.measures)
+        if silent:
+            yield f"No difference could have been significant by {silent} of {len(tables)} measures."
+        tested, differ = sum(map(len, tests.values())), sum(int((one["p"] <= alpha).sum()) for one in tests.values())
+        level = f"{100 * alpha:g}{voice.percent}"
+        if tested:
+            how = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
+            behind = f" after {how[recipe['adjust']]}" if recipe["adjust"] in how else ""
+            yield f"{differ:,} of {tested:,} pairs differ at {level}{behind}."
+        if untested:
+            yield f"{untested:,} pair{'s' * (untested > 1)} could not be tested."
+        yield from (clause(name, voice) for name in comparison.measures[:listed])
+        yield from _left_out(len(comparison.measures) - listed, listed)
+
+    return said
+
+
+def _known(value: Any) -> bool:
+    return bool(value == value)
+
+
+def _deciding(comparison: Comparison, name: str) -> pd.DataFrame:
+    """The pairs of one measure by the test that words go by, with ``p``, which is adjusted where it can be."""
+    rows = comparison.of(comparison.pairs, name)
+    rows = rows[rows["test"] == str(comparison.recipe.get("decided_by", ""))] if comparison.families else rows
+    return rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
+
+
+def _across(comparison: Comparison, name: str, voice: Voice, listed: int) -> Iterator[str]:
     """Sentences on one measure over many data sets."""
     family = comparison.families[name]
     n, k = family.cells.shape
@@ -103,6 +324,8 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     standing, pairs = comparison.of(comparison.standing, name), comparison.of(comparison.pairs, name)
     if standing["mean_rank"].notna().all():
         ranks = [f"{voice.name(r['embedding'])} {r['mean_rank']:.2f}" for r in standing.to_dict("records")]
+        left = len(ranks) - max(listed, 1) - 1
+        ranks = [*ranks[: max(listed, 1)], f"{left} others", ranks[-1]] if left > 1 else ranks
         said = f"Mean ranks, 1 being the best: {', '.join(ranks)}"
         whole = int(family.cells.notna().all(axis=1).sum())
         if math.isfinite(level):
@@ -113,8 +336,8 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     if by:
         how = {"holm": " with Holm's adjustment", "benjamini_hochberg": " with Benjamini and Hochberg's adjustment"}
         lead = f"By {SHORT[by]}{how.get(comparison.recipe['adjust'], '')}"
-        yield from _differing(pairs[pairs["test"] == by], voice, comparison.recipe, lead)
-    yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"])
+        yield from _differing(pairs[pairs["test"] == by], voice, comparison.recipe, lead, listed)
+    yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"], listed)
 
 
 def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
@@ -152,13 +375,16 @@ def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -
     return OVERALL["friedman"], exact, said
 
 
-def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str) -> Iterator[str]:
-    """The pairs that differ, each with its size and p, and how many do not."""
+def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str, listed: int) -> Iterator[str]:
+    """The pairs that differ, each with its size and p, the largest first, and how many more do or do not."""
     rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
     tested = rows[rows["p"].notna()]
     differ = tested[tested["p"] <= recipe["alpha"]]
-    said = [_pair(row, voice, recipe["adjust"] != "nothing") for row in differ.to_dict("records")]
-    others = len(tested) - len(differ)
+    largest = differ.loc[(-differ["advantage"].abs()).sort_values(kind="stable").index]
+    said = [_pair(row, voice, recipe["adjust"] != "nothing") for row in largest.head(listed).to_dict("records")]
+    others, more = len(tested) - len(differ), len(differ) - len(said)
+    if more:
+        said.append(f"{more} {'more ' if said else ''}pair{'s differ' if more > 1 else ' differs'}")
     if said:
         rest = f"; {others} other pair{'s do' if others > 1 else ' does'} not differ significantly" if others else ""
         yield f"{lead}, {'; '.join(said)}{rest}."
@@ -170,34 +396,36 @@ def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str) -> Iter
         yield f"{untested} pair{'s' if untested > 1 else ''} could not be tested."
 
 
-def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
-    """One pair that differs: the better one first, with the size of the difference."""
+def _pair(row: dict[str, Any], voice: Voice, adjusted: bool, brief: bool = False) -> str:
+    """One pair that differs: the better one first, with the size of the difference; ``brief`` without other sizes."""
     ranked, ranks = row["test"] == "wilcoxon", row["test"] == "nemenyi"
     sign = -1.0 if row["better"] == row["second"] else 1.0
     names = (row["first"], row["second"]) if sign > 0 else (row["second"], row["first"])
     words = f"{voice.name(names[0])} is better than {voice.name(names[1])}"
+    if brief:
+        words = f"{voice.name(names[0])} over {voice.name(names[1])}"
     inside = [f"Hodges-Lehmann difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
     write: Callable[[float], str] = _number
     if row["conf_low"] == row["conf_low"] and not (ranked or ranks):
         ends = sorted((sign * row["conf_low"], sign * row["conf_high"]))
         write = _rounded_to(ends[1] - ends[0])
-        inside.append(f"interval {write(ends[0])} to {write(ends[1])}")
+        inside.append(f"{'' if brief else 'interval '}{write(ends[0])} to {write(ends[1])}")
     inside.append(voice.p(row["p"], adjusted))
-    if row["effect_size"] == row["effect_size"]:
+    if row["effect_size"] == row["effect_size"] and not brief:
         inside.append(f"{'rank-biserial correlation' if ranked else 'effect size'} {sign * row['effect_size']:.2f}")
-    if row["superiority"] == row["superiority"] and not ranked:
+    if row["superiority"] == row["superiority"] and not (ranked or brief):
         share = row["superiority"] if sign > 0 else 1 - row["superiority"]
         inside.append(f"probability of superiority {share:.2f}")
     by = "" if ranked else f" by {write(sign * row['advantage'])}" + " mean ranks" * ranks
     return f"{words}{by} ({', '.join(inside)})"
 
 
-def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str]:
+def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None, listed: int) -> Iterator[str]:
     """Posterior probabilities of each pair, the larger of the two sides first."""
     if not len(rows):
         return
     said = []
-    for row in rows.to_dict("records"):
+    for row in rows.head(max(listed, 1)).to_dict("records"):
         first, second = row["first"], row["second"]
         better, equal, worse = row["p_first"], row["p_rope"], row["p_second"]
         if worse > better:
@@ -205,6 +433,8 @@ def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str
         said.append(
             f"{voice.name(first)} over {voice.name(second)} {better:.3f} (equivalent {equal:.3f}, worse {worse:.3f})"
         )
+    left = len(rows) - len(said)
+    said += [f"{left} more pair{'s' * (left > 1)}"] if left else []
     lead = f"Counting differences below {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
     yield f"{lead} {'; '.join(said)}."
 
@@ -219,7 +449,7 @@ ERRORS = {
 }
 
 
-def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
+def _within(comparison: Comparison, name: str, voice: Voice, listed: int) -> Iterator[str]:
     """Sentences on one measure of one data set."""
     pairs, recipe = comparison.of(comparison.pairs, name), comparison.recipe
     names = comparison.of(comparison.standing, name)["embedding"].nunique()
@@ -229,4 +459,4 @@ def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     level = f"{100 * (1 - recipe['alpha']):g}{voice.percent}"
     for test, part in pairs.groupby("test", sort=False):
         lead = f"By {ERRORS[str(test)]} (intervals at {level}){how.get(recipe['adjust'], '')}" if test else ""
-        yield from _differing(part, voice, recipe, lead)
+        yield from _differing(part, voice, recipe, lead, listed)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby, takewhile
 from typing import Any
 
-import pandas as pd
-
 from dreval._check import check_one_of
-from dreval.comparison.ranking import ranking
 from dreval.errors import InputError
-from dreval.glossary import TARGETS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.document import Best, Block, Words
-from dreval.report.reading import SCALE, Column, Reading, parameter_words, read_results, scale_of
+from dreval.report._numbers import fixed, in_words
+from dreval.report.document import TERMINAL, Best, Block, Words
+from dreval.report.names import distinct_short_names
+from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words, read_results, scale_of, targets_of
+from dreval.report.render.html import html_tables
 from dreval.report.render.latex import latex
-from dreval.report.render.snippets import html_tables, markdown_tables
+from dreval.report.render.markdown import markdown_tables
+from dreval.report.render.markup import known_letters, plain_symbols
 from dreval.report.render.summary import Summary
+from dreval.report.statements import leading
 
 ACROSS = 5  # embeddings that stand beside each other
+LISTED = 15  # measures whose symbols are explained below the printed table
+SHOWN = 10  # embeddings in the printed table, where there are many
+HEADING, WIDER = 10, 18  # letters of a name over a column of the printed table, and of three at most
 ROWS = ("auto", "embeddings", "measures")
 ARROWS = {"higher": "↑", "lower": "↓"}
 TITLE = "How well each embedding keeps the data"
@@ -51,28 +59,37 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
     names, columns = reading.computed, _asked(reading, measures)
     if not columns or not names:
         raise InputError("results", "must hold a value of a measure", "none", "Run one, such as 'trustworthiness'.")
-    best, unjudged, targets = _standing(results, columns)
+    targets = targets_of(
+        results.recipe, [row for row in reading.rows if row["measure"] in {c.measure for c in columns}]
+    )
     heads = [_head(column, column.called if symbols else column.title, reading.k) for column in columns]
     cells = [[_text(column, name) for name in names] for column in columns]
-    for column, line in zip(columns, cells, strict=True):
+    standings = [reading.standing(column) for column in columns]
+    for at, line in zip(standings, cells, strict=True):
         for place, name in enumerate(names):
-            where = (column.measure, column.parameters, name)
-            line[place] = Best(line[place]) if where in best else line[place] + MARK * (where in unjudged)
+            line[place] = Best(line[place]) if name in at.best else line[place] + MARK * (name in at.unjudged)
     chances, scales = [column.chance for column in columns], {scale_of(column) for column in columns} - {None}
     key = {column.called: column.named for column in columns if symbols and column.symbol}
     foot = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
     foot += [f"k = {reading.k}{' where no other is given' * (len(scales) > 1)}"] if reading.k in scales else []
     foot += [f"± or in parentheses: {reading.level} interval for {' or '.join(targets)}"] if targets else []
     alike = ", and those that are not distinguishable from it by this measure" if targets else ""
-    foot += [f"bold: the best value{alike}"] if best else []
-    foot += [f"{MARK.strip()} not comparable with the others by a test"] if unjudged else []
+    foot += [f"bold: the best value{alike}"] if any(at.best for at in standings) else []
+    foot += [f"{MARK.strip()} not comparable with the others by a test"] if any(at.unjudged for at in standings) else []
     foot += [f"{symbol}: {said}" for symbol, said in key.items()]
     foot += [f"{name} failed" for name in reading.failed]
     said = f"{'; '.join(foot)}."
+    sizes = {name: results.embeddings[name].shape[1] for name in names if name in results.embeddings}
+    if len(set(sizes.values())) > 1:
+        names = tuple(f"{name} (d = {sizes[name]})" if name in sizes else name for name in names)
     if rows == "embeddings" or (rows == "auto" and len(names) > ACROSS):
         lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
         lines += [[CHANCE, *chances]] if any(chances) else []
         return Block("", ["", *heads], lines, foot=said)
+    if symbols:  # LaTeX has no room for long names over columns
+        short = distinct_short_names(list(map(known_letters, names)), WIDER)
+        said = " ".join([said, *(f"{form}: {name}." for name, form in short.items() if form != name)])
+        names = tuple(short.values())
     lines = [[head, *line, chance] for head, line, chance in zip(heads, cells, chances, strict=True)]
     return Block("", ["", *names, "chance"], lines, foot=said)
 
@@ -83,38 +100,6 @@ def _asked(reading: Reading, measures: Any) -> tuple[Column, ...]:
     wanted = known if measures is None else [measures] if isinstance(measures, str) else list(measures)
     names = [MEASURES.check_run(name, known, "measures") for name in dict.fromkeys(wanted)]
     return tuple(column for name in names for column in reading.columns if column.measure == name)
-
-
-def _standing(
-    results: Results, columns: tuple[Column, ...]
-) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]], list[str]]:
-    """Who is best in each column that has a better end, or not distinguishable from it; who cannot be judged.
-
-    And what the intervals are for. Where a column has no interval the best value is best.
-    """
-    shown = results.table["measure"].isin([column.measure for column in columns])
-    rows = results.table[shown & results.table["conf_low"].notna()]
-    kinds = results.recipe.get("intervals") or {}
-    said = [
-        kinds.get(name, one) if one == "replicates" else one
-        for name, one in zip(rows["embedding"], rows["target"], strict=True)
-    ]
-    best, unjudged = set(), set()
-    ranked = [column for column in columns if column.ranks and len(column.values) > 1]
-    judged = [c.measure for c in ranked if any(cell.has_interval for cell in c.cells.values())]
-    table = ranking(results, list(dict.fromkeys(judged))) if judged else None
-    for column in ranked:
-        if column.measure not in judged:
-            top = (max if column.higher else min)(column.values.values())
-            found = [name for name, value in column.values.items() if value == top]
-            best |= {(column.measure, column.parameters, name) for name in found if len(found) < len(column.values)}
-            continue
-        mine = table[(table["measure"] == column.measure) & (table["parameters"] == column.parameters)]
-        for name, kept in zip(mine["embedding"], mine["in_best_set"], strict=True):
-            where = (column.measure, column.parameters, name)
-            if name in column.values:
-                (unjudged if kept is pd.NA else best if kept else set()).add(where)
-    return best, unjudged, [TARGETS.get(one, one) for one in dict.fromkeys(said)]
 
 
 def _head(column: Column, name: str, k: int | None) -> Words:
@@ -135,3 +120,118 @@ def _text(column: Column, name: str) -> str:
     interval = column.interval(name)
     beside = interval if interval.startswith("±") else f"({interval})"
     return column.shown(column.values[name]) + (f" {beside}" if interval else "")
+
+
+def printed_block(reading: Reading) -> Block:
+    """The one table of a printed result, narrow: measures by embeddings, or the best embeddings by measures.
+
+    Names of measures become symbols, with a key below, where a terminal has no room for them. Of many embeddings the
+    best by their mean rank are shown, by as many measures as fit, the first of each goal before others.
+    """
+    columns, names = reading.by_goal, reading.computed
+    shown, order, key = columns, list(names), []
+    if len(names) <= ACROSS:
+        begin = ""  # what all names begin with, where they are long
+        room = HEADING if len(names) > 3 else WIDER
+        if len(names) > 1 and max(map(len, names)) > room:
+            letters = zip(*names, strict=False)
+            begin = names[0][: sum(1 for _ in takewhile(lambda some: len(set(some)) == 1, letters))]
+        begin = begin[: max(map(begin.rfind, "_-=/ ")) + 1]
+        begin = begin if len(begin) > 1 and begin not in names else ""
+        cut = [f"…{name[len(begin) :]}" for name in names] if begin else list(names)
+        made = distinct_short_names(cut, room)
+        short = {made[one]: name for one, name in zip(cut, names, strict=True)}
+        heads = ["", *short, "chance"]
+        for titles in (True, False):
+            rows = [
+                [_printed_head(reading, c, titles), *(_narrow(reading, c, name) for name in names), _narrow_chance(c)]
+                for c in columns
+            ]
+            block = Block("", heads, rows)
+            if block.width(block.longest) <= TERMINAL:
+                break
+        key += [f"… is {begin}"] if begin else []
+        key += [f"{form} is {name}" for form, name in short.items() if form not in (name, f"…{name[len(begin) :]}")]
+    else:
+        titles, wanted = False, list(columns)
+        if reading.many:  # the first measure of each goal before others
+            order = list(reading.ranked[:SHOWN])
+            leads = [leading(list(part)) for _, part in groupby(columns, key=lambda column: column.goal)]
+            wanted = [*leads, *(column for column in columns if not any(column is lead for lead in leads))]
+            key += [f"embeddings by their mean rank over all {in_words(len(columns))} measures"]
+        left = len(names) - len(order)
+
+        def make(some: Sequence[Column]) -> Block:
+            lines = [[name, *(_narrow(reading, column, name) for column in some)] for name in order]
+            lines += [[f"... {left} more", *[""] * len(some)]] if left else []
+            lines += [["chance", *map(_narrow_chance, some)]]
+            return Block("", ["", *(_printed_head(reading, column, titles) for column in some)], lines)
+
+        block = fitted(wanted, make) if reading.many else make(wanted)
+        shown = wanted[: len(block.columns) - 1]
+    if not titles and len(shown) > LISTED:
+        key += ["symbols are written out in summary(full=True)"]
+    elif not titles:
+        key += [f"{c.called} {c.named}" for c in shown if c.symbol and not c.title.endswith(c.symbol)]
+    tested = any(reading.standing(column).tested for column in shown)
+    starred = any(reading.standing(column).best for column in shown)
+    marks = [f"* best{' or not distinguishable from it' if tested else ' value, not tested'}"] if starred else []
+    even = all(c.is_symmetric(name) for c in shown for name in order if name in c.values)
+    half = "± half the interval" if even else "± half the interval, which is not symmetric for all: summary(full=True)"
+    marks += [half] if any(c.has_some_intervals for c in shown) else []
+    marks += [f"at k = {reading.k} of {', '.join(map(str, reading.scales))}"] if len(reading.scales) > 1 else []
+    marks += [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in shown) else []
+    tied = [
+        f"{c.called} of {name} {c.ties(name)}"
+        for c in shown
+        for name in order
+        if name in c.values and c.ties_matter(name)
+    ]
+    marks += [f"by the order of ties {', '.join(tied)}"] if len(tied) == 1 else ["ties matter: tidy()"] if tied else []
+    return replace(block, foot=f"{'; '.join([*marks, *key])}." if marks or key else "")
+
+
+def fitted(wanted: Sequence[Any], make: Callable[[Sequence[Any]], Block]) -> Block:
+    """The table of as many of some columns, two at least, as stand beside whole names in a terminal."""
+    for count in range(len(wanted), 2, -1):
+        block = make(wanted[:count])
+        if block.width(block.longest) <= TERMINAL:
+            return block
+    return make(wanted[:2])
+
+
+def _printed_head(reading: Reading, column: Column, titles: bool) -> str:
+    """A measure of the printed table, with a number of neighbors of its own and an arrow where lower is better."""
+    scale = scale_of(column)
+    own = f"(k = {scale})" if scale not in (reading.k, None) else ""
+    arrow = ARROWS["lower"] if column.direction == "lower" else ""
+    return " ".join(filter(None, [plain_symbols(column.title if titles else column.called), own, arrow]))
+
+
+def _narrow_chance(column: Column) -> str:
+    """The chance level in few letters; of a narrow range its middle."""
+    low, high = column.chances[:1], column.chances[-1:]
+    if not low:
+        return ""
+    if column.short_chance == DIFFERS:
+        return DIFFERS
+    alike = " to " not in column.chance
+    return _short(column.chance) if alike else f"≈{_short(fixed((low[0] + high[0]) / 2, 2))}"
+
+
+def _narrow(reading: Reading, column: Column, name: str) -> str:
+    """A value with half of its interval, in few letters; best ones are marked."""
+    if name not in column.values:
+        return "-"
+    cell = column.cells[name]
+    text = _short(column.shown(cell.value))
+    if cell.has_interval:
+        half, unit = (cell.high - cell.low) / 2, 10.0**-column.places
+        seen = half >= unit / 2 or half == 0
+        text += f" ±{_short(fixed(half, column.places))}" if seen else f" ±<{_short(fixed(unit, column.places))}"
+    return Best(text) if name in reading.standing(column).best else text
+
+
+def _short(number: str) -> str:
+    """Numbers below one without the zero before the point."""
+    return re.sub(r"(?<![\d.])0(?=\.\d)", "", number)

@@ -13,7 +13,7 @@ from dreval.records.certificate import EMPTY, LEVEL, Certificate
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
-from dreval.report._numbers import ADJUSTMENTS, counted, fixed, probability
+from dreval.report._numbers import ADJUSTMENTS, counted, fixed, p_words, probability
 from dreval.report.document import CODES, Block, same_digits, significance_stars
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
@@ -246,7 +246,28 @@ def tests_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
     found, lost = _counted(reading, read)
     if not found:
         return " ".join(filter(None, ["None of the tests could be computed." if read else "", certain]))
-    return " ".join(filter(None, [f"Null hypothesis: embedding and variable are independent. {found}", lost, certain]))
+    said = f"Null hypothesis: embedding and variable are independent. {found}"
+    return " ".join(filter(None, [said, _smallest(read), lost, certain]))
+
+
+def is_smallest(row: Mapping[str, Any]) -> bool:
+    """Whether p is the smallest that so many resamples can give: no statistic of theirs reaches the observed one."""
+    return bool(row["n_resamples"] and row["p_value"] * (row["n_resamples"] + 1) < 1.5)
+
+
+def resampled(row: Mapping[str, Any]) -> str:
+    """What the null distribution of a test is drawn from."""
+    return "bootstrap resample" if row["variable"] == RESIDUAL else "permutation"
+
+
+def _smallest(tests: Sequence[Mapping[str, Any]]) -> str:
+    """The limit that the number of resamples sets to p, where a p is at it."""
+    limits = {int(row["n_resamples"]): row for row in tests if is_smallest(row)}
+    told = [
+        f"{p_words(row['p_value'])} is the smallest that {counted(n, resampled(row))} can give"
+        for n, row in limits.items()
+    ]
+    return f"{'; '.join(told)}." if told else ""
 
 
 def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
@@ -259,7 +280,7 @@ def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> s
         "depend on it. p by a residual bootstrap with refit; read the effect size first."
     )
     quiet = " A large p says that nothing here speaks against it; that is no proof." if found else ""
-    return " ".join(filter(None, [asked, found + quiet, lost]))
+    return " ".join(filter(None, [asked, found + quiet, _smallest(tests), lost]))
 
 
 def _counted(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> tuple[str, str]:

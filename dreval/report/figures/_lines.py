@@ -19,7 +19,7 @@ from dreval.records.results import Results
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._numbers import fixed
-from dreval.report._style import LIGHT, draw_for_reader, embedding_color, embedding_dashes, math_words, one_axes
+from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_words, one_axes
 from dreval.report.figures._panels import SOFT
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Column, Reading, parameter
@@ -31,22 +31,29 @@ LINE = 0.16  # inches between two labels
 LOG_FROM = 8
 
 
-def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: bool = True) -> Figure:
+def draw_curves(reading: Reading, family: Sequence[Column], names: Sequence[str], titled: bool = True) -> Figure:
     """One figure: a line for each embedding over the columns of a family (one measure at rising k).
 
-    ``places`` gives the color of each embedding by the place at which it was added. A page writes the title itself.
+    A page writes the title itself.
     """
     ks = [int(parameter(column.parameters, "n_neighbors") or 0) for column in family]
-    names = [n for n in places if any(not math.isnan(v) for v in _series(family, n))]
+    names = _gray_first(reading, [n for n in names if any(not math.isnan(v) for v in _series(family, n))])
     chance = _chance(family)
-    title, aside = curve_words(family)
-    chance = [] if aside else chance
-    labels = short_names(names, 20)
+    title, aside = curve_words(reading, family, names)
+    chance = [] if chance and _is_far(family, chance) else chance
+    labels = short_names([name for name in names if name in reading.named], 20)
     right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["chance level"] if chance else [])]), default=0)
     top = 0.1 if not titled else 0.44 if aside else 0.28
-    figure, ax = one_axes(WIDTH, height_for(len(names) + bool(chance), top), 0.55, right, BOTTOM, top)
-    faint = band_opacity(len(names))
-    ends = [_draw_line(ax, ks, family, name, places[name], labels[name], faint) for name in names]
+    figure, ax = one_axes(WIDTH, height_for(len(labels) + bool(chance), top), 0.55, right, BOTTOM, top)
+    lines = {name: np.array(_series(family, name)) for name in names}
+    for name, values in lines.items():
+        cells = [column.cells.get(name) for column in family]
+        low, high = (np.array([getattr(cell, end, math.nan) for cell in cells]) for end in ("low", "high"))
+        _draw_line(ax, reading, name, np.array(ks), (values, low, high), band_opacity(len(labels)), True)
+    ends = []
+    for name in labels:
+        last = int(np.flatnonzero(np.isfinite(lines[name]))[-1])
+        ends.append((ks[last], float(lines[name][last]), labels[name], embedding_color(reading.named, name)))
     if chance:
         low, high = np.array(chance).T
         if (low < high).any():
@@ -62,11 +69,23 @@ def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: boo
     return figure
 
 
-def curve_words(family: Sequence[Column]) -> tuple[str, str]:
-    """The title of a figure, and what is said of chance where it lies too far away to be drawn."""
+def curve_words(reading: Reading, family: Sequence[Column], names: Sequence[str]) -> tuple[str, str]:
+    """The title of a figure, and below it what is not drawn: chance that lies too far away, and names of gray lines."""
     chance = _chance(family)
     better = "" if family[0].higher else f", {family[0].better_words}"
-    return f"{family[0].title}{better}", _aside(family, chance) if chance and _is_far(family, chance) else ""
+    aside = _aside(family, chance) if chance and _is_far(family, chance) else ""
+    return f"{family[0].title}{better}", "; ".join(filter(None, [aside, gray_words(reading, names)]))
+
+
+def gray_words(reading: Reading, names: Sequence[str]) -> str:
+    """How many embeddings are drawn in gray, without their names."""
+    gray = sum(name not in reading.named for name in names)
+    return f"gray: {gray} other embeddings" if gray > 1 else "gray: one other embedding" if gray else ""
+
+
+def _gray_first(reading: Reading, names: Sequence[str]) -> list[str]:
+    """Names in the order of drawing, so that no gray line lies on a colored one."""
+    return sorted(names, key=lambda name: name in reading.named)
 
 
 def height_for(labels: int, top: float) -> float:
@@ -105,20 +124,18 @@ def _aside(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> s
 
 
 def _draw_line(
-    ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int, label: str, opacity: float
-) -> tuple[float, float, str, str]:
-    """Draw the line of one embedding with its intervals, and give where its label belongs."""
-    color, mark = embedding_color(place), f"embedding-{place}"
-    values = np.array(_series(family, name))
-    cells = [column.cells.get(name) for column in family]
-    low = np.array([math.nan if cell is None else cell.low for cell in cells])
-    high = np.array([math.nan if cell is None else cell.high for cell in cells])
+    ax: Axes, reading: Reading, name: str, ks: FloatArray, parts: Sequence[FloatArray], opacity: float, marked: bool
+) -> None:
+    """Draw the values of one embedding with their intervals; of those in gray a thin line alone."""
+    (values, low, high), color = parts, embedding_color(reading.named, name)
+    mark = f"embedding-{reading.names.index(name)}"
+    if name not in reading.named:
+        ax.plot(ks, values, color=color, linewidth=0.7, alpha=0.5, gid=f"{mark}-1")
+        return
     if np.isfinite(low).any():
         ax.fill_between(ks, low, high, color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0")
-    look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
-    ax.plot(ks, values, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1", **look)
-    last = int(np.flatnonzero(np.isfinite(values))[-1])
-    return ks[last], float(values[last]), label, color
+    dots: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if marked else {}
+    ax.plot(ks, values, color=color, linewidth=1.6, gid=f"{mark}-1", **dots)
 
 
 def _axes(ax: Axes, ks: Sequence[int]) -> None:
@@ -255,7 +272,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any =
         words = ("observed", "permuted, 95 %", "permuted, mean")
         right = 0.2 + LETTER * max(map(len, words))
         figure, ax = one_axes(WIDE + right, HIGH, 0.78, right, 0.5, 0.42)
-        draw_sensitivity(ax, curve, embedding_color(1))
+        draw_sensitivity(ax, curve, LIGHT["ink"])
         mark_powers(ax, curve.table[curve.setting].to_numpy())
         ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
         ax.set_ylabel("statistic")
@@ -291,7 +308,7 @@ def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
     height = ax.get_position().height * float(ax.figure.get_figheight())  # type: ignore[union-attr]
     low, high = ax.get_ylim()
     placed = spread_labels([(end - low) / (high - low) * height for end in ends], LINE, 0.0, height)
-    for text, place, color in zip(words, placed, (embedding_color(1), LIGHT["soft"], LIGHT["soft"]), strict=True):
+    for text, place, color in zip(words, placed, (LIGHT["ink"], LIGHT["soft"], LIGHT["soft"]), strict=True):
         ax.annotate(
             text,
             (1.0, place / height),
@@ -401,35 +418,35 @@ def _over(ks: FloatArray, rule: Any, n: int) -> FloatArray:
     return np.array([rule(n, int(k)) if callable(rule) else float(rule) for k in ks])
 
 
-def scale_words(curve: ScaleCurve) -> tuple[str, str]:
-    """Title of a figure, and what the numbers beside the names are."""
+def scale_words(reading: Reading, curve: ScaleCurve, names: Sequence[str]) -> tuple[str, str]:
+    """Title of a figure, and what the numbers beside the names and the gray lines are."""
     better = "" if curve.direction == "higher" else f", {DIRECTIONS[curve.direction]}"
     symbol = "" if not curve.symbol or curve.title.endswith(curve.symbol) else f", {curve.symbol}"
     area = "behind a name: AUC, the area under its line" if curve.areas else ""
-    return f"{curve.title}{symbol}{better}", area
+    return f"{curve.title}{symbol}{better}", "; ".join(filter(None, [area, gray_words(reading, names)]))
 
 
-def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = True) -> Figure:
+def draw_scales(reading: Reading, curve: ScaleCurve, names: Sequence[str], titled: bool = True) -> Figure:
     """One figure: a line for each embedding over K on a log scale, its interval, chance and a perfect copy."""
-    names = [name for name in places if name in curve.values and np.isfinite(curve.values[name]).any()]
-    labels = short_names(names, 20)
-    known = {name: fixed(curve.areas[name], 3) for name in names if name in curve.areas}
-    widest = LETTER * max(
-        [breadth(labels[name]) for name in names] + [len(words) for _, words, _ in _references(curve)]
-    )
-    title, aside = scale_words(curve)
+    names = [name for name in names if name in curve.values and np.isfinite(curve.values[name]).any()]
+    names = _gray_first(reading, names)
+    labels = short_names([name for name in names if name in reading.named], 20)
+    known = {name: fixed(curve.areas[name], 3) for name in labels if name in curve.areas}
+    widest = LETTER * max([*map(breadth, labels.values()), *(len(words) for _, words, _ in _references(curve))])
+    title, aside = scale_words(reading, curve, names)
     top = 0.1 if not titled else 0.44 if aside else 0.28
     right = 0.22 + widest + (0.56 if known else 0.0)
-    height = height_for(len(names) + len(_references(curve)), top)
+    height = height_for(len(labels) + len(_references(curve)), top)
     figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), height, 0.55, right, BOTTOM, top)
     for name in names:
-        _draw_scale(ax, curve, name, places[name], band_opacity(len(names)))
+        parts = (curve.values[name], curve.low[name], curve.high[name])
+        _draw_line(ax, reading, name, curve.ks, parts, band_opacity(len(labels)), len(curve.ks) < 8)
     for values, _, dashes in _references(curve):
         ax.plot(curve.ks, values, color=LIGHT["soft"], linewidth=1.0, linestyle=dashes)
     if (curve.chance_low < curve.chance_high).any():
         ax.fill_between(curve.ks, curve.chance_low, curve.chance_high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
     _scale_axes(ax, curve, names)
-    lines = [(curve.values[name], labels[name], embedding_color(places[name])) for name in names]
+    lines = [(curve.values[name], labels[name], embedding_color(reading.named, name)) for name in labels]
     lines += [(values, words, LIGHT["soft"]) for values, words, _ in _references(curve)]
     if titled:
         words = "\n".join(filter(None, (title, aside)))
@@ -437,18 +454,6 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
     besides = {labels[name]: (widest + 0.5, text) for name, text in known.items()}
     label_ends(ax, *_label_places(curve.ks, lines), besides)
     return figure
-
-
-def _draw_scale(ax: Axes, curve: ScaleCurve, name: str, place: int, opacity: float) -> None:
-    """Draw the line of one embedding with its band."""
-    color, mark = embedding_color(place), f"embedding-{place}"
-    if np.isfinite(curve.low[name]).any():
-        ax.fill_between(
-            curve.ks, curve.low[name], curve.high[name], color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0"
-        )
-    few: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if len(curve.ks) < 8 else {}
-    look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
-    ax.plot(curve.ks, curve.values[name], gid=f"{mark}-1", **look, **few)
 
 
 def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:

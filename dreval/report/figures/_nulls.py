@@ -13,16 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray
-from dreval.records.comparison import Comparison
-from dreval.records.frames import full_name
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.results import Results
-from dreval.report._numbers import decisive_p, p_words, plain_numbers
+from dreval.report._numbers import counted, decisive_p, p_words, plain_numbers
 from dreval.report._style import LIGHT, draw_for_reader, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
+from dreval.report.contents.tests import is_smallest, resampled
 from dreval.report.names import short_name
-from dreval.report.plot import draw_comparison
-from dreval.report.reading import Reading, parameter_words
+from dreval.report.reading import Reading
 from dreval.report.render.markup import printable
 
 DIGIT = 0.079  # inches of a digit of a tick
@@ -95,7 +93,7 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
         figure, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
         null = np.asarray(test.null_distribution, dtype=np.float64)
         density = () if len(null) else _null_density(test)
-        draw_panel(ax, _bars(null), test.statistic, embedding_color(1), p_words(test.p_value), density)
+        draw_panel(ax, _bars(null), test.statistic, LIGHT["ink"], p_words(test.p_value), density)
         ax.set_ylabel("permutations" if len(null) else "null density" if len(density) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
@@ -179,41 +177,29 @@ def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
     return at, np.minimum(null.pdf(at), top)
 
 
-FORESTS = ("trustworthiness", "continuity")  # drawn where they were run, else the first two; all stand in the table
 MOST_NULLS = 24
+ALIKE = 3  # histograms; fewer are shown even where they say the same
 WIDTH, HEIGHT = 2.3, 1.3  # inches of a histogram
 
 
-def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
-    """The forests of the paired differences of two measures."""
-    if found is None:
-        return []
-    rows = found.pairs[found.pairs["conf_low"].notna()]
-    having = {full_name(i, p) for i, p in zip(rows["measure"], rows["parameters"], strict=True)}
-    columns = [c for c in reading.main if full_name(c.measure, c.parameters) in having]
-    chosen = [c for name in FORESTS for c in columns if c.measure == name] or columns[:2]
-    made = []
-    for number, column in enumerate(chosen):
-        key = full_name(column.measure, column.parameters)
-        figure = draw_comparison(found, "forest", measure=key, titled=False, explained=False)
-        label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
-        aside = parameter_words(column.parameters)
-        made.append({"title": column.title, "aside": aside, "drawing": inline_svg(figure, f"f{number}", label)})
-    return made
-
-
 def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Reading) -> None:
-    """Give each group of tests the histograms of its null distributions, where the result holds them."""
+    """Give each group of tests the histograms of its null distributions, where the result holds them.
+
+    Where every statistic lies beyond its null distribution the histograms say nothing but that, and so does a sentence.
+    """
     number = 0
     for group in groups:
-        group["nulls"] = []
+        drawn = [row for row in group["tests"] if len(kept_null(results, row).counts)]
+        alike = len(drawn) >= ALIKE and all(is_smallest(row) for row in drawn)
+        several = f"all {counted(len(drawn), 'test')}"
+        group["alike"] = f"In {several} the observed statistic is above every {resampled(drawn[0])}." if alike else ""
+        group["drawn"], group["nulls"] = len(drawn), []
         for row in sorted(group["tests"], key=lambda one: (str(one["variable"]), str(one["test"]))):
             null = kept_null(results, row)
             if not len(null.counts) or number >= MOST_NULLS:
                 continue
-            place = reading.names.index(row["embedding"])
             with drawing():
-                figure = _histogram(null, row, embedding_color(place))
+                figure = _histogram(null, row, embedding_color(reading.named, row["embedding"]))
             name, test = printable(row["embedding"]), str(row["test"]).upper()
             about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
             about += f"{row['chance']:.4g}, {decisive_p(row)}"

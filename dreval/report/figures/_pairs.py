@@ -13,7 +13,9 @@ from matplotlib.ticker import MaxNLocator
 
 from dreval._check import FloatArray
 from dreval.records.shepard import Shepard
+from dreval.report._numbers import plain_numbers
 from dreval.report._style import LIGHT, PLAIN, bar_axes
+from dreval.report.figures._panels import SOFT
 from dreval.report.reading import Reading
 
 FAINT = 0.10  # opacity of the emptiest cell that is drawn at all
@@ -64,8 +66,11 @@ def draw_shepard(ax: Axes, table: Shepard, color: str, size: float = 8.0) -> Non
     ax.imshow(image, origin="lower", extent=(0, right, 0, top), aspect="auto", interpolation="nearest", zorder=1)
     ax.stairs(table.steps, table.step_edges, baseline=None, color=color, linewidth=1.8, zorder=3)
     ax.set(xlim=(0, right), ylim=(0, top), facecolor=LIGHT["panel"])
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    for axis, end in ((ax.xaxis, right), (ax.yaxis, top)):
+        at = [tick for tick in MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end) if 0 < tick <= end]
+        axis.set_ticks(at, plain_numbers([0, *at])[1:])
+    zero: dict[str, Any] = {"xytext": (-3, -3), "textcoords": "offset points", "ha": "right", "va": "top"}
+    ax.annotate("0", (0, 0), **zero, **{**SOFT, "fontsize": size})
     ax.tick_params(labelsize=size, length=0, pad=3)
     ax.set_xlabel("distance in the data", fontsize=size, labelpad=2)
     ax.set_ylabel("distance in the embedding", fontsize=size, labelpad=2)

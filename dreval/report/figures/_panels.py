@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from dreval._check import FloatArray, IntArray
+from dreval._check import FloatArray, IntArray, check_one_of, describe
+from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.report._numbers import decimals_for, fixed
@@ -33,12 +34,12 @@ from dreval.report._style import (
 )
 from dreval.report.contents.comparison import direction_of, heading
 from dreval.report.names import breadth, short_names
-from dreval.report.reading import Reading, read_results
+from dreval.report.reading import Reading, named_embeddings, read_results
 from dreval.report.render.markup import printable
 
 CELLS = 30  # cells a side of a map
 CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
-RASTER_ABOVE = 4000  # points of a panel are pixels inside the drawing beyond
+RASTER_ABOVE = 5000  # points of a panel are pixels inside the drawing beyond
 LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
 EDGE = 1.06
 UNLABELED = "unlabeled"
@@ -179,9 +180,7 @@ def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def ramp_between(low: str, high: str) -> tuple[str, ...]:
-    """A ramp from one color over a light gray to another; the usual one where both are the same."""
-    if low == high:
-        return RAMP
+    """A ramp from one color over a light gray to another."""
     return tuple(map(to_hex, LinearSegmentedColormap.from_list("", [low, NEITHER, high])(np.linspace(0, 1, len(RAMP)))))
 
 
@@ -260,7 +259,7 @@ MARGIN = 0.12  # inches left of a title
 
 def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int = 24, pad: float = 5.0) -> None:
     """Name of an embedding in its color, and at the right what is to be said of it; ``room`` is for both."""
-    color = embedding_color(reading.names.index(name))
+    color = embedding_color(reading.named, name)
     short = short_names(reading.computed, room)[name]
     ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=color, pad=pad)
     if aside:
@@ -270,7 +269,7 @@ def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int
 
 def foot_lines(words: str, count: int, panel: float) -> list[str]:
     """Words in lines that fit under ``count`` panels of that many inches."""
-    return textwrap.wrap(words, int(max(grid_columns(count) * panel, 2.4) / ACROSS))
+    return textwrap.wrap(words, int(max(grid_columns(count, panel) * panel, 2.4) / ACROSS))
 
 
 def write_foot(figure: Figure, left: float, lines: Sequence[str], bottom: float = 0.08) -> None:
@@ -309,3 +308,23 @@ def main_measures(comparison: Comparison) -> list[str]:
         return comparison.measures
     main = [full_name(column.measure, column.parameters) for column in read_results(comparison.results).main]
     return [name for name in comparison.measures if name in main]
+
+
+def named_in(comparison: Comparison, pair: Sequence[str] = ()) -> tuple[str, ...]:
+    """The embeddings of a comparison with a color of their own: as in the other figures of its result."""
+    compared = list(dict.fromkeys(comparison.standing["embedding"]))
+    chosen = pair or [name for name in [comparison.recipe.get("baseline")] if name]
+    if comparison.results is not None:
+        reading = read_results(comparison.results)
+        some = compared if set(compared) < set(reading.computed) else chosen
+        return replace(reading, chosen=tuple(some)).named
+    names = dict.fromkeys(name for family in comparison.families.values() for name in family.names)
+    first = comparison.standing.groupby("embedding")["mean_rank"].mean().sort_values(kind="stable").index
+    return named_embeddings(list(names), list(first), chosen)
+
+
+def check_pair(pair: object, names: Sequence[str]) -> tuple[str, str]:
+    """The two embeddings that are asked for, by the names of those compared."""
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+        raise InputError("pair", "must be two names", describe(pair), f"Pass pair={(names[0], names[1])!r}.")
+    return check_one_of(pair[0], names, "pair"), check_one_of(pair[1], names, "pair")

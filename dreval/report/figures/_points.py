@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from matplotlib.lines import Line2D
 
 from dreval._check import check_int, check_rows
 from dreval.errors import InputError
+from dreval.geometry.neighbors import nearest
 from dreval.records.frames import setting_names
-from dreval.records.results import Results
+from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted
 from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
@@ -32,6 +34,7 @@ from dreval.report.figures._lines import (
 )
 from dreval.report.figures._pairs import draw_shepard, rank_words, shepard_words
 from dreval.report.figures._panels import (
+    LAYERS,
     SOFT,
     UNLABELED,
     Classes,
@@ -51,7 +54,7 @@ from dreval.report.names import breadth, short_name, short_names
 from dreval.report.reading import Column, Reading, parameter, parameter_words
 from dreval.report.render.markup import printable
 
-PANEL = 2.3
+PANEL = 2.06  # inches; three stand side by side
 MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
 MOST = 13  # columns of a legend
 MISSING = CLASS_COLORS[-1]
@@ -212,31 +215,54 @@ def map_values(results: Results, names: Sequence[str], column: Column) -> dict[s
 
 
 MOST_POINTS = 60_000  # points of all embeddings together; beyond, names would make the page heavy
-STEPS = 1000  # of a side of an embedding
+MOST_MARKED = 600_000  # neighbors in all lists of a page together
+STEPS = 65_535  # of a side of an embedding
 DIGITS = 3
 
 
 def point_data(results: Results, reading: Reading, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Names and classes of the points, their places and values in each embedding; empty for too many points."""
-    names = list(reading.computed)
+    """Names and classes of the points, their places, values and neighbors in each embedding; empty for too many points.
+
+    Arrays are base64 of unsigned 16-bit integers, row by row: of places x and y, of neighbors the k of each point.
+    """
+    names = list(reading.featured)
     if not names or len(names) * len(results.embeddings[names[0]]) > MOST_POINTS:
         return {}
     classes, codes = _classes(results.labels)
+    n, k, near, why = len(results.embeddings[names[0]]), reading.k, results.data_neighbors, ""
+    if k is not None and n > MOST_LISTED:
+        why = f"The neighbors of a point are marked in results of up to {MOST_LISTED:,} points."
+    elif k is not None and (near is None or near.shape[1] < k):
+        why = "The neighbors of a point are not marked: this result does not hold the neighbors in the data."
+    elif k is not None and (len(names) + 1) * n * k > MOST_MARKED:
+        why = "The neighbors of a point are not marked: the page would be too large with so many embeddings."
+    if k is None or why:
+        near = None
     return {
         "ids": None if results.ids is None else [printable(one) for one in results.ids],
         "classes": classes,
         "codes": codes,
         "value": column.named.split("^")[0] if column else "",
+        "steps": STEPS,
+        "k": k,
+        "near": None if near is None else _packed(near[:, :k]),
+        "why": why,
         "panels": [
             {
                 "name": printable(name),
                 "place": reading.names.index(name),
-                **_places(results.embeddings[name]),
+                "xy": _packed(np.rint(STEPS * (1 + place_points(results.embeddings[name]) * [1, -1]) / 2)),
                 "v": _rounded(values[name]) if name in values else None,
+                "near": None if near is None or k is None else _packed(nearest(results.embeddings[name], k)[0]),
             }
             for name in names
         ],
     }
+
+
+def _packed(whole: Any) -> str:
+    """Integers below 65536 in few letters."""
+    return base64.b64encode(np.asarray(whole).astype("<u2").tobytes()).decode("ascii")
 
 
 def _classes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
@@ -246,13 +272,6 @@ def _classes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
     seen: dict[Any, int] = {}
     codes = [seen.setdefault(label, len(seen)) for label in labels.tolist()]
     return [UNLABELED if label is None else printable(label) for label in seen], codes
-
-
-def _places(Y: Any) -> dict[str, list[int]]:
-    """Where points lie, in steps from the upper left corner."""
-    placed = place_points(Y)
-    across, down = (placed[:, 0] + 1) / 2, (1 - placed[:, 1]) / 2
-    return {key: np.rint(STEPS * part).astype(int).tolist() for key, part in (("x", across), ("y", down))}
 
 
 def _rounded(values: Any) -> list[float | None]:
@@ -269,14 +288,15 @@ def point_figures(results: Results, reading: Reading) -> dict[str, Any]:
     """All figures of a page with their legends; parts that a result has no values for are empty."""
     if not reading.computed:
         empty: dict[str, Any] = {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
-        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}, "point_data": {}}
+        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}, "point_data": {}, "drawn": ""}
+    several = f"The first {len(reading.featured)} of {len(reading.names)} embeddings"
     classes = class_colors(results.labels)
     column = _mapped(results, reading)
-    values = map_values(results, reading.computed, column) if column else {}
+    values = map_values(results, reading.featured, column) if column else {}
     shown = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
     scale = make_scale(shown, column.higher) if column else None
     with drawing():
-        panels = [_panel(results, reading, name, classes, column, scale, values) for name in reading.computed]
+        panels = [_panel(results, reading, name, classes, column, scale, values) for name in reading.featured]
         whole = scale_curves(results, reading)
         scales = [_scale(reading, curve, i) for i, curve in enumerate(whole.values())]
         diagrams = _shepard(results, reading)
@@ -291,6 +311,7 @@ def point_figures(results: Results, reading: Reading) -> dict[str, Any]:
         "shepard": diagrams,
         "curves": curves,
         "more_curves": max(len(reading.curves) - MAX_CURVES, 0),
+        "drawn": f"{several} by mean rank; results.plot(names=[…]) draws others." if reading.many else "",
     }
 
 
@@ -319,6 +340,8 @@ def _panel(
     note = ", ".join(filter(None, notes))
     figure, ax = _square()
     draw_points(ax, Y, classes)
+    if classes:
+        _name_classes(ax, Y, classes, 8.0 if len(reading.computed) > 1 else 5.5)
     about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")
     color = ", colored by class" if classes else ""
     made = {
@@ -331,9 +354,32 @@ def _panel(
     if column is not None and scale is not None:
         figure, ax = _square()
         draw_map(ax, Y, values[name], scale)
-        label = f"{column.title} over the points of {printable(name)}, from worse (orange) to better (blue)"
+        label = f"{column.title} over the points of {printable(name)}, from worse (yellow) to better (green)"
         made["map"] = inline_svg(figure, f"m{place}", label)
     return made
+
+
+def _name_classes(ax: Axes, Y: Any, classes: Classes, size: float) -> None:
+    """Write the name of each class at its point nearest to the median, the largest class first.
+
+    A name that would cover another is left out; where no more than half have room, all are.
+    """
+    placed, names, unit = place_points(Y), short_names(classes.names, 12), 1 / (36 * SIDE)
+    counts = np.bincount(classes.codes, minlength=len(classes.names))
+    single = [i for i, name in enumerate(classes.names) if counts[i] and name != UNLABELED and name[:7] != "other ("]
+    found: dict[int, tuple[float, float, float]] = {}
+    high = 1.2 * size * unit
+    for code in sorted(single, key=lambda i: -counts[i]):
+        mine, wide = placed[classes.codes == code], 0.66 * size * unit * breadth(names[classes.names[code]])
+        x, y = mine[np.argmin(((mine - np.median(mine, axis=0)) ** 2).sum(axis=1))]
+        x, y = np.clip(x, wide / 2 - 1, 1 - wide / 2), np.clip(y, high / 2 - 1, 1 - high / 2)
+        if all(abs(x - u) > (wide + w) / 2 or abs(y - v) > high for u, v, w in found.values()):
+            found[code] = x, y, wide
+    for code, (x, y, _) in found.items() if 2 * len(found) > len(single) else ():
+        name = names[classes.names[code]]
+        ax.text(
+            x, y, name, ha="center", va="center_baseline", fontsize=size, weight="bold", gid=f"class-{code}-{LAYERS}"
+        )
 
 
 def _square() -> tuple[Figure, Any]:
@@ -343,8 +389,8 @@ def _square() -> tuple[Figure, Any]:
 
 def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> dict[str, str]:
     """A figure with the words above it."""
-    title, aside = curve_words(family)
-    figure = draw_curves(family, {name: reading.names.index(name) for name in reading.computed}, titled=False)
+    title, aside = curve_words(reading, family, reading.computed)
+    figure = draw_curves(reading, family, reading.computed, titled=False)
     names = ", ".join(printable(name) for name in reading.computed)
     about = f"{family[0].title} against the number of neighbors k, for {names}"
     return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"k{number}", about)}
@@ -352,8 +398,8 @@ def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> dict[st
 
 def _scale(reading: Reading, curve: ScaleCurve, number: int) -> dict[str, str]:
     """A figure of a curve over every K with the words above it."""
-    title, aside = scale_words(curve)
-    figure = draw_scales(curve, {name: reading.names.index(name) for name in reading.computed}, titled=False)
+    title, aside = scale_words(reading, curve, list(curve.values))
+    figure = draw_scales(reading, curve, reading.computed, titled=False)
     names = ", ".join(printable(name) for name in curve.values)
     about = f"{title} against the number of neighbors K on a log scale, for {names}"
     return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"r{number}", about)}
@@ -362,10 +408,10 @@ def _scale(reading: Reading, curve: ScaleCurve, number: int) -> dict[str, str]:
 def _shepard(results: Results, reading: Reading) -> dict[str, Any]:
     """The Shepard diagrams of all embeddings that have one."""
     panels = []
-    for name in (name for name in reading.computed if name in results.shepard):
+    for name in (name for name in reading.featured if name in results.shepard):
         place = reading.names.index(name)
         figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
-        draw_shepard(ax, results.shepard[name], embedding_color(place), size=9.0)
+        draw_shepard(ax, results.shepard[name], embedding_color(reading.named, name), size=9.0)
         about = f"Distances in embedding {printable(name)} against those in the data"
         drawing = inline_svg(figure, f"d{place}", about)
         panels.append({"name": name, "place": place, "rank": rank_words(reading, name), "drawing": drawing})

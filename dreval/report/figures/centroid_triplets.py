@@ -51,7 +51,7 @@ def draw(results: Results, reading: Reading, names: list[str]) -> Figure:
         ax.axhspan(1, high, color=LIGHT["rule"], alpha=0.6, linewidth=0)
         ax.plot([LEAST, 1], [LEAST, 1], color=LIGHT["soft"], linewidth=0.6, linestyle=(0, (1, 2)))
         look = {"s": 4, "alpha": 0.35, "rasterized": True} if many else {"s": 14, "alpha": 0.7}
-        ax.scatter(x[name], y[name], color=embedding_color(reading.names.index(name)), linewidths=0, **look)
+        ax.scatter(x[name], y[name], color=embedding_color(reading.named, name), linewidths=0, **look)
         _scales(ax, left, low, high)
         name_panel(ax, reading, name, f"{ordered.sum():,.0f} of {len(ordered):,}", 15)
     write_foot(made, axes[0].get_position().x0, lines)

@@ -15,7 +15,7 @@ from dreval.report._style import LIGHT, embedding_color, one_axes
 from dreval.report.contents.comparison import SHORT, heading
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import LETTER
-from dreval.report.figures._panels import SOFT, title_inches, write_title
+from dreval.report.figures._panels import SOFT, named_in, title_inches, write_title
 from dreval.report.names import breadth, short_names
 
 AXIS = 3.2  # inches of the axis of ranks
@@ -72,11 +72,11 @@ def draw(comparison: Comparison, *, measure: str | None = None, titled: bool = T
     ax.set(xlim=(1, len(names)), ylim=(-depth, TOP), yticks=[], xticks=[])
     ax.spines["bottom"].set_visible(False)
     _rule(ax, len(names), difference)
-    order = {one: place for place, one in enumerate(family.names)}
+    named = named_in(comparison)
     for place, (one, rank) in enumerate(zip(names, ranks, strict=True)):
         left = place < half
         height = -BAR * len(groups) - LINE * ((place if left else len(names) - 1 - place) + 1)
-        color, edge = embedding_color(order[one]), 1 if left else len(names)
+        color, edge = embedding_color(named, one), 1 if left else len(names)
         ax.plot([rank, rank, edge], [0, height, height], color=color, linewidth=0.9, clip_on=False)
         words = f"{labels[one]} {rank:.2f}" if left else f"{rank:.2f} {labels[one]}"
         away: dict[str, Any] = {"xytext": (-APART if left else APART, 0), "textcoords": "offset points"}
@@ -90,6 +90,13 @@ def draw(comparison: Comparison, *, measure: str | None = None, titled: bool = T
             ax.plot(ranks[group], [height] * len(group), "o", color=LIGHT["ink"], markersize=5, clip_on=False)
     write_title(made, title)
     return made
+
+
+def rank_words(comparison: Comparison) -> str:
+    """What the marks are."""
+    by, said = comparison.recipe["decided_by"], "Each name leads to its mean rank over the data sets, 1 being the best."
+    bars = f" A bar joins embeddings that do not differ significantly by {SHORT[by]}, as a shared letter does."
+    return said + (bars if by else "")
 
 
 def _rule(ax: Axes, k: int, difference: float) -> None:

@@ -15,11 +15,10 @@ from dreval.report.reading import Reading
 @figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
 def draw(results: Results, reading: Reading, names: list[str], *, measure: str | None = None) -> Figure:
     """One measure against the number of neighbors."""
-    places = {name: reading.names.index(name) for name in names}
     families = {family[0].measure: family for family in reading.curves}
     whole = scale_curves(results, reading)
     if measure in whole or (measure is None and whole and not families):
-        return draw_scales(whole[measure] if measure is not None else next(iter(whole.values())), places)
+        return draw_scales(reading, whole[measure] if measure is not None else next(iter(whole.values())), names)
     if measure is not None:
         MEASURES.check_run(measure, {column.measure for column in reading.columns} | set(whole), "measure", curves=True)
     if not families or (measure is not None and measure not in families):
@@ -35,4 +34,4 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
             f"Pass n_neighbors=[5, 15, 50] to Evaluation.{have}",
         )
     family = families[measure] if measure is not None else next(iter(families.values()))
-    return draw_curves(family, places)
+    return draw_curves(reading, family, names)

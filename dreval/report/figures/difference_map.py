@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from dreval._check import check_one_of, describe
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.records.frames import columns_by_full_name
-from dreval.report._style import LIGHT, RAMP, embedding_color, grid, math_words
+from dreval.report._style import LIGHT, embedding_color, grid, math_words
 from dreval.report.contents.comparison import direction_of
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import LETTER
 from dreval.report.figures._panels import (
     SOFT,
     Scale,
+    check_pair,
     color_bar,
     draw_map,
     main_measures,
     map_cells,
+    named_in,
     ramp_between,
     scale_of_maps,
     setting_words,
@@ -42,7 +42,7 @@ def draw(comparison: Comparison, *, measure: str | None = None, pair: tuple[str,
         cure = "Use results.compare() of one data set."
         raise InputError("kind", "must fit the comparison", "'difference_map' over several data sets", cure)
     names = list(dict.fromkeys([*comparison.pairs["first"], *comparison.pairs["second"]]))
-    first, second = _pair(pair, names)
+    first, second = check_pair(names[:2] if pair is None else pair, names)
     name, values = _mapped(comparison, measure, first, second)
     cells = [map_cells(results.embeddings[one], values)[1] for one in (first, second)]
     size = scale_of_maps([*cells, *(-values for values in cells)], True)
@@ -52,13 +52,11 @@ def draw(comparison: Comparison, *, measure: str | None = None, pair: tuple[str,
     words = [f"{labels[one]} better" for one in (second, first)]
     below = 1.5 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines, in heights of the bar
     made, axes = grid(2, PANEL, 0.0, 0.8 + 0.1 * below)
-    colors = {one: embedding_color(results.names.index(one)) for one in (second, first)}
+    colors = {one: embedding_color(named_in(comparison, (first, second)), one) for one in (second, first)}
     ramp = ramp_between(*colors.values())
     for ax, one in zip(axes, (first, second), strict=True):
         draw_map(ax, results.embeddings[one], values, scale, ramp)
         ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colors[one], pad=5)
-    if ramp is RAMP:  # of ten embeddings further on, which has the same color
-        colors = dict.fromkeys(colors, LIGHT["ink"])
     bar = color_bar(made, axes[0], PANEL, 0.42 + 0.1 * below, ramp)
     for x, side, number, one, word, low in zip(
         (0, 1), ("left", "right"), scale.marks(), (second, first), words, (0, below), strict=True
@@ -84,14 +82,6 @@ def _mapped(comparison: Comparison, measure: str | None, first: str, second: str
         cure = f"Those that have: {', '.join(having)}." if having else "Run a measure such as trustworthiness."
         raise InputError("measure", "must have values for single points", repr(name), cure)
     return name, values
-
-
-def _pair(pair: Any, names: Sequence[str]) -> tuple[str, str]:
-    """The two embeddings that are asked for, the first two by default."""
-    given = names[:2] if pair is None else pair
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
-        raise InputError("pair", "must be two names", describe(pair), f"Pass pair={(names[0], names[1])!r}.")
-    return check_one_of(given[0], names, "pair"), check_one_of(given[1], names, "pair")
 
 
 def _differences(comparison: Comparison, name: str, first: str, second: str) -> Any:

@@ -22,7 +22,7 @@ from dreval.report.figures._panels import ACROSS, SOFT, WORDS, write_foot
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Column, Reading, parameter_words
 
-WIDTH, HEIGHT = 0.92, 0.4  # inches of a cell
+WIDTH, HEIGHT = 0.86, 0.4  # inches of a cell
 CHANCE = 0.98  # of the column of chance
 TITLE = 40  # letters of the name of a measure
 ROOM = 11  # letters of a name that lies level over its cell
@@ -54,7 +54,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
         middle = row + (0.5 if not below else 0.32)
         ax.text(-0.1, middle, said.pop("label"), color=LIGHT["ink"], **look, **said)
         if below:
-            ax.text(-0.1, row + 0.7, below, **{**look, **SOFT, "fontsize": 7.5})
+            ax.text(-0.1, row + 0.7, below, **{**look, **SOFT, "fontsize": 8})
         for place, name in enumerate(names):
             _cell(ax, column, name, place, row)
         ax.text(len(names) + 0.97 * CHANCE / WIDTH, row + 0.5, column.short_chance, ha="right", va="center", **SOFT)
@@ -63,7 +63,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
         style: dict[str, Any] = {
             "fontsize": 9,
             "fontweight": "bold",
-            "color": embedding_color(reading.names.index(name)),
+            "color": embedding_color(reading.named, name),
             "va": "bottom",
         }
         if slanted:
@@ -77,7 +77,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
 
 def _chosen(reading: Reading, measure: str | Sequence[str] | None, names: list[str]) -> list[Column]:
     """The measures that are shown: those that one of the embeddings has a value of."""
-    columns = [column for column in reading.by_subject if any(name in column.values for name in names)]
+    columns = [column for column in reading.by_goal if any(name in column.values for name in names)]
     if not columns:
         raise InputError("results", "must hold values of measures", "none", "Run a measure such as trustworthiness.")
     if measure is None:
@@ -112,7 +112,7 @@ def _cell(ax: Axes, column: Column, name: str, place: int, row: int) -> None:
     """One value with its interval; the best of a line is bold."""
     known = name in column.values
     opacity = FAINT + (SHADE - FAINT) * column.shade(name) if known else 0.0
-    look: dict[str, Any] = {"facecolor": embedding_color(0), "edgecolor": "none", "alpha": opacity}
+    look: dict[str, Any] = {"facecolor": LIGHT["accent"], "edgecolor": "none", "alpha": opacity}
     ax.add_patch(Rectangle((place + 0.02, row + 0.04), 0.96, 0.92, **look))
     interval = column.interval(name) if known else ""
     weight = "bold" if name in column.leaders else "normal"
@@ -120,4 +120,4 @@ def _cell(ax: Axes, column: Column, name: str, place: int, row: int) -> None:
     middle: dict[str, Any] = {"ha": "center", "va": "center", "color": LIGHT["ink" if known else "soft"]}
     ax.text(place + 0.5, row + (0.34 if interval else 0.5), value, fontsize=9, fontweight=weight, **middle)
     if interval:
-        ax.text(place + 0.5, row + 0.72, interval, fontsize=7, **middle)
+        ax.text(place + 0.5, row + 0.72, interval, fontsize=7.5, **middle)

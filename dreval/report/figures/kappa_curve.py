@@ -56,7 +56,7 @@ def draw(
     lines = foot_lines(words, len(names), SIDE + BESIDE)
     made, axes = grid(len(names), SIDE, 0.0, 0.08 + WORDS * len(lines), beside=BESIDE, below=BELOW)
     for ax, name in zip(axes, names, strict=True):
-        draw_sensitivity(ax, curves[name], embedding_color(reading.names.index(name)))
+        draw_sensitivity(ax, curves[name], embedding_color(reading.named, name))
         mark_powers(ax, curves[name].table["kappa"].to_numpy())
         ax.set(ylim=(0, 1.04))
         ax.set_xlabel("kappa", fontsize=8, labelpad=2)

@@ -12,7 +12,7 @@ from dreval.report.figures._points import PANEL, chance_mark, map_values, mapped
 from dreval.report.reading import Reading, parameter_words
 
 
-@figure("the quality of a measure where the points lie, from worse (orange) to better (blue)")
+@figure("the quality of a measure where the points lie, from worse (yellow) to better (green)")
 def draw(
     results: Results, reading: Reading, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
 ) -> Figure:

@@ -33,7 +33,7 @@ def draw(
     for ax, row in zip(axes, chosen, strict=True):
         name = row["embedding"]
         p = f"\n{decisive_p(row)}"
-        draw_panel(ax, kept_null(results, row), row["statistic"], embedding_color(reading.names.index(name)), p)
+        draw_panel(ax, kept_null(results, row), row["statistic"], embedding_color(reading.named, name), p)
         name_panel(ax, reading, name, pad=30.0)
     write_foot(made, axes[0].get_position().x0, lines)
     return made

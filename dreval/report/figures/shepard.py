@@ -26,7 +26,7 @@ def draw(results: Results, reading: Reading, names: list[str]) -> Figure:
     lines = foot_lines(shepard_words(results.shepard[names[0]]), len(names), SIDE + BESIDE)
     made, axes = grid(len(names), SIDE, 0.0, 0.08 + WORDS * len(lines), beside=BESIDE, below=BELOW)
     for ax, name in zip(axes, names, strict=True):
-        draw_shepard(ax, results.shepard[name], embedding_color(reading.names.index(name)))
+        draw_shepard(ax, results.shepard[name], embedding_color(reading.named, name))
         name_panel(ax, reading, name, rank_words(reading, name), 15)
     write_foot(made, axes[0].get_position().x0, lines)
     return made

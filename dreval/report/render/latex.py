@@ -3,18 +3,29 @@ r"""A printed result as LaTeX: tables that a document takes in by ``\input``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from functools import partial
 
 from dreval.errors import InputError
-from dreval.report.document import Best, Block, Content, Small, Words
+from dreval.report.document import (
+    Best,
+    Block,
+    Code,
+    Content,
+    Drawing,
+    Items,
+    Paragraph,
+    Part,
+    Report,
+    Section,
+    Small,
+    Table,
+    Terms,
+    Words,
+)
 from dreval.report.names import in_short
-from dreval.report.render.markup import known_letters, latex_symbols, latex_text, printable
+from dreval.report.render.markup import known_letters, latex_symbols, latex_text, sentence
 
 LINE = 320.0  # points of a line of the usual text, and some to spare
 SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11
@@ -37,11 +48,14 @@ class Fitted:
 def latex(summary: Content, label: str | None = None) -> str:
     """A table for each block, the header in the caption of the first, and the call and the notes below the last."""
     prefix = re.sub(r"[^a-z0-9]+", "-", summary.title.lower()).strip("-") if label is None else _checked(label)
-    about = "; ".join(f"{latex_text(a)}: {latex_text(b, breaks=True)}" for a, b in summary.header if b)
+    pairs = [f"{latex_text(a)}: {latex_text(b, breaks=True)}" for a, b in summary.header if b]
+    about = "; ".join([*(latex_text(text, breaks=True) for text in summary.about), *pairs])
     parts = [f"% {' '.join(summary.title.split())}; needs \\usepackage{{booktabs,longtable}}"]
+    parts += (f"{{\\raggedright\\noindent {latex_sentence(text)}\\par}}" for text in summary.said)
     for number, (block, fitted) in enumerate(zip(summary.blocks, in_line(summary.blocks), strict=True), 1):
         caption = latex_title(block.title).rstrip(".")
-        caption = ". ".join(filter(None, [latex_title(summary.title), about, caption]) if number == 1 else [caption])
+        lead = [] if summary.about else [latex_title(summary.title)]
+        caption = ". ".join(filter(None, [*lead, about, caption]) if number == 1 else [caption])
         parts.append(latex_table(fitted, f"{caption}.", f"tab:{prefix}-{number}"))
     if not summary.blocks:
         parts.append(f"\\noindent {latex_title(summary.title)}. {about}.\\par")
@@ -67,6 +81,15 @@ def latex_title(text: str, breaks: bool = False) -> str:
     return "$".join(piece if place % 2 else _words(piece, breaks) for place, piece in enumerate(pieces))
 
 
+def latex_sentence(text: str) -> str:
+    """A sentence of ours: names are emphasized, symbols are formulas."""
+
+    def words(part: str) -> str:
+        return latex_title(part, breaks=True)
+
+    return sentence(text, lambda name: rf"\emph{{{latex_text(name, breaks=True)}}}", words)
+
+
 def _words(piece: str, breaks: bool) -> str:
     """Text beside formulas: the blanks at its ends stay."""
     before, after = piece.startswith(" ") and piece.strip(), piece.endswith(" ")
@@ -74,7 +97,8 @@ def _words(piece: str, breaks: bool) -> str:
 
 
 def _below(summary: Content) -> Iterator[str]:
-    """The call and the numbered notes."""
+    """What is said after the tables, the call and the numbered notes."""
+    yield from (f"{{\\raggedright\\noindent {latex_text(text, breaks=True)}\\par}}" for text in summary.after)
     if summary.call:
         lines = [latex_text(line, breaks=True, code=True) for line in summary.call.splitlines()]
         code = "\\\\\n".join(lines)
@@ -184,36 +208,99 @@ def _sized(block: Block, line: float) -> tuple[str, int, int]:
     return size, room, min(NAME, block.room(room))
 
 
-def tex_environment() -> Environment:
-    """Templates of this folder with delimiters that LaTeX does not use: ``<< value >>``, ``<% if %>``, ``<# #>``."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters.update(words=_prose, code=_code)
-    return environment
+SHELL = r"""
+% Written by dreval. Needs booktabs, graphicx, longtable; the folder beside it holds its figures and tables.
+\documentclass[11pt]{article}
+\ifdefined\pdftexversion
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{lmodern}
+\fi
+\usepackage[a4paper,margin=25mm]{geometry}
+\usepackage{booktabs,graphicx,longtable}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{.5em}
+\setlength{\emergencystretch}{.5\textwidth}
+\makeatletter % figures and tables stay where they stand
+\newenvironment{stay}[1]{\par\medskip\begin{minipage}{\linewidth}\centering\def\@captype{#1}}{\end{minipage}\par\medskip}
+\newenvironment{here}{\stay{figure}}{\endstay}
+\renewenvironment{table}[1][]{\stay{table}}{\endstay}
+\makeatother
+\setcounter{secnumdepth}{0}
+\begin{document}
+<<body>>
+\end{document}
+"""
+PAGE = 6.3  # inches of a line of the document
+IN_DOCUMENT = 420.0  # the same in points, and some to spare for broad letters
+LEVELS = ("section", "subsection", "subsubsection")
 
 
-def _finalize(value: Any) -> Any:
-    """What is printed holds no commands of others."""
-    return value if isinstance(value, Markup) else latex_text(value, breaks=True)
+def latex_report(report: Report, place: Callable[[str], str], save: Callable[[str, str], None]) -> str:
+    r"""A text of sections as a document.
+
+    ``place`` gives the path of a new file for a table of a name, and ``save`` writes it; the document takes it in by
+    ``\input``.
+    """
+    tables = [part for section in report.sections for part in _tables(section)]
+    inputs = []
+    for table, fitted in zip(tables, in_line([table.block for table in tables], IN_DOCUMENT), strict=True):
+        path = place(table.name)
+        label = f"tab:{path.rpartition('/')[2].removesuffix('.tex')}"
+        save(path, f"{latex_table(fitted, latex_title(table.caption), label)}\n")
+        inputs.append(rf"\input{{{path.removesuffix('.tex')}}}")
+    title = rf"{{\LARGE\bfseries\raggedright {latex_text(report.title, breaks=True)}\par}}"
+    lines = [title, latex_text(report.meta, breaks=True)]
+    waiting = iter(inputs)
+    for section in report.sections:
+        lines += _latex_section(section, 0, waiting)
+    return SHELL.lstrip().replace("<<body>>", "\n\n".join(filter(None, lines)))
 
 
-def _prose(text: str) -> Markup:
-    """Words of ours with their symbols as formulas."""
-    return Markup(latex_title(printable(text), breaks=True))
+def _tables(section: Section) -> Iterator[Table]:
+    """The tables of a section in their order."""
+    for part in section.parts:
+        if isinstance(part, Section):
+            yield from _tables(part)
+        elif isinstance(part, Table):
+            yield part
 
 
-def _code(text: str) -> Markup:
-    """Code with its line breaks."""
-    lines = (latex_text(line, breaks=True, code=True) for line in str(text).splitlines())
-    return Markup("\\\\\n").join(Markup(line) for line in lines)
+def _latex_section(section: Section, level: int, inputs: Iterator[str]) -> Iterator[str]:
+    if not section.parts:
+        return
+    if section.title:
+        title = sentence(section.title, partial(latex_text, breaks=True), latex_title)
+        yield rf"\{LEVELS[level]}{{{title}}}"
+    for part in section.parts:
+        if isinstance(part, Section):
+            yield from _latex_section(part, level + 1, inputs)
+        else:
+            yield next(inputs) if isinstance(part, Table) else _latex_part(part)
+
+
+def _latex_part(part: Part) -> str:
+    match part:
+        case Paragraph():
+            return part.text if part.written else latex_sentence(part.text)
+        case Items():
+            kind = "enumerate" if part.numbered else "itemize"
+            items = "\n".join(rf"\item {latex_sentence(item)}" for item in part.items)
+            return f"\\begin{{{kind}}}\n{items}\n\\end{{{kind}}}"
+        case Terms():
+            pairs = [(latex_title(a, breaks=True), latex_title(b, breaks=True)) for a, b in part.pairs]
+            items = "\n".join(rf"\item[{{{a}}}] {b}" for a, b in pairs)
+            return f"\\begin{{description}}\n{items}\n\\end{{description}}"
+        case Code():
+            lines = "\\\\\n".join(latex_text(line, breaks=True, code=True) for line in part.text.splitlines())
+            return rf"{{\small\raggedright\ttfamily {lines}\par}}"
+        case Drawing():
+            width = r"\linewidth" if part.width > PAGE else f"{part.width:.2f}in"
+            size = rf"width={width},height=.8\textheight,keepaspectratio"
+            label = part.path.rpartition("/")[2].rpartition(".")[0]
+            return (
+                f"\\begin{{here}}\n\\includegraphics[{size}]{{{part.path}}}\n"
+                f"\\caption{{{latex_title(part.words, breaks=True)}.}}\\label{{fig:{label}}}\n\\end{{here}}"
+            )
+        case Table():
+            raise TypeError("tables are taken in from files")

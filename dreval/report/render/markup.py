@@ -11,6 +11,7 @@ from typing import Any
 
 from dreval.registry import MEASURES
 
+NAMED = re.compile("\u2068(.*?)\u2069")  # a name of the user within a sentence, between marks of its direction
 _MARKDOWN = str.maketrans({**{mark: f"\\{mark}" for mark in "\\`*_[]#|~$"}, "&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _BLOCK = re.compile(r"^(?=[-+] )|(?<=^\d)(?=[.)] )")  # what begins a list
 _COMMANDS = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
@@ -49,6 +50,22 @@ def printable(value: Any, keep: str = "") -> str:
     text = str(value)
     bad = {c for c in set(text) - set(keep) if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
     return text.translate({ord(c): " " for c in bad}) if bad else text
+
+
+def marked(name: Any) -> str:
+    """A name of the user for a sentence, so that ``sentence`` tells it from words of ours."""
+    return "\u2068" + re.sub("[\u2068\u2069]", "", printable(name)) + "\u2069"
+
+
+def sentence(text: str, name: Callable[[str], str] = str, words: Callable[[str], str] = str) -> str:
+    """A sentence with its names written by one function and its other words by another.
+
+    Examples
+    --------
+    >>> sentence(f"{marked('R_N')} by R_N", words=plain_symbols, name=str.upper), sentence(f"{marked('a')}.")
+    ('R_N by R_N', 'a.')
+    """
+    return "".join(name(part) if i % 2 else words(part) for i, part in enumerate(NAMED.split(text)))
 
 
 def markdown_text(value: Any) -> str:

@@ -1,14 +1,14 @@
-"""A printed result as HTML, for notebooks and pages, and as Markdown."""
+"""A printed result as HTML, for notebooks and pages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from itertools import zip_longest
 
 from dreval.report.document import Best, Block, Content, Small, Words
-from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
+from dreval.report.render.markup import html_symbols, printable, sentence
 
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
 
@@ -32,6 +32,7 @@ vertical-align:baseline;font-weight:400;white-space:nowrap}
 def html(summary: Content) -> str:
     """A ``div`` with everything that is printed."""
     parts = [f'<div class="dreval">{STYLE}', f"<h3>{_html(summary.title)}</h3>"]
+    parts += [f"<p>{_html(text)}</p>" for text in summary.about]
     pairs = [(name, value) for name, value in summary.header if value]
     if pairs:
         cells = [f'<th scope="row">{_html(a)}</th><td class="l">{_html(b)}</td>' for a, b in pairs]
@@ -40,9 +41,12 @@ def html(summary: Content) -> str:
         parts.append(f"<table><tbody>{''.join(f'<tr>{a}{b}</tr>' for a, b in rows)}</tbody></table>")
     if summary.call:
         parts.append(f"<pre>{escape(printable(summary.call, keep=chr(10)))}</pre>")
+    parts += [f"<p>{html_sentence(text)}</p>" for text in summary.said]
     parts += list(_html_blocks(summary))
+    parts += [f"<p>{_html(text)}</p>" for text in summary.after]
     if summary.notes:
         parts.append(f"<ol>{''.join(f'<li>{_html_note(note)}</li>' for note in summary.notes)}</ol>")
+    parts += [f'<p class="foot">{_html(summary.more)}</p>'] if summary.more else []
     return "\n".join(filter(None, [*parts, "</div>"]))
 
 
@@ -58,6 +62,15 @@ def _html_blocks(summary: Content) -> Iterator[str]:
 
 def _html(text: str) -> str:
     return escape(printable(text))
+
+
+def html_sentence(text: str) -> str:
+    """A sentence of ours: names stand out, symbols are formulas."""
+
+    def words(part: str) -> str:
+        return html_symbols(_html(part))
+
+    return sentence(text, lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", words)
 
 
 def _html_note(note: str) -> str:
@@ -99,52 +112,3 @@ def _html_cell(cell: str) -> str:
 
 def _side(block: Block, place: int) -> str:
     return " class=l" if block.is_left(place) else ""
-
-
-def markdown(summary: Content) -> str:
-    """Everything that is printed, as GitHub-flavored Markdown."""
-    parts = [f"## {markdown_text(summary.title)}"]
-    pairs = [(markdown_text(a), markdown_text(b)) for a, b in summary.header if b]
-    parts += ["\n".join(f"- **{a}:** {b}" for a, b in pairs)] if pairs else []
-    parts += [markdown_call(summary.call)] if summary.call else []
-    parts += [markdown_tables(summary)] if summary.blocks else []
-    notes = [f"{i}. {markdown_text(note)}" for i, note in enumerate(summary.notes, 1)]
-    return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])]) + "\n"
-
-
-def markdown_tables(summary: Content) -> str:
-    """The tables only, each with its title as a heading."""
-    parts: list[str] = []
-    for block in summary.blocks:
-        parts += [f"### {markdown_text(plain_symbols(block.title))}"] if block.title else []
-        parts += ["\n".join(_markdown_rows(block)), *([markdown_text(block.foot)] if block.foot else [])]
-    return "\n\n".join(parts)
-
-
-def markdown_call(call: str) -> str:
-    """A call, of the command line or of Python, as a block of code that its content cannot end."""
-    language = "sh" if call.startswith("dreval ") else "python"
-    text = "\n".join(printable(line) for line in call.splitlines())
-    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _markdown_rows(block: Block) -> Iterator[str]:
-    """A table; headings of rows are bold rows of one cell."""
-    yield _markdown_row([markdown_text(name) for name in block.columns])
-    yield _markdown_row([":--" if block.is_left(i) else "--:" for i in range(len(block.columns))])
-    for row in block.rows:
-        if len(row) == len(block.columns):
-            yield _markdown_row([_markdown_cell(cell) for cell in row])
-        else:
-            heading = f"**{markdown_text(plain_symbols(row[0]))}**"
-            yield _markdown_row([heading, *[""] * (len(block.columns) - 1)])
-
-
-def _markdown_cell(cell: str) -> str:
-    return f"**{markdown_text(cell)}**" if isinstance(cell, Best) else markdown_text(cell)
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

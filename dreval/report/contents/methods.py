@@ -1,0 +1,228 @@
+"""How a result was made, in sentences for a paper, and the works that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dreval.evaluation.recipe import versions
+from dreval.glossary import TARGETS
+from dreval.inference import intervals
+from dreval.records.comparison import Comparison
+from dreval.records.results import Results
+from dreval.references import INFERENCE, Reference, bibliography, reference
+from dreval.registry import MEASURES, METHODS, TESTS
+from dreval.report._numbers import ordered
+from dreval.report.contents.voices import Voice
+
+NAMED = 10  # measures that are named
+SOFTWARE = "dreval"  # the key of this package
+ADJUSTED = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
+KINDS = {words: kind for kind, words in intervals.METHODS.items()}
+PAIRS = {
+    "jackknife": "jackknife standard errors",
+    "classes": "jackknife standard errors over the classes",
+    "anchors": "standard errors from the anchors",
+    "subsampling": "standard errors from random halves of the points",
+    "seeds": "Welch's standard errors over runs with other seeds",
+    "subsamples": "standard errors from runs on random halves of the points",
+    "nemenyi": "Nemenyi's test",
+    "wilcoxon": "Wilcoxon signed-rank tests",
+    "mixed": "Wald tests of a mixed model",
+    "bayes": "Bayesian signed-rank tests",
+}
+OVERALL = {
+    "friedman": "the Friedman test",
+    "friedman_exact": "the Friedman test by arrangements",
+    "iman_davenport": "the Iman-Davenport test",
+    "skillings_mack": "the Skillings-Mack test",
+    "mixed": "a mixed model",
+}
+
+
+def methods(record: Results | Comparison, voice: Voice, listed: int) -> Iterator[str]:
+    """What was computed of what, by which measures, intervals, tests and adjustments, and with which software."""
+    results = record if isinstance(record, Results) else record.results
+    measures, known = _measures(record), {}  # of several data sets no settings are known
+    if isinstance(record, Comparison) and results is None:
+        over = {name for family in record.families.values() for name in family.cells.index}
+        what = f"{record.standing['embedding'].nunique()} embeddings on {len(over)} data sets"
+    elif results is not None:
+        known = results.recipe
+        count = len(results.embeddings)
+        names = [voice.name(name) for name in results.embeddings]
+        what = f"{count} embeddings" if count != 1 else f"The embedding {names[0]}"
+        what += f" ({ordered(names)})" if 1 < count <= min(5, listed) else ""
+        what += f" of {known['n']:,} points" + (f" in {known['p']:,} dimensions" if known.get("p") else "")
+    verb = "was" if what.startswith("The ") else "were"
+    version = _version(record)
+    yield f"{what} {verb} evaluated with dreval {version}{voice.cite(SOFTWARE)}."
+    yield from _bundled(results, voice, listed)
+    yield from _setting(measures, known, voice, listed)
+    if isinstance(record, Results):
+        yield from _uncertainty(record, voice)
+    else:
+        yield from _comparing(record, voice)
+
+
+def _bundled(results: Results | None, voice: Voice, listed: int) -> Iterator[str]:
+    """Embeddings that methods of this package made."""
+    made = _methods(results)
+    shown = [f"{voice.title(METHODS.card(name).title)}{voice.cite(*METHODS.card(name).works[:1])}" for name in made]
+    shown = _counted(shown, min(listed, 5), "other method")
+    if shown:
+        yield f"Embeddings were made by {shown}, as in dreval."
+
+
+def _setting(measures: Sequence[str], known: Mapping[str, Any], voice: Voice, listed: int) -> Iterator[str]:
+    """The measures, and with which neighbors, distances, points and seed they were computed."""
+    named, groups = measures[: max(min(listed, NAMED), 0)], dict[tuple[str, ...], list[str]]()
+    for name in named:
+        card = MEASURES.card(name) if name in MEASURES else None
+        titles = groups.setdefault(card.works[:1] if card else (), [])
+        titles.append(voice.title(card.title if card else name))
+    shown = [ordered(titles) + voice.cite(*works) for works, titles in groups.items()]
+    left = len(measures) - len(named)
+    shown += [f"{left} {'further ' if named else ''}measure{'s' * (left > 1)}"] if left else []
+    ks = [str(k) for k in known.get("n_neighbors") or ()]
+    if measures:
+        yield f"Measures: {', '.join(shown)}."
+    said = [voice.math("k", f" = {_counted(ks, 5, 'scale')}")] if ks and measures else []
+    metric = str(known.get("metric") or "")
+    said += [f"{metric.replace('euclidean', 'Euclidean')} distances in the data"] if metric else []
+    said += [f"{known['anchors']:,} anchors drawn at random"] if isinstance(known.get("anchors"), int) else []
+    said += [f"random seed {known['random_state']}"] if known.get("random_state") is not None else []
+    if said:
+        yield f"Settings: {', '.join(said)}."
+
+
+def _counted(items: Sequence[str], most: int, what: str) -> str:
+    """The first items in a sentence, the others counted."""
+    left = len(items) - most
+    if left > 0:
+        more = "further " if most > 0 else ""
+        items = [*items[: max(most, 0)], f"{left} {more}{what}{'s' * (left > 1)}"]
+    return ordered(list(items)) if items else ""
+
+
+def _uncertainty(results: Results, voice: Voice) -> Iterator[str]:
+    """Intervals and their target, tests and their p-values, and the best set."""
+    rows = results.table[results.table["test"] == ""]
+    parts = list(rows[rows["conf_method"].fillna("") != ""].groupby(["conf_method", "target"], sort=False))
+    for (how, target), part in parts[:2]:
+        level = f"{100 * float(part['conf_level'].iloc[0]):g}{voice.percent}"
+        count = part[["measure", "parameters"]].drop_duplicates().shape[0]
+        whose = f" of {count} measures" if len(parts) > 1 else ""
+        works = voice.cite(*INFERENCE.get(KINDS.get(how, "anchors"), ()))
+        yield f"Intervals{whose} ({level}): {how}{works}; for {TARGETS[target]}."
+    if len(parts) > 2:
+        yield f"{len(parts) - 2} further kinds of intervals are named in the table."
+    yield from _tests(results, voice)
+    if parts and len(results.embeddings) > 1:
+        works = voice.cite(*INFERENCE["best set"])
+        yield f"Best sets: multiple comparisons with the best{works}, at 5{voice.percent}."
+
+
+def _tests(results: Results, voice: Voice) -> Iterator[str]:
+    """The tests of independence, how many permutations they draw, and the adjustment."""
+    rows = results.table[(results.table["test"] != "") & results.table["p_value"].notna()]
+    if rows.empty:
+        return
+    cards = [TESTS.card(name) for name in dict.fromkeys(rows["test"]) if name in TESTS]
+    by = ordered([f"{voice.title(card.title)}{voice.cite(*card.works[:1])}" for card in cards])
+    against = _counted([voice.name(str(name)) for name in dict.fromkeys(rows["variable"]) if name], 2, "variable")
+    said = f"Tests of independence{f' of {against}' if against else ''}: {by}"
+    drawn = rows[rows["p_kind"] == "permutation"]
+    if len(drawn):
+        said += f", with {int(drawn['n_resamples'].max()):,} permutations{voice.cite(*INFERENCE['permutation'])}"
+    adjust = _adjustment(results)
+    yield said + (f" and {ADJUSTED[adjust]}{voice.cite(*INFERENCE[adjust])}." if adjust else ".")
+
+
+def _comparing(comparison: Comparison, voice: Voice) -> Iterator[str]:
+    """The tests of a comparison, which one decides, and at which level."""
+    recipe = comparison.recipe
+    tests = [name for name in dict.fromkeys(comparison.overall["test"]) if name in OVERALL]
+    if tests:
+        yield f"Equality was tested by {ordered([OVERALL[name] + voice.cite(*INFERENCE[name]) for name in tests])}."
+    pairs = [name for name in dict.fromkeys(comparison.pairs["test"]) if name in PAIRS]
+    level, adjust = f"{100 * recipe['alpha']:g}{voice.percent}", _adjustment(comparison)
+    if pairs:
+        kind = "Pairs were compared by" if comparison.families else "Paired differences were judged by"
+        said = f"{kind} {ordered([PAIRS[name] + voice.cite(*INFERENCE[name]) for name in pairs])}, at {level}"
+        yield said + (f", with {ADJUSTED[adjust]}{voice.cite(*INFERENCE[adjust])}." if adjust else ".")
+    by = str(recipe.get("decided_by") or "")
+    if by and len(pairs) > 1:
+        yield f"Differences are called by {PAIRS[by]}."
+    if recipe.get("rope") is not None:
+        yield f"Differences below {recipe['rope']:g} count as none."
+    if recipe.get("margin"):
+        margins = [f"{value:g}" for value in dict(recipe["margin"]).values()]
+        yield (
+            f"Equivalence: two one-sided tests{voice.cite(*INFERENCE['margin'])}, with "
+            f"margin{'s' * (len(margins) > 1)} {_counted(margins, 4, 'margin')}."
+        )
+
+
+def bibtex(record: Results | Comparison) -> str:
+    """The works that a result rests on, and this package, as entries for BibTeX."""
+    cards = [MEASURES.card(name) for name in _measures(record) if name in MEASURES]
+    results = record if isinstance(record, Results) else record.results
+    cards += [METHODS.card(name) for name in _methods(results)]
+    words: list[str] = [_adjustment(record)]
+    if isinstance(record, Results):
+        table = record.table
+        cards += [TESTS.card(name) for name in dict.fromkeys(table["test"]) if name in TESTS]
+        how = [name for name in dict.fromkeys(table["conf_method"].fillna("")) if name]
+        words += [KINDS.get(name, "anchors") for name in how]
+        words += ["best set"] if how and len(record.embeddings) > 1 else []
+        words += ["permutation"] if (table["p_kind"] == "permutation").any() else []
+    else:
+        words += [*record.overall["test"], *record.pairs["test"], "margin" if record.recipe.get("margin") else ""]
+    keys = [key for card in cards for key in card.works]
+    keys += [key for word in words for key in INFERENCE.get(word, ())]
+    return bibliography([software(_version(record)), *map(reference, keys)])
+
+
+def software(version: str) -> Reference:
+    """The entry of this package."""
+    title = "dreval: formal evaluation of dimensionality reduction"
+    return Reference(
+        SOFTWARE, "software", ("dreval developers",), 2026, title, note=f"Python package, version {version}"
+    )
+
+
+def _measures(record: Results | Comparison) -> list[str]:
+    """The measures, curves too, each once."""
+    if isinstance(record, Comparison):
+        return list(dict.fromkeys(record.standing["measure"]))
+    keys = [*record.table.loc[record.table["test"] == "", "measure"], *record.curves["measure"]]
+    return [name for name in dict.fromkeys(keys) if name]
+
+
+def _methods(results: Results | None) -> list[str]:
+    """The bundled methods that made embeddings, given by name or as an estimator of this package."""
+    sources = {} if results is None else results.recipe.get("sources") or {}
+    used = [one for name, one in sources.items() if results is not None and name in results.embeddings]
+    made = [one["what"] for one in used if one["kind"] == "method" and one["what"] in METHODS]
+    cards = METHODS.cards() if any(one["kind"] == "estimator" for one in used) else []
+    ours = {card.class_name: card.name for card in cards}
+    for one in used:
+        name = ours.get(one["what"], "") if one["kind"] == "estimator" else ""
+        if name and {*one["parameters"]} == {*METHODS.get(name)().get_params()}:  # others have classes of that name
+            made.append(name)
+    return list(dict.fromkeys(made))
+
+
+def _adjustment(record: Results | Comparison) -> str:
+    """How p-values were adjusted; empty where none was."""
+    table = record.table if isinstance(record, Results) else record.pairs
+    adjust = str(record.recipe.get("adjust") or "")
+    return adjust if adjust in ADJUSTED and bool(table["p_adjusted"].notna().any()) else ""
+
+
+def _version(record: Results | Comparison) -> str:
+    """The version that computed the result, or this one."""
+    results = record if isinstance(record, Results) else record.results
+    known = {} if results is None else results.recipe.get("versions") or {}
+    return str(known.get("dreval") or versions()["dreval"])

@@ -1,0 +1,89 @@
+"""How the paragraphs for a paper are written as text, Markdown and LaTeX, and how clear the best is, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from dreval.references import reference
+from dreval.report.render.latex import latex_title
+from dreval.report.render.markup import latex_text, markdown_text, plain_symbols
+
+
+def _markdown_title(title: str) -> str:
+    return markdown_text(plain_symbols(title))
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How one kind of text writes names, statistics, percents, citations and code."""
+
+    name: Callable[[str], str]
+    title: Callable[[str], str]
+    open_math: str
+    close_math: str
+    chi: str
+    percent: str
+    code: str = "{}"
+    cites: str = ""
+
+    def math(self, symbol: str, rest: str) -> str:
+        """A symbol with what follows it, as ``p = .02`` or ``F(3, 39) = 3.69``."""
+        if self.open_math == "$":
+            return f"${symbol}{rest}$"
+        return f"{self.open_math}{symbol}{self.close_math}{rest}"
+
+    def p(self, value: float, adjusted: bool = False) -> str:
+        """A p-value in a sentence."""
+        said = " < .001" if value < 0.001 else f" = {value:.3f}".replace("0.", ".", 1)
+        return ("adjusted " if adjusted else "") + self.math("p", said)
+
+    def cite(self, *keys: str) -> str:
+        """Works behind a word: names and years, or the command of LaTeX; nothing without works."""
+        if not keys:
+            return ""
+        if self.cites:
+            return f"~\\{self.cites}{{{','.join(keys)}}}"
+        works = [reference(key) for key in keys if key != "dreval"]
+        said = "; ".join(self.title(f"{work.names}, {work.year}") for work in works)
+        return f" ({said})" if said else ""
+
+
+VOICES = {
+    "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
+    "markdown": Voice(markdown_text, _markdown_title, "*", "*", "χ²", " %", "`{}`"),
+    "latex": Voice(
+        partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%", r"\texttt{{{}}}", "cite"
+    ),
+}
+
+
+def standing_words(best: str, tied: Sequence[str], others: int, unjudged: int = 0) -> str:
+    """How clear the best is: from how many of the ``others`` it is told, and from which (``tied``) it is not.
+
+    Examples
+    --------
+    >>> standing_words("umap", [], 3)
+    'umap is best, distinguishable from all others'
+    >>> standing_words("umap", ["pca", "isomap"], 3)
+    'umap is best, not distinguishable from pca and isomap'
+    >>> standing_words("umap", ["pca", "isomap", "lle"], 3)
+    'umap is best, not distinguishable from any other'
+    >>> standing_words("umap", list("abcde"), 9, unjudged=1)
+    'umap is best, not distinguishable from 5 of 9 others, 1 untested'
+    >>> standing_words("umap", [], 2, unjudged=2)
+    'umap has the best value, untested'
+    """
+    if unjudged >= others:
+        return f"{best} has the best value, untested"
+    open_ones = f", {unjudged} untested" if unjudged else ""
+    if not tied:
+        return f"{best} is best, distinguishable from {'all others' if not unjudged else 'the others'}{open_ones}"
+    if len(tied) == others:
+        said = "any other" if others > 1 else tied[0]
+    elif len(tied) < 3:
+        said = " and ".join(tied)
+    else:
+        said = f"{len(tied)} of {others} others"
+    return f"{best} is best, not distinguishable from {said}{open_ones}"
