@@ -122,7 +122,7 @@ def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
     """The legend below the embeddings: colors, direction, chance level."""
     said = []
     if mapped:
-        said.append("Points are colored by what they contribute, from worse (orange) to better (blue).")
+        said.append("Points are colored by what they contribute, from worse (yellow) to better (green).")
     elif "labels" in card.needs:
         said.append("Colors are the classes.")
     else:
