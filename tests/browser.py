@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
-KEYS = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
 def _pipe() -> tuple[int, int]:
@@ -112,6 +112,25 @@ class Browser:
     def point(self, x: float, y: float) -> None:
         """Move the pointer there."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x: float, y: float, count: int = 1) -> None:
+        """Click there so many times."""
+        self.point(x, y)
+        for clicks in range(1, count + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=clicks)
+
+    def drag(self, x: float, y: float, u: float, v: float) -> None:
+        """Drag the pointer from one place to another."""
+        self.point(x, y)
+        for kind, *place in (("mousePressed", x, y), ("mouseMoved", u, v), ("mouseReleased", u, v)):
+            where = {"x": place[0], "y": place[1]}
+            self.call("Input.dispatchMouseEvent", type=kind, **where, button="left", buttons=1, clickCount=1)
+
+    def tap(self, x: float, y: float) -> None:
+        """Touch the screen there for a moment."""
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def press(self, key: str) -> None:
         """Press and release a key."""

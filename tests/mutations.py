@@ -517,21 +517,57 @@ MUTANTS = [
     # Words of reports and codes of the command line
     Mutant(
         "report/statements.py",
-        "return (cell.value - cell.chance) / span",
-        "return cell.value / span",
-        "report/test_report_words.py",
-    ),
-    Mutant(
-        "report/statements.py",
-        "if name in c.leaders and len(c.leaders) > 1)",
-        "if name in c.leaders)",
-        "report/test_report_words.py",
+        "return (value - chance) / span",
+        "return value / span",
+        "report/test_statements.py",
     ),
     Mutant(
         "report/statements.py",
         "edge = (cell.low if column.higher else cell.high)",
         "edge = (cell.high if column.higher else cell.low)",
-        "report/test_report_words.py report/test_card_lines.py",
+        "report/test_report_words.py report/test_statements.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "if all((c.measure, c.parameters) in mine for mine in others)",
+        "if any((c.measure, c.parameters) in mine for mine in others)",
+        "report/test_statements.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "if all(name in one.best for one in part)",
+        "if any(name in one.best for one in part)",
+        "report/test_statements.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "for one in judged if one.best == (name,)",
+        "for one in judged if name in one.best",
+        "report/test_statements.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "and not _is_tied(reading, column):",
+        "and True:",
+        "report/test_statements.py",
+    ),
+    Mutant(
+        "report/contents/table.py",
+        "half, unit = (cell.high - cell.low) / 2",
+        "half, unit = (cell.high - cell.low)",
+        "report/test_answers_first.py",
+    ),
+    Mutant(
+        "report/contents/comparison.py",
+        'if better == ""]',
+        "if better != lead]",
+        "report/test_answers_first.py",
+    ),
+    Mutant(
+        "report/reading.py",
+        "1 + sum(column.better(other, value) for other in column.values.values())",
+        "1 + sum(column.better(value, other) for other in column.values.values())",
+        "report/test_answers_first.py",
     ),
     Mutant("cli/evaluate.py", "return NOT_ALL if results.failed else DONE", "return DONE", "cli/test_cli.py"),
     Mutant(

@@ -93,7 +93,8 @@ def make_results(
         "curves": curves_frame(curves or []),
         "shepard": dict(shepard or {}),
     }
-    return Results(table, {**empty, **(points or {})}, pd.DataFrame(), dict(embeddings), labels, **more)
+    groups = pd.DataFrame(columns=["embedding", "measure", "parameters", "partition", "group", "value"])
+    return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **more)
 
 
 def simulated_shepard(place: int, cells: int = 12) -> Shepard:

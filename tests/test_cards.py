@@ -16,6 +16,7 @@ from each import each
 
 import dreval
 from dreval.measures._recommendation import GOALS
+from dreval.references import reference
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
@@ -60,6 +61,8 @@ MAY_BE_EMPTY = {
     ("measures", "chance"): "the measure does not depend on how points are paired",
     ("measures", "chance_formula"): "the chance level is a mean over permutations, or none",
     ("measures", "default"): "computed on request only",
+    ("measures", "says"): "its values have no grades: they are unbounded, or describe",
+    ("measures", "share"): "its value is no share of things that one counts",
     ("measures", "caution"): "a good value says what the question asks",
     ("significance", "tolerance"): "the test has no low-rank factors",
     ("measures", "choices"): "no parameter is a word",
@@ -142,10 +145,12 @@ def test_cards_use_the_closed_words(folder: str, name: str) -> None:
 
 @each_thing
 def test_references_can_be_found(folder: str, name: str) -> None:
-    """A reference names a year, or says that there is none because the thing is defined here."""
+    """A reference names a year and writes out the works that it cites, or says that the thing is defined here."""
     card = thing(folder, name).card
 
     assert re.search(r"\b(19|20)\d\d\b|^none\b", card.reference)
+    assert all(str(reference(key)) in card.reference for key in card.works)
+    assert "@" not in card.reference
 
 
 @each_thing

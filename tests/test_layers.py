@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 
 # Layer by layer; the names of one string may import each other, those of another string of the same layer never.
 LAYERS = [
-    ["errors glossary registry _check _random _parallel"],
+    ["errors glossary references registry _check _random _parallel"],
     ["records"],
     ["journal"],
     ["inputs"],

@@ -45,8 +45,12 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     same = same.with_embedding("umap", "umap.csv").with_embedding("other", "tsne.npy").with_embedding("pca", "pca")
 
     assert (code, err) == (0, "")
-    assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in out
-    assert without_call(out) == without_call(f"{same.run().summary()}\n")
+    assert out.startswith("Evaluation of 3 embeddings of data (40 points, 4 columns; 2 components)\nk = 5;")
+    assert "--full, --report page.html" in out
+    assert out.rpartition(": --full")[0] == str(same.run().summary()).rpartition(": .summary")[0]
+    again = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
+    assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in again
+    assert without_call(again) == without_call(f"{same.run().summary(full=True)}\n")
 
 
 def test_a_failing_embedding_is_code_1(run: Any) -> None:
@@ -234,7 +238,8 @@ def test_files_are_written_and_named(run: Any) -> None:
     loaded = dreval.load_results("out.dreval")
 
     assert code == 0
-    assert out == f"{loaded.summary()}\n\nresult written to out.dreval\n\nreport written to out.html\n"
+    said = str(loaded.summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
+    assert out == f"{said}\n\nresult written to out.dreval\n\nreport written to out.html\n"
     assert "<html" in Path("out.html").read_text(encoding="utf-8")
 
 
@@ -380,7 +385,8 @@ def test_options_are_those_of_python(run: Any) -> None:
 
 def test_anchors_and_no_tests(run: Any) -> None:
     """Anchors, no tests and no adjustment by their words."""
-    code, out, _ = run(*EVALUATE, "--labels", "labels.csv", "--anchors", "9", "--tests", "none", "--adjust", "none")
+    words = ["--labels", "labels.csv", "--anchors", "9", "--tests", "none", "--adjust", "none", "--full"]
+    code, out, _ = run(*EVALUATE, *words)
 
     assert code == 0
     assert "Anchors:                             9" in out

@@ -63,9 +63,18 @@ def test_a_table_made_elsewhere(run: Any) -> None:
 
     assert code == 0
     assert words.startswith("value, higher is better: 2 embeddings were compared on 3 data sets.")
+    assert "2 embeddings on 3 data sets were evaluated with dreval" in words.split("\n\n")[1]
     assert Path("cd.svg").read_text("utf-8").lstrip().startswith("<?xml")
     assert document["pairs"][0]["n"] == 3
     assert document["recipe"]["kind"] == "datasets"
+
+
+def test_works_for_bibtex(run: Any) -> None:
+    """As ``Comparison.bibtex`` gives them, and nothing else."""
+    code, out, err = run("0.dreval", "--bibtex")
+
+    assert (code, err) == (0, "")
+    assert out == dreval.load_results("0.dreval").compare().bibtex()
 
 
 @pytest.mark.parametrize("form", ["html", "md", "tex"])

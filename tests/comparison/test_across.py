@@ -367,7 +367,7 @@ def test_the_paragraph_says_the_numbers_of_the_tables(form):
     frame = table(n=14, gain=0.025)
     frame["embedding"] = frame["embedding"].replace({"m2": "t_s#n&e*"})
     found = compared(frame)
-    said = found.paragraph(form)
+    said = found.paragraph(format=form)
     overall = found.overall.set_index("test")
     name = {"text": "t_s#n&e*", "markdown": r"t\_s\#n&amp;e\*", "latex": r"t\_s\#n\&e*"}[form]
 
@@ -381,7 +381,7 @@ def test_the_paragraph_says_the_numbers_of_the_tables(form):
     assert f"{name} is better than m0" in said
     assert all(f"{rank:.2f}" in said for rank in found.standing["mean_rank"])
     with pytest.raises(UnknownName, match="Did you mean 'latex'"):
-        found.paragraph("latx")
+        found.paragraph(format="latx")
 
 
 def test_summaries_fit_the_terminal():

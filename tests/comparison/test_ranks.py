@@ -262,7 +262,7 @@ def test_the_paragraph_says_the_test_that_decides():
     assert "The Iman-Davenport test does not reject" in many
     assert "exact p = .028" in agreeing.paragraph()
     assert "F(2, 4) = ∞" in agreeing.paragraph()
-    assert r"\infty" in agreeing.paragraph("latex")
+    assert r"\infty" in agreeing.paragraph(format="latex")
 
 
 def test_two_embeddings_have_no_test_of_ranks_with_or_without_missing_cells():

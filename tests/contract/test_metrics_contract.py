@@ -92,7 +92,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric):
     ev = dreval.Evaluation(data, {"e": Y}, metric=metric, labels=LABELS, n_neighbors=6, random_state=0)
     results = ev.run("all", None, options={"knn_accuracy": {"n_neighbors": 6}})
     assert results.recipe["metric"] == metric
-    assert f"Metric: {metric}" in " ".join(str(results.summary()).split())
+    assert f"Metric: {metric}" in " ".join(str(results.summary(full=True)).split())
     assert (
         (f"metric={metric!r}" in repr(ev))
         == (metric != "euclidean")

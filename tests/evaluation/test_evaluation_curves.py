@@ -71,7 +71,7 @@ def test_curves_alone_are_a_result(tmp_path: Path):
     assert results.names == ["b", "a"]
     assert results.glance()[["embedding", "n", "n_components"]].values.tolist() == [["b", 150, 2], ["a", 150, 1]]
     assert results.augment("a").shape == (150, 2)
-    assert "Curves over the number of neighbors K: r_nx; see results.curve('r_nx')." in str(results.summary())
+    assert "Curves over the number of neighbors K: r_nx; see results.curve('r_nx')." in str(results.summary(full=True))
     assert results.report(tmp_path / "page.html").exists()
 
 
@@ -89,7 +89,7 @@ def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
     """Neither the summary nor a report says that an embedding has no curve which it has."""
     results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "b_nx", "continuity"])
     page = results.report(tmp_path / "page.md").read_text("utf-8")
-    assert "Intrusive" not in str(results.summary())
+    assert "Intrusive" not in str(results.summary(full=True))
     assert "not asked for" not in page
     assert str(results.summary()).count("bad failed") == 1
 

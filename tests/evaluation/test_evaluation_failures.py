@@ -113,7 +113,7 @@ def test_all_failing_is_a_table_of_reasons() -> None:
     assert results.embeddings == {}
     assert results.glance()["trustworthiness"].isna().all()
     for name in FAILURES:
-        assert name in str(results.summary())
+        assert name in str(results.summary(full=True))
 
 
 def test_parameters_a_source_refuses_are_its_failure() -> None:

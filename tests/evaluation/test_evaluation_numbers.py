@@ -18,9 +18,10 @@ from strategies import neighbor_counts, pairs
 
 import dreval
 from dreval._random import stream
-from dreval.errors import InputError, UndefinedMeasure
+from dreval.errors import InputError, InputWarning, UndefinedMeasure
 from dreval.evaluation.rows import ANCHOR_GROUPS
 from dreval.geometry.blocks import random_groups
+from dreval.geometry.neighbors import nearest
 from dreval.inference.intervals import METHODS, TARGETS
 from dreval.records.frames import setting_names
 from dreval.registry import MEASURES
@@ -118,7 +119,8 @@ def test_small_numbers_by_hand() -> None:
     """
     line = np.array([0.0, 1, 3, 7, 12, 20])[:, None]
     swapped = line[[5, 1, 2, 3, 4, 0]]
-    results = dreval.Evaluation(line, {"swapped": swapped}, n_neighbors=1, random_state=0).run()
+    with pytest.warns(InputWarning, match=r"swapped has as many columns as the data \(1\) or more"):
+        results = dreval.Evaluation(line, {"swapped": swapped}, n_neighbors=1, random_state=0).run()
     value = results.tidy().set_index("measure")["value"]
     chance = results.tidy().set_index("measure")["chance"]
     r = (203 - 43**2 / 6) / (603 - 43**2 / 6)
@@ -129,7 +131,7 @@ def test_small_numbers_by_hand() -> None:
     assert value["procrustes_disparity"] == pytest.approx(1 - r**2, abs=1e-12)
     assert (chance["trustworthiness"], chance["neighborhood_overlap"]) == (0.5, 1 / 5)
     assert results.augment("swapped")["neighborhood_overlap"].tolist() == [0, 0, 1, 1, 1, 0]
-    text = str(results.summary())
+    text = str(results.summary(full=True))
     for number in ("0.5833", "0.5000", f"{1 - r**2:.4f}"):
         assert number in text
 
@@ -354,6 +356,19 @@ def test_intervals_that_cannot_be_had_say_so() -> None:
     assert table["value"].notna().all()
     assert table["se"].notna().tolist() == [True, False, True, False]
     assert table["note"].str.contains("no interval: ").tolist() == [False, True, False, True]
+
+
+def test_neighbors_in_the_data_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the largest k, ties by row number; none with anchors, of too many points, and where no pass was made."""
+    tied = np.random.default_rng(1).integers(0, 3, size=(60, 3)).astype(float)
+    kept = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None).data_neighbors
+
+    assert_array_equal(kept, nearest(tied, 12)[0])
+    few = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
+    assert few.run("continuity", tests=None, ci=None).data_neighbors is None
+    assert dreval.Evaluation(X, {"e": Y}).run("procrustes_disparity", tests=None).data_neighbors is None
+    monkeypatch.setattr("dreval.evaluation.evaluation.MOST_LISTED", 39)
+    assert dreval.Evaluation(X, {"e": Y}, n_neighbors=4).run("continuity", tests=None).data_neighbors is None
 
 
 def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:

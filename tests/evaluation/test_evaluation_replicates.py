@@ -79,7 +79,7 @@ def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
 def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:
     """Summary and glance hold the mean over runs and say so; the report reads it as well."""
     mean = rows_of(mixed, "noisy", "trustworthiness")["value"].mean()
-    text = str(mixed.summary())
+    text = str(mixed.summary(full=True))
 
     assert f"{mean:.4f}" in text
     assert "Values are means over runs of the method: noisy (4)." in " ".join(text.split())
@@ -333,7 +333,7 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
     beside = pairs.loc[("noisy", "pca")]
     assert beside["p_value"] == pytest.approx(alone.pvalue)
     assert beside["note"] == "pca is one embedding, taken as it is"
-    words = res.compare().paragraph()
+    words = res.compare(measure="procrustes_rc").paragraph()
     assert "differences of means over runs with other seeds, with Welch's standard errors" in words
 
 
@@ -361,7 +361,8 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     assert other["note"].tolist() == ["no test: their intervals refer to different targets"]
     assert other["advantage"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary())
-    assert "1 pair could not be tested." in mixed.compare().paragraph()
+    assert "3 pairs could not be tested." in mixed.compare().paragraph()
+    assert "1 pair could not be tested." in mixed.compare(measure="trustworthiness").paragraph()
 
 
 def test_replicates_are_averaged_across_data_sets() -> None:

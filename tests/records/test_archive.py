@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -39,7 +40,7 @@ def assert_same(left: dreval.Results, right: dreval.Results) -> None:
         pd.testing.assert_frame_equal(left.points[name], right.points[name], check_exact=True)
         assert left.embeddings[name].tobytes() == right.embeddings[name].tobytes()
         pd.testing.assert_frame_equal(left.augment(name), right.augment(name), check_exact=True)
-    for a, b in ((left.labels, right.labels), (left.ids, right.ids)):
+    for a, b in ((left.labels, right.labels), (left.ids, right.ids), (left.data_neighbors, right.data_neighbors)):
         assert (a is None) == (b is None)
         if a is not None and b is not None:
             assert a.dtype == b.dtype
@@ -167,6 +168,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
             "points_0.csv",
             "left_out_0.csv",
             "embedding_0.npy",
+            "neighbors.npy",
         ]
         assert archive.namelist() == names
         manifest = json.loads(archive.read("manifest.json"), parse_constant=lambda word: pytest.fail(word))
@@ -299,11 +301,25 @@ def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path
         assert word in str(refusal(path))
 
 
-@pytest.mark.parametrize("entry", ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy"])
+@pytest.mark.parametrize(
+    "entry", ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy", "neighbors.npy"]
+)
 @pytest.mark.parametrize("content", [b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"[3]", b"\x93NUMPY\x01"])
 def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
     """Also where the checksums agree, what is no table, array or list of notes is refused."""
     assert "must be a file written by" in str(refusal(resigned(saved, tmp_path / "r.dreval", entry, content)))
+
+
+@pytest.mark.parametrize(
+    "forged", [np.zeros((30, 3)), np.full((30, 3), 30), np.full((30, 3), -1), np.zeros((29, 3), int), np.zeros(30, int)]
+)
+def test_neighbors_that_are_no_points_are_refused(saved: bytes, tmp_path: Path, forged: npt.NDArray[Any]) -> None:
+    """Neighbors are positions among the points, a row of them for each point."""
+    buffer = io.BytesIO()
+    np.save(buffer, forged)
+    said = str(refusal(resigned(saved, tmp_path / "r.dreval", "neighbors.npy", buffer.getvalue())))
+
+    assert "must be a file written by" in said
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -120,9 +120,8 @@ def test_results_are_records(results: dreval.Results) -> None:
     assert len({results, results}) == 1
     with pytest.raises(AttributeError):
         results.recipe = {}  # type: ignore[misc]
-    rows = len(results.tidy())
-    assert repr(results) == f"Results(3 embeddings of 30 points, {rows} rows; 1 of 3 embeddings failed)"
-    assert str(results) == str(results.summary())
+    assert repr(results) == str(results) == str(results.summary())
+    assert str(results).startswith("Evaluation of 3 embeddings (1 failed) of data (30 points, 4 columns; 1 and 2\n")
     assert "<table" in results._repr_html_()
 
 
@@ -144,4 +143,5 @@ def test_tests_alone_make_a_result() -> None:
 
     assert got.glance().columns.tolist() == ["embedding", "n", "n_components", "seconds", "failed"]
     assert got.augment("e").columns.tolist() == ["id", "label", "y1", "y2"]
-    assert "Tests of independence" in str(got.summary())
+    assert "Dependence on labels (" in str(got.summary())
+    assert "Tests of independence" in str(got.summary(full=True))

@@ -13,6 +13,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError
+from dreval.report.contents.paragraph import measure_paragraph
 
 NAME = "<i>a_b</i> & | $c$"
 
@@ -72,8 +73,8 @@ def test_every_form_has_words_numbers_and_figures(kind: str, request: pytest.Fix
         assert f"{abs(value):.3g}" in forms[".html"]
     assert forms[".html"].count("<svg") > 0
     assert forms[".md"].count("![") == forms[".tex"].count(r"\includegraphics") > 0
-    assert found.paragraph("latex").split("\n\n")[0] in forms[".tex"]
-    assert found.paragraph("markdown").split("\n\n")[0] in forms[".md"]
+    assert measure_paragraph(found, found.measures[0], "latex") in forms[".tex"]
+    assert measure_paragraph(found, found.measures[0], "markdown") in forms[".md"]
 
 
 def test_a_title_can_be_given_and_wrong_places_are_refused(within: Any, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dreval
+from dreval.report.contents.paragraph import measure_paragraph
 
 NASTY = "<b>&\"' long $name_of$ an embedding"
 
@@ -51,7 +52,9 @@ def test_every_pair_stands_with_its_numbers(within, tmp_path):
         assert f'data-sort="{row["advantage"]!r}"' in rows
         assert f'data-sort="{row["p_adjusted"]!r}"' in rows
     assert rows.count("<tr>") == 1 + len(within.pairs)
-    assert page.count("Advantage of the first over the second") == 1
+    assert page.count("Differences as parts of the way from the chance level") == 1
+    assert page.index("Differences as parts of the way") < page.index("Figure of first against ")
+    assert page.count('aria-label="Figure of ') == 3
     assert rows.count(">open<") == (within.pairs["better"] == "").sum()
 
 
@@ -60,7 +63,7 @@ def test_the_best_is_marked_and_carries_its_letters(within, tmp_path):
     head = page_of(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
 
     assert head.count('class="best"') == 2
-    assert re.search(r"Best value: first on two measures\.", head)
+    assert re.search(r"<bdi>\w+</bdi></strong> is .*better than", head)
     for letters in within.standing["letters"]:
         assert f"<small>{letters}</small>" in head
     said = "do not differ significantly by paired tests at the same points, adjusted by Holm."
@@ -74,7 +77,7 @@ def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_pat
     assert re.findall(r"<h2[^>]*>(.*?)</h2>", page)[:4] == [
         "Who is ahead",
         "Is there any difference?",
-        "Measure by index",
+        "Measure by measure",
         "Every pair",
     ]
     for rank in across.standing["mean_rank"]:
@@ -135,5 +138,27 @@ def test_a_text_says_the_same(within, tmp_path):
     text = within.report(tmp_path / "c.md").read_text("utf-8")
 
     assert text.startswith("# Comparison of three embeddings of data\n")
-    assert within.paragraph("markdown").split("\n\n")[0] in text
+    assert measure_paragraph(within, within.measures[0], "markdown") in text
     assert "## What may not be concluded" in text
+
+
+@pytest.mark.parametrize("baseline", [None, "m4"])
+def test_of_many_embeddings_only_pairs_with_one_are_listed(baseline, tmp_path):
+    """Beyond eight the pairs with the best by each measure, and how many are left out; a baseline has its own pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    made = {f"m{i}": X[:, :2] + 0.2 * i * rng.normal(size=(50, 2)) for i in range(10)}
+    results = dreval.Evaluation(X, made, n_neighbors=5, random_state=0).run(["trustworthiness", "procrustes_rc"])
+    found = results.compare(baseline=baseline)
+    rows = page_of(found, tmp_path).partition('<section id="pairs"')[2].partition("</section>")[0]
+    page = results.report(tmp_path / "r.html").read_text("utf-8").partition('<section id="differences"')[2]
+
+    assert rows.count("<tr>") == 1 + 2 * 9
+    assert ("72 more rows are in tidy()" in rows) == (baseline is None)
+    assert "Paired differences from the best by each measure: 18 rows; 72 more in results.compare().tidy()" in page
+    for name in found.measures:
+        best = baseline or found.of(found.standing, name)["embedding"].iloc[0]
+        against = found.of(found.pairs, name)
+        against = against[(against["first"] == best) | (against["second"] == best)]
+        assert len(against) == 9
+        assert all(f'data-sort="{advantage!r}"' in rows for advantage in against["advantage"])

@@ -42,6 +42,17 @@ def test_cells_and_steps_are_those_of_the_table():
         assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.EMBEDDINGS_LIGHT[NAMES.index(name)])
 
 
+def test_the_corner_has_one_zero():
+    """Both axes begin there, and neither writes its own."""
+    figure = simulated_results(NAMES).plot("shepard")
+    figure.canvas.draw()
+    for ax in figure.axes:
+        ticks = [label.get_text() for axis in (ax.xaxis, ax.yaxis) for label in axis.get_ticklabels()]
+        assert len(ticks) >= 4
+        assert all(float(tick.replace(",", "")) > 0 for tick in ticks)
+        assert [text.get_text() for text in ax.texts] == ["0"]
+
+
 def test_the_rank_correlation_is_that_of_the_table():
     """It stands at the right of the title, and only where it was computed."""
     rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]

@@ -24,7 +24,9 @@ from dreval.report._svg import inline_svg
 from dreval.report.figures._lines import spread_labels
 from dreval.report.figures._nulls import null_histogram
 from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps
+from dreval.report.figures._points import PANEL
 from dreval.report.plot import plot
+from dreval.report.reading import BESIDE, named_embeddings, read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a result made by hand can draw
@@ -43,15 +45,18 @@ def texts(figure):
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-@pytest.mark.parametrize("count", [1, 2, 5, 10])
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 10])
 def test_every_kind_is_drawn_for_any_number_of_embeddings(kind, count):
-    """One to ten embeddings: a figure each, all named."""
+    """One to ten embeddings: a figure each, all named; of more than eight, lines have the names of those in color."""
     names = tuple(f"embedding {i}" for i in range(count))
-    figure = plot(simulated_results(names, ks=(5, 15, 60)), kind)
+    results = simulated_results(names, ks=(5, 15, 60))
+    figure, named = plot(results, kind), read_results(results).named
 
     assert isinstance(figure, Figure)
     assert drawn(figure).startswith(b"\x89PNG")
-    assert set(names) <= set(texts(figure))
+    assert set(named if kind == "curve" else names) <= set(texts(figure))
+    if kind == "curve" and count > 8:
+        assert any(f"gray: {count - len(named)} other embeddings" in text for text in texts(figure))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
@@ -77,6 +82,17 @@ def test_nothing_of_matplotlib_is_changed_and_no_figure_is_registered():
 
     assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == figures
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "shepard"])
+@pytest.mark.parametrize("count", [3, 5, 8, 20])
+def test_panels_are_as_wide_as_paper(kind, count):
+    """No figure of panels needs to be made smaller than 7 of its 8 points for a line of 6.3 inches; none is smaller."""
+    figure = plot(simulated_results(tuple(f"m{i}" for i in range(count))), kind)
+    drawn(figure)
+
+    assert figure.get_figwidth() <= 6.3 * 8 / 7
+    assert min(t.get_fontsize() for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()) >= 8
 
 
 def test_a_notebook_shows_a_figure_without_pyplot():
@@ -154,6 +170,42 @@ def test_one_color_per_embedding_throughout():
             figure = plot(results, kind, names=names)
             colors = {t.get_color() for t in figure.findobj(mpl.text.Text) if t.get_text() == "b"}
             assert colors == {_style.EMBEDDINGS_LIGHT[1]}
+
+
+def test_beyond_eight_no_two_embeddings_share_a_color():
+    """The first by mean rank have a color each, the others one gray; those named have one in any case."""
+    names = tuple(f"m{i}" for i in range(30))
+    results = simulated_results(names, ks=(5, 15))
+    first = read_results(results).featured
+    title = {ax.get_title(loc="left"): ax._left_title.get_color() for ax in plot(results, "map").axes[:30]}
+    colored = {name: color for name, color in title.items() if color != _style.LIGHT["other"]}
+    worst = next(name for name in reversed(names) if name not in first)
+    asked = plot(results, "curve", names=[worst, *sorted(colored)[:1]])
+
+    assert set(colored) == set(first)
+    assert len(set(colored.values())) == len(colored) == 8
+    assert set(colored.values()) <= set(_style.EMBEDDINGS_LIGHT)
+    seen = {text.get_text(): text.get_color() for text in asked.findobj(mpl.text.Text)}
+    assert seen[sorted(colored)[0]] == colored[sorted(colored)[0]]
+    assert seen[worst] in _style.EMBEDDINGS_LIGHT
+    assert seen[worst] != seen[sorted(colored)[0]]
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "chosen", "named"),
+    [
+        ("abc", "", "", "abc"),
+        ("abcdefgh", "h", "", "abcdefgh"),
+        ("abcdefghi", "bac", "", "bac"),
+        ("abcdefghi", "ihgfedcba", "", "ihgfedcb"),
+        ("abcdefghi", "abcdefgh", "i", "abcdefgi"),
+        ("abcdefghi", "abcdefgh", "hi", "abcdefih"),
+        ("abcdefghi", "ab", "abcdefghi", "ab"),
+    ],
+)
+def test_which_embeddings_have_a_color(names, first, chosen, named):
+    """Of few all; of many the first ones, and those chosen, which take no color of those that stay."""
+    assert named_embeddings(names, first, chosen) == tuple(named)
 
 
 def test_a_curve_shows_values_chance_and_intervals():
@@ -301,10 +353,11 @@ def contrast(a, b):
 
 def test_colors_can_be_read_and_told_apart():
     """Text colors have a contrast of 4.5 with the paper, points 1.5, and all variables have their own color."""
+    assert len(_style.EMBEDDINGS_LIGHT) == len(_style.EMBEDDINGS_DARK) == BESIDE
     for paper, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
         assert contrast(paper["ink"], paper["panel"]) > 12
         assert contrast(paper["soft"], paper["panel"]) >= 4.5
-        assert all(contrast(color, paper["paper"]) >= 4.5 for color in embeddings)
+        assert all(contrast(color, paper["paper"]) >= 4.5 for color in (*embeddings, paper["other"]))
         assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.RAMP))
     known = [*_style.LIGHT.values(), *_style.EMBEDDINGS_LIGHT]
     assert len(set(known)) == len(known) == len(_style.css_variables())
@@ -317,20 +370,32 @@ PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [
 DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
 
 
-@pytest.mark.parametrize("view", [np.eye(3), PROTANOPIA, DEUTERANOPIA])
-@pytest.mark.parametrize("colors", [_style.CLASS_COLORS, _style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
-def test_colors_differ_for_color_blind_readers(view, colors):
-    """No two colors of a set are closer than 13 in CIELAB (1976), as protanopes and deuteranopes see them too."""
+def seen_as(colors, view):
+    """Colors in CIELAB (1976) as they are seen."""
     parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colors])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     linear = np.clip(linear @ np.array(view).T, 0, 1)
     to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
     xyz = linear @ np.array(to_xyz).T / [0.95047, 1.0, 1.08883]
     f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
-    lab = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
-    distances = np.linalg.norm(lab[:, None] - lab, axis=2)[np.triu_indices(len(lab), 1)]
+    return np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
 
-    assert distances.min() > 13
+
+@pytest.mark.parametrize("view", [np.eye(3), PROTANOPIA, DEUTERANOPIA])
+@pytest.mark.parametrize("embeddings", [_style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
+def test_colors_differ_for_all_readers(view, embeddings):
+    """No color means two things, as protanopes and deuteranopes see them too: smallest distances within and between."""
+    sets = {"embeddings": embeddings, "classes": _style.CLASS_COLORS, "scale": _style.RAMP}
+    seen = {name: seen_as(colors, view) for name, colors in sets.items()}
+
+    def nearest(one, other):
+        distances = np.linalg.norm(seen[one][:, None] - seen[other], axis=2)
+        return distances[np.triu_indices(len(distances), 1)].min() if one == other else distances.min()
+
+    assert nearest("embeddings", "embeddings") > 20
+    assert nearest("classes", "classes") > 13
+    assert nearest("embeddings", "classes") > 12
+    assert nearest("embeddings", "scale") > 11
 
 
 def test_a_drawing_for_the_page_has_only_the_page_s_colors_ids_and_fonts():
@@ -367,7 +432,7 @@ def test_the_points_of_a_drawing_are_the_points():
     for code in range(3):
         wanted = placed[results.labels == code]
         got = np.array(sorted(dots[code]))
-        scale = 2.3 * 72 / 2
+        scale = PANEL * 72 / 2
         side = np.array(sorted((wanted[:, 0] * scale).tolist()))
         np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), side - side.mean(), atol=0.02)
         assert len(got) == len(wanted)

@@ -181,34 +181,117 @@ def test_what_failed_is_named_under_a_heatmap(odd):
     assert any(words.endswith("Not computed: lost.") for words in texts(odd.plot("heatmap")))
 
 
-def test_a_forest_is_the_table_of_the_comparison(three):
+@pytest.fixture(scope="module")
+def four() -> Results:
+    """Four embeddings, which have six pairs."""
+    return evaluated(("a", "b", "c", "d"))
+
+
+def test_a_forest_is_the_table_of_the_comparison(four):
     """Marks, ends of intervals and p-values are those of ``compare().tidy()``, and the color is the better one's."""
-    table = three.compare().tidy()
-    figure = three.plot("forest")
+    table = four.compare().tidy()
+    figure = four.plot("forest")
 
     assert len(figure.axes) == len(ASKED)
     for ax, measure in zip(figure.axes, ASKED, strict=True):
         part = table[(table["measure"] == measure) & ~table["parameters"].str.contains("n_neighbors=5")]
-        marks = [line for line in ax.lines if line.get_marker() == "o"]
-        bars = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.4]
+        marks, bars = marks_of(ax)
         np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"])
         np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["conf_low", "conf_high"]])
         printed = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
         assert [probability(p) for p in part["p_adjusted"]] == printed
         for mark, row in zip(marks, part.to_dict("records"), strict=True):
-            wanted = _style.embedding_color("abc".index(row["better"])) if row["better"] else _style.LIGHT["soft"]
+            wanted = _style.embedding_color("abcd", row["better"]) if row["better"] else _style.LIGHT["soft"]
             assert mark.get_color() == wanted
 
 
-def test_a_forest_of_some_pairs_or_one_measure(three):
-    """Names restrict the pairs, a measure the panels (all its settings), and level and adjustment are those given."""
-    assert len(three.plot("forest", names=["a", "c"], measure="procrustes_rc").axes) == 2
-    words = " ".join(reversed(texts(three.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None))))
+def marks_of(ax):
+    """The marks of a forest and its intervals, from the top."""
+    marks = [line for line in ax.lines if line.get_marker() == "o"]
+    return marks, [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.4]
 
-    assert "with 90 % intervals; at the right p. Filled" in words
+
+def test_measures_are_the_lines_of_few_pairs(three):
+    """A panel for each pair at one scale: parts of the way from chance to perfect, filled where significant."""
+    table = three.compare().tidy()
+    figure = three.plot("forest")
+
+    assert len(figure.axes) == 3
+    assert len({ax.get_xlim() for ax in figure.axes}) == 1
+    for ax, (first, second) in zip(figure.axes, (("a", "b"), ("a", "c"), ("b", "c")), strict=True):
+        said = {text.get_text(): text for text in ax.texts}
+        assert said[f"← {second} better"].get_color() == _style.embedding_color("abc", second)
+        assert said[f"{first} better →"].get_color() == _style.embedding_color("abc", first)
+        for measure, mark, bar in zip(ASKED, *marks_of(ax), strict=True):
+            rows = table[(table["measure"] == measure) & (table["first"] == first) & (table["second"] == second)]
+            row = rows[~rows["parameters"].str.contains("n_neighbors=5")].iloc[0]
+            values = three.table[(three.table["measure"] == measure) & three.table["embedding"].isin([first, second])]
+            values = values[values["parameters"] == row["parameters"]]
+            perfect = 1.0 if measure in ("trustworthiness", "spearman_distance") else 0.0
+            way = abs(perfect - values["chance"].mean())
+            np.testing.assert_allclose(mark.get_xdata()[0], 100 * row["advantage"] / way)
+            np.testing.assert_allclose(bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / way)
+            assert (mark.get_markerfacecolor() != _style.LIGHT["paper"]) == bool(row["better"])
+            sign = "+" if row["advantage"] > 0 else ""
+            ends = ", ".join(fixed(row[key], 3) for key in ("conf_low", "conf_high"))
+            assert f"{sign}{fixed(row['advantage'], 3)} [{ends}]" in said
+            assert probability(row["p_adjusted"]) in said
+
+
+def test_a_forest_of_one_pair_turns_with_it(three):
+    """The pair as it is asked for: turned, every mark lies on the other side."""
+    marks, turned = (marks_of(three.plot("forest", pair=pair).axes[0])[0] for pair in (("a", "b"), ("b", "a")))
+
+    assert [mark.get_xdata()[0] for mark in marks] == [-mark.get_xdata()[0] for mark in turned]
+    with pytest.raises(UnknownName, match="Known: a, b, c"):
+        three.plot("forest", pair=("a", "x"))
+
+
+def test_measures_without_a_scale_are_drawn_in_their_unit():
+    """Where no chance level is known, the pairs are the lines and the axis is that of the measure."""
+    results = evaluated(("a", "b"))
+    unknown = results.table.assign(chance=np.nan)
+    figure = dataclasses.replace(results, table=unknown).plot("forest", measure="spearman_distance")
+    row = results.compare().of(results.compare().pairs, "spearman_distance").iloc[0]
+
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a − b"]
+    assert marks_of(figure.axes[0])[0][0].get_xdata()[0] == row["advantage"]
+
+
+def test_a_forest_of_some_pairs_or_one_measure(three):
+    """Names restrict the pairs, a measure the lines (all its settings), and level and adjustment are those given."""
+    (ax,) = three.plot("forest", names=["a", "c"], measure="procrustes_rc").axes
+    settings = [label.get_text().partition(", ")[2] for label in ax.get_yticklabels()]
+    assert settings == ["k = 5", "k = 15"]
+    figure = three.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None)
+    words = " ".join(reversed(texts(figure)))
+
+    assert "with 90 % intervals; at the right p not adjusted. Filled" in words or "at the right p. Filled" in words
     assert "Procrustes" in words
     assert "Procrustes" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", titled=False)))
     assert "whichever way" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", explained=False)))
+
+
+@pytest.mark.parametrize("baseline", [None, "m3"])
+def test_many_embeddings_are_compared_with_one(baseline):
+    """Beyond eight with the best by the measure, or with the baseline: its nearest ones, and how many are left."""
+    many = evaluated(tuple(f"m{i}" for i in range(24)), n=30)
+    found = many.compare(measure="trustworthiness", baseline=baseline)
+    name = found.measures[0]
+    figure = found.plot("forest", measure=name)
+    best = found.of(found.standing, name)["embedding"].iloc[0]
+    pairs = found.of(found.pairs, name)
+    pairs = pairs[pairs["conf_low"].notna()]
+    against = pairs[(pairs["first"] == (baseline or best)) | (pairs["second"] == (baseline or best))]
+    sizes = sorted(against["advantage"].abs())[:20]
+    marks = [mark.get_xdata()[0] for mark in marks_of(figure.axes[0])[0]]
+    below = f"advantage over {baseline or best}", f"… {len(pairs) - 20} more pairs in compare().tidy()"
+
+    assert figure.axes[0].get_xlabel() == "\n".join(below)
+    np.testing.assert_allclose(sorted(map(abs, marks)), sizes)
+    assert marks == sorted(marks, reverse=True)
+    assert cut_off(figure) == []
+    assert overlapping(figure) == []
 
 
 def test_many_pairs_have_one_panel():
@@ -351,16 +434,6 @@ def test_a_failed_embedding_is_refused_with_its_reason(odd):
     """By name; the others are drawn without it."""
     with pytest.raises(InputError, match="It failed: no memory"):
         odd.plot("scatter", names=["lost"])
-
-
-def test_a_second_round_of_colors_is_dashed():
-    """The eleventh embedding has the color of the first and other dashes."""
-    figure = plot(simulated_results(tuple(f"m{i}" for i in range(12)), ks=(5, 15)), "curve")
-    lines = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
-
-    assert lines[0].get_color() == lines[10].get_color()
-    assert lines[0].get_linestyle() == "-"
-    assert lines[10].get_linestyle() != "-"
 
 
 def test_colors_of_numbers_rise_in_lightness():

@@ -74,7 +74,7 @@ def test_tests_and_sensitivities_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
 
 def test_figures_of_several_panels_refuse_axes(results: dreval.Results, ax: mpl.axes.Axes) -> None:
     """The error says how one panel is drawn; what is not Axes, and a size beside them, are refused."""
-    for kind in ("scatter", "map", "shepard", "forest", "difference_map", "null", "coranking"):
+    for kind in ("scatter", "map", "shepard", "difference_map", "null", "coranking"):
         with pytest.raises(InputError, match=r"`ax` must be left out where a figure has several panels.*embedding="):
             results.plot(kind, ax=ax)
     with pytest.raises(InputError, match=r"`ax` must be matplotlib Axes.*plt\.subplots"):

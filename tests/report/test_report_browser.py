@@ -6,19 +6,25 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from browser import Browser
 from report_cases import simulated_results
 
 import dreval
+from dreval.geometry.neighbors import nearest
+from dreval.report.figures._panels import place_points
 from dreval.report.page import write_report
 
 pytestmark = pytest.mark.browser
 SCRIPT = "<script>alert(1)</script>"
+PAINTED = "new Promise((done) => setTimeout(done, 60))"
+NOTHING: dict[str, list[list[float]]] = {"kept": [], "lost": [], "false": []}
 PRINTED = 703  # CSS pixels between the margins of a page of A4
 
 
@@ -30,8 +36,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a real evaluation, with several k, tests, an embedding that failed, and awkward names."""
+def results() -> dreval.Results:
+    """A real evaluation, with several k, tests, an embedding that failed, and awkward names."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, 240)
     X = rng.normal(size=(240, 6)) + 3 * np.eye(6)[labels]
@@ -54,7 +60,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         n_neighbors=[5, 15, 60],
         random_state=0,
     )
-    return write_report(evaluation.run(n_resamples=99), tmp_path_factory.mktemp("report") / "report.html")
+    return evaluation.run(n_resamples=99)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, results: dreval.Results) -> Path:
+    """Its report."""
+    return write_report(results, tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1100])
@@ -273,18 +285,158 @@ def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) 
     assert [row for row in checked if row[1:] != [True, 1]] == []
 
 
-def test_a_point_is_named_and_ringed_in_every_embedding(browser: Browser, page: Path) -> None:
+def shares(results: dreval.Results, name: str) -> npt.NDArray[np.float64]:
+    """Where the points of an embedding lie, as shares of its drawing from the upper left."""
+    return (1 + place_points(results.embeddings[name]) * [1, -1]) / 2
+
+
+def place_of(browser: Browser, results: dreval.Results, name: str, i: int) -> list[float]:
+    """The place of a point in the window, to which its embedding is scrolled."""
+    across, down = shares(results, name)[i]
+    return browser.evaluate(f"""(() => {{
+      const view = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
+      view.scrollIntoView({{ block: "center", behavior: "instant" }});
+      const frame = view.getBoundingClientRect();
+      return [frame.left + {across} * frame.width, frame.top + {down} * frame.height]; }})()""")
+
+
+def marked(browser: Browser, results: dreval.Results, name: str) -> dict[str, list[list[float]]]:
+    """Where the marks of each kind lie in an embedding, as shares of its drawing."""
+    return {
+        kind: browser.evaluate(f"""(() => {{
+          const over = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
+          const places = over.querySelector(".mark.{kind}").getAttribute("d") || "";
+          const {{ width }} = over.getBoundingClientRect();
+          return [...places.matchAll(/M(\\S+) (\\S+?)m/g)].map(([, x, y]) => [x / width, y / width]);
+        }})()""")
+        for kind in ("kept", "lost", "false")
+    }
+
+
+def assert_same_places(found: list[list[float]], expected: npt.NDArray[np.float64]) -> None:
+    """As many marks as places, and one at each, to less than a pixel."""
+    assert len(found) == len(expected)
+    assert all(np.abs(np.array(found) - place).max(axis=1).min() < 3e-3 for place in expected)
+
+
+def neighbor_sets(results: dreval.Results, name: str, i: int) -> dict[str, set[int]]:
+    """The neighbors of a point that an embedding keeps, loses and adds, by the geometry of the package."""
+    mine, theirs = (set(nearest(of, 15)[0][i].tolist()) for of in (results.data, results.embeddings[name]))
+    return {"kept": mine & theirs, "lost": mine - theirs, "false": theirs - mine}
+
+
+def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """Those that an embedding keeps, loses and adds lie where its points do, whatever its columns; all are counted."""
+    browser.open(page, 1280)
+    browser.point(*place_of(browser, results, "isomap", 7))
+    browser.await_value(PAINTED)
+
+    for name in results.embeddings:
+        sets, found = neighbor_sets(results, name, 7), marked(browser, results, name)
+        for kind, those in sets.items():
+            assert_same_places(found[kind], shares(results, name)[sorted(those)])
+        over = f"document.querySelector('.pts[data-panel=\"{results.names.index(name)}\"] .over')"
+        assert browser.evaluate(f"{over}.querySelector('.count').textContent") == f"{len(sets['kept'])} of 15 kept"
+        lines = browser.evaluate(f"{over}.querySelector('.spokes').getAttribute('d')")
+        assert lines.count("L") == len(sets["lost"])
+    sets = neighbor_sets(results, "isomap", 7)
+    counts = ", ".join(f"{len(those)} {kind}" for kind, those in sets.items())
+    assert f"neighbors: {counts}" in browser.evaluate("document.querySelector('.tip').textContent")
+    browser.point(2, 2)
+    assert marked(browser, results, "isomap") == NOTHING
+
+
+def test_marks_differ_by_shape_and_color(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """Each kind has a shape and a color of its own, those of the words above, in light and in dark."""
+    shapes = "[...document.querySelectorAll('[data-mark] path')].map((p) => [p.getAttribute('d'), "
+    shapes += "getComputedStyle(p).fill, p.closest('[data-mark]').textContent])"
+    for dark in (False, True):
+        browser.open(page, 1280, dark)
+        drawn = browser.evaluate(shapes)
+        assert [words for _, _, words in drawn] == ["kept", "lost", "false"]
+        assert len({shape for shape, _, _ in drawn}) == len({color for _, color, _ in drawn}) == 3
+
+
+def test_a_click_holds_a_point(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """Its marks stay while others are pointed at, until a second click."""
+    browser.open(page, 1280)
+    browser.click(*place_of(browser, results, "pca", 7))
+    kept = marked(browser, results, "isomap")
+    browser.point(*place_of(browser, results, "pca", 40))
+    browser.await_value(PAINTED)
+
+    assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 41"
+    assert marked(browser, results, "isomap") == kept != NOTHING
+    browser.point(2, 2)
+    assert marked(browser, results, "isomap") == kept
+    browser.click(*place_of(browser, results, "pca", 40))
+    browser.point(2, 2)
+    assert marked(browser, results, "isomap") == NOTHING
+    browser.click(*place_of(browser, results, "pca", 40))
+    browser.press("Escape")
+    assert marked(browser, results, "isomap") == NOTHING
+
+
+def test_a_tap_holds_a_point_and_touch_scrolls(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """On a phone a tap marks the neighbors; nothing keeps a finger from scrolling."""
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        browser.open(page, 390)
+        browser.tap(*place_of(browser, results, "pca", 7))
+        browser.await_value(PAINTED)
+        assert any(marked(browser, results, "isomap").values())
+        actions = "[...document.querySelectorAll('.over, .pts')].map((e) => getComputedStyle(e).touchAction)"
+        assert set(browser.evaluate(actions)) == {"auto"}
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """What lies in it fills the drawing and the map of that embedding, marks included; a double click resets."""
+    browser.open(page, 1280)
+    views = (
+        "[...document.querySelectorAll('.pts > [role=img], .map > [role=img]')].map((e) => e.getAttribute('viewBox'))"
+    )
+    whole = browser.evaluate(views)
+    x, y = place_of(browser, results, "pca", 7)
+    browser.drag(x - 20, y - 20, x + 20, y + 20)
+    assert [i for i, box in enumerate(browser.evaluate(views)) if box != whole[i]] == [0, 1]
+    assert browser.evaluate("document.querySelector('.reset').hidden") is False
+
+    left, top, side = (float(v) / 172.8 for v in browser.evaluate(views)[0].split()[:3])
+    width = browser.evaluate("document.querySelector('.over').getBoundingClientRect().width")
+    assert side == pytest.approx(40 / width, rel=1e-6)
+    expected = (shares(results, "pca")[7] - [left, top]) / side
+    assert expected == pytest.approx([0.5, 0.5], abs=0.02)
+    middle = browser.evaluate("""(() => {
+      const frame = document.querySelector('.over').getBoundingClientRect();
+      return [frame.left + frame.width / 2, frame.top + frame.height / 2]; })()""")
+    browser.point(*middle)
+    browser.await_value(PAINTED)
+    assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 8"
+    false = sorted(neighbor_sets(results, "pca", 7)["false"])
+    assert_same_places(marked(browser, results, "pca")["false"], (shares(results, "pca")[false] - [left, top]) / side)
+    assert marked(browser, results, "isomap")["lost"]
+    browser.click(*middle, count=2)
+    assert browser.evaluate(views) == whole
+    assert browser.evaluate("document.querySelector('.reset').hidden")
+    browser.point(2, 2)
+    assert marked(browser, results, "isomap") == NOTHING
+    browser.drag(*middle, *(v + 30 for v in middle))
+    assert browser.evaluate(views) != whole
+    browser.printed()  # whole, whatever was enlarged
+    assert browser.evaluate(views) == whole
+
+
+def test_a_point_is_named_and_ringed_in_every_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
     """The nearest point to the pointer is named with its class, and a ring stands around it in all embeddings."""
     browser.open(page, 1280)
-    place = """(() => { const data = JSON.parse(document.getElementById("point-data").textContent);
-      const view = document.querySelector('.pts[data-panel="0"] svg'); view.scrollIntoView({block: "center"});
-      const frame = view.getBoundingClientRect(); const p = data.panels[0];
-      return [frame.left + p.x[7] * frame.width / 1000, frame.top + p.y[7] * frame.height / 1000]; })()"""
-    browser.point(*browser.evaluate(place))
-    browser.await_value("new Promise((done) => setTimeout(done, 60))")
+    browser.point(*place_of(browser, results, "pca", 7))
+    browser.await_value(PAINTED)
     said = browser.evaluate("document.querySelector('.tip').textContent")
     rings = browser.evaluate("document.querySelectorAll('.ring.on').length")
-    views = browser.evaluate("document.querySelectorAll('.pts svg, .map svg').length")
+    views = browser.evaluate("document.querySelectorAll('.pts .over, .map .over').length")
 
     assert said.startswith("point 8")
     assert "trustworthiness" in said
@@ -294,8 +446,8 @@ def test_a_point_is_named_and_ringed_in_every_embedding(browser: Browser, page: 
     assert browser.evaluate("document.querySelector('.tip').hidden")
 
 
-def test_points_are_reached_by_keyboard(browser: Browser, page: Path) -> None:
-    """An embedding takes the focus; arrow keys go from point to point, each is spoken, and Escape leaves it."""
+def test_points_are_reached_by_keyboard(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """An embedding takes the focus; arrow keys go from point to point, each is spoken, held, enlarged, and left."""
     browser.open(page, 1280)
     browser.evaluate("document.querySelector('.pts').scrollIntoView()")
     browser.evaluate("document.querySelector('.legend li:last-child button').focus()")
@@ -309,8 +461,26 @@ def test_points_are_reached_by_keyboard(browser: Browser, page: Path) -> None:
     assert re.match(r"point \d+, class .*, trustworthiness: pca [\d.]+", first)
     assert second != first
     assert browser.evaluate("document.querySelectorAll('.ring.on').length") > 6
+    at = int(re.match(r"point (\d+)", second)[1]) - 1  # type: ignore[index]
+    counts = ", ".join(f"{len(those)} {kind}" for kind, those in neighbor_sets(results, "pca", at).items())
+    assert second.endswith(f"neighbors in pca: {counts}")
+    browser.press("Enter")
+    assert browser.evaluate(spoken).endswith(f"; point {at + 1} is held")
+    held = marked(browser, results, "isomap")
+    browser.press("ArrowLeft")
+    assert marked(browser, results, "isomap") == held
+    view = "document.querySelector('.pts > [role=img]').getAttribute('viewBox')"
+    whole = browser.evaluate(view)
+    browser.press("+")
+    browser.press("+")
+    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(whole.split()[2]) / 4)
+    browser.press("-")
+    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(whole.split()[2]) / 2)
+    browser.press("0")
+    assert browser.evaluate(view) == whole
     browser.press("Escape")
     assert browser.evaluate("document.querySelector('.tip').hidden")
+    assert marked(browser, results, "isomap") == NOTHING
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert browser.evaluate(outline) == "solid"
 
@@ -347,11 +517,11 @@ def test_the_printed_page_cuts_nothing(browser: Browser, pages: dict[str, Path],
     whole = (
         "[...document.querySelectorAll('figure, svg, tr')].every((e) => getComputedStyle(e).breakInside === 'avoid')"
     )
-    hidden = "getComputedStyle(document.querySelector('nav')).display"
+    hidden = "[...document.querySelectorAll('nav, .over, .reset, .js')].map((e) => getComputedStyle(e).display)"
 
     assert browser.evaluate(f"{wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
     assert browser.evaluate(whole)
-    assert browser.evaluate(hidden) == "none"
+    assert set(browser.evaluate(hidden)) == {"none"}
     assert browser.printed().startswith(b"%PDF")
     browser.call("Emulation.setEmulatedMedia", media="")
 
@@ -371,16 +541,33 @@ def test_a_page_without_scripts_says_the_same(browser: Browser, page: Path) -> N
     assert "<button" not in re.sub(r"<script>.*?</script>", "", text, flags=re.S)
 
 
+@pytest.mark.parametrize("n", [1797, 5000])
 def test_a_page_of_many_points_is_light_and_opens_at_once(
-    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str], n: int
 ) -> None:
-    """Five embeddings of 1797 points in ten classes weigh less than 3 MB; the time to open them is printed."""
-    results = simulated_results(("tsne", "umap", "isomap", "pca", "laplacian"), n=1797, classes=10, ks=(5, 15, 50))
-    path = write_report(results, tmp_path / "digits.html")
+    """Five embeddings in ten classes weigh less than 3 MB with all neighbors; the time to open them is printed."""
+    results = simulated_results(("tsne", "umap", "isomap", "pca", "laplacian"), n=n, classes=10, ks=(5, 15, 50))
+    lists = np.random.default_rng(0).integers(0, n, (n, 50)).astype(np.int32)
+    path = write_report(replace(results, data_neighbors=lists), tmp_path / "digits.html")
     browser.open(path, 1280)
     timing = "performance.getEntriesByType('navigation')[0].loadEventEnd"
     with capsys.disabled():
         print(f"\n{path.stat().st_size:,} bytes, loaded in {browser.evaluate(timing):.0f} ms", end=" ")
 
     assert path.stat().st_size < 3_000_000
-    assert browser.evaluate("document.querySelectorAll('.pts svg').length") == 5
+    assert browser.evaluate("document.querySelectorAll('.pts .over').length") == 5
+    assert browser.evaluate("document.querySelectorAll('[data-mark]').length") == 3
+
+
+def test_without_neighbors_points_are_named(browser: Browser, tmp_path: Path) -> None:
+    """A result that does not hold the neighbors in the data says so; points are named and ringed as ever."""
+    results = simulated_results()
+    browser.open(write_report(results, tmp_path / "r.html"), 1280)
+    browser.point(*place_of(browser, results, "pca", 7))
+    browser.await_value(PAINTED)
+
+    assert "does not hold the neighbors" in browser.evaluate("document.querySelector('#maps').textContent")
+    assert browser.evaluate("document.querySelectorAll('.ring.on').length") == 8
+    assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 8"
+    assert browser.evaluate("document.querySelectorAll('[data-mark], .over.on').length") == 0
+    assert [e for e in browser.events if e["method"] == "Runtime.exceptionThrown"] == []

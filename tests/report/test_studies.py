@@ -77,8 +77,8 @@ def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> 
         "What the words mean",
     ]
     assert [place for place, _ in toc] == ["ahead", "values", "state", "limits", "again", "words"]
-    assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Again", "Words"]
-    assert "Venna &amp; Kaski (2001)" in page
+    assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Reproduce", "Glossary"]
+    assert "Venna, J., Kaski, S. (2001)" in page
     assert page.count("<svg") == 2  # k_max ranks nothing
     assert page.count('<div class="scroll cd"') == 2  # with the shade of tables
     for text in (page, text_of(study, tmp_path, ".md"), " ".join(text_of(study, tmp_path, ".tex").split())):

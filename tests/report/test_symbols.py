@@ -59,7 +59,11 @@ def test_other_words_stay(text):
 def test_summaries_write_them():
     """Text, Markdown, HTML and LaTeX of one result."""
     X = np.random.default_rng(0).normal(size=(30, 3))
-    made = dreval.Evaluation(X, {"rho_D_run": X[:, :2]}, n_neighbors=3).run("spearman_distance", ci=None).summary()
+    made = (
+        dreval.Evaluation(X, {"rho_D_run": X[:, :2]}, n_neighbors=3)
+        .run("spearman_distance", ci=None)
+        .summary(full=True)
+    )
     assert "distances (ρ_D)" in made.as_text()
     assert "distances (ρ\\_D)" in made.as_markdown()
     assert "distances (ρ<sub>D</sub>)" in made.as_html()

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.text import Text
-from report_cases import simulated_results
+from report_cases import make_results, measure_row, simulated_results
 
 import dreval
 from dreval._random import stream_seed
+from dreval.geometry.neighbors import nearest
 from dreval.report._numbers import decisive_p, p_words
 from dreval.report.contents.tests import test_groups as groups_of_tests
 from dreval.report.figures._nulls import Bars, _histogram, add_nulls
-from dreval.report.figures._panels import place_points
-from dreval.report.figures._points import MOST_POINTS, STEPS, point_data
+from dreval.report.figures._panels import class_colors, place_points
+from dreval.report.figures._points import MOST_POINTS, STEPS, point_data, point_figures
 from dreval.report.reading import read_results
 
 
@@ -124,6 +127,26 @@ def test_a_panel_says_the_p_that_decides(results):
     assert decisive_p(bare) == "p = .020"
 
 
+def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
+    """Where every statistic is above its null they are folded away, else shown. The limit of p is said once."""
+    reading = read_results(results)
+    groups = {group["id"]: group for group in groups_of_tests(reading)}
+    add_nulls(list(groups.values()), results, reading)
+    page = results.report(tmp_path / "r.html").read_text("utf-8")
+    parts = {name: page.partition(f'<section id="{name}"')[2].partition("</section>")[0] for name in groups}
+    smallest = "p = .010 is the smallest that 99 {} can give"
+
+    for name, group in groups.items():
+        ps = [row["p_value"] for row in group["tests"]]
+        alike = all(p == pytest.approx(0.01) for p in ps)
+        assert bool(group["alike"]) == alike == ("Null distributions: " in parts[name])
+        assert (parts[name].index("<table") < parts[name].index("<svg")) == alike
+        many = "bootstrap resamples" if name == "certificate" else "permutations"
+        assert group["said"].count(smallest.format(many)) == any(p == pytest.approx(0.01) for p in ps)
+    assert groups["tests"]["alike"] == "In all 8 tests the observed statistic is above every permutation."
+    assert not groups["certificate"]["alike"]
+
+
 @pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
 def test_numbers_of_a_null_have_room(size):
     """Every label of the small panels lies within the drawing and beside the next one; no power stands apart."""
@@ -161,20 +184,76 @@ def test_parameters_are_those_of_the_run(results, tmp_path):
     assert f"estimator Doubled: n_components=2, factor=3.0, random_state={seed}" in page
 
 
+def unpacked(text: str, columns: int) -> np.ndarray:
+    """The rows of an array that a page holds."""
+    return np.frombuffer(base64.b64decode(text), "<u2").astype(int).reshape(-1, columns)
+
+
 def test_points_lie_where_they_are_drawn():
     """Places in steps from the upper left corner, classes by their first points, values where there are any."""
     results = simulated_results(("a", "b"))
     reading = read_results(results)
     values = {"a": results.points["a"]["continuity"].to_numpy()}
     data = point_data(results, reading, reading.find("continuity"), values)
-    placed = place_points(results.embeddings["a"])
+    placed, steps = place_points(results.embeddings["a"]), unpacked(data["panels"][0]["xy"], 2)
 
     assert [data["classes"][code] for code in data["codes"]] == [str(label) for label in results.labels]
-    assert np.abs(np.array(data["panels"][0]["x"]) - STEPS * (placed[:, 0] + 1) / 2).max() <= 0.5
-    assert np.abs(np.array(data["panels"][0]["y"]) - STEPS * (1 - placed[:, 1]) / 2).max() <= 0.5
+    assert np.abs(steps - STEPS * (1 + placed * [1, -1]) / 2).max() <= 0.5
+    assert data["steps"] == STEPS < 2**16
     assert data["panels"][0]["v"] == pytest.approx(values["a"], rel=5e-3)
     assert data["panels"][1]["v"] is None
     assert data["value"] == "continuity"
+
+
+def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
+    """Those of the data and of each embedding, by the geometry of the package, also of a loaded result; or why none."""
+    X = np.random.default_rng(0).integers(0, 4, (80, 3)).astype(float)  # with ties
+    evaluation = dreval.Evaluation(X, {"two": X[:, :2], "all": X, "one": X[:, :1]}, n_neighbors=[5, 9, 20])
+    results = dreval.load_results(evaluation.run("continuity", tests=None).save(tmp_path / "r.dreval"))
+    reading = read_results(results)
+    data = point_data(results, reading, None, {})
+
+    assert (data["k"], data["why"]) == (9, "")
+    assert (unpacked(data["near"], 9) == nearest(X, 9)[0]).all()
+    for panel in data["panels"]:
+        assert (unpacked(panel["near"], 9) == nearest(results.embeddings[panel["name"]], 9)[0]).all()
+
+    few, none = replace(results, data_neighbors=results.data_neighbors[:, :8]), replace(results, data_neighbors=None)
+    for lacking in (few, none):
+        data = point_data(lacking, reading, None, {})
+        assert (data["near"], data["panels"][0]["near"]) == (None, None)
+        assert "does not hold the neighbors in the data" in data["why"]
+    monkeypatch.setattr("dreval.report.figures._points.MOST_MARKED", 4 * 80 * 9 - 1)
+    assert "too large" in point_data(results, reading, None, {})["why"]
+    monkeypatch.setattr("dreval.report.figures._points.MOST_LISTED", 79)
+    assert "up to 79 points" in point_data(results, reading, None, {})["why"]
+
+
+def written_classes(Y, labels):
+    """The texts in the drawing of one embedding of a page: name, place and class."""
+    results = make_results([measure_row("e", "trustworthiness", "n_neighbors=15", 0.9, 0.5)], {"e": Y}, labels)
+    drawing = point_figures(results, read_results(results))["panels"][0]["points"]
+    found = re.findall(r'<g data-class="(\d+)"><text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', drawing)
+    return [(name, float(x) / 172.8, float(y) / 172.8, int(code)) for code, x, y, name in found]
+
+
+def test_classes_are_named_where_they_lie():
+    """Each at a point of its own; none where most would cover each other, and none for points without label."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.array(["left", "top", "right", None], object), 50)
+    centers = np.array([[0.0, 0.0], [5.0, 8.0], [10.0, 0.0], [5.0, 3.0]])
+    Y = np.repeat(centers, 50, axis=0) + rng.normal(0, 0.4, (200, 2))
+    written = written_classes(Y, labels)
+
+    assert {name for name, *_ in written} == {"left", "top", "right"}
+    placed = (1 + place_points(Y) * [1, -1]) / 2
+    for name, x, y, code in written:
+        assert class_colors(labels).names[code] == name
+        own = placed[labels == name]
+        assert np.hypot(*(own - [x, y]).T).min() < 0.03
+        assert np.hypot(*(np.median(own, axis=0) - [x, y])) < 0.05
+    mixed = np.array(["a word", "another", "third", "last"])[rng.integers(0, 4, 200)]
+    assert written_classes(rng.normal(size=(200, 2)), mixed) == []
 
 
 def test_too_many_points_are_not_named():

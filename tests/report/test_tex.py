@@ -116,7 +116,7 @@ def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
     blocks = [Block("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
     summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
     summaries = (summary, within().summary(), evaluation().summary(), many().summary())
-    parts = [*(one.as_latex() for one in summaries), f"\\sloppy {across().paragraph('latex')}"]
+    parts = [*(one.as_latex() for one in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
     body = "\n\\clearpage\n".join(parts)
     head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"
     (tmp_path / "d.tex").write_text(f"{head}{body}\n\\end{{document}}\n", "utf-8")

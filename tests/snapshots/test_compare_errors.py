@@ -70,7 +70,7 @@ WITHIN: dict[str, Case] = {
     "an unknown adjustment": lambda: RESULTS.compare(adjust="bonferroni"),
     "no intervals": lambda: EV.run("continuity", None, None).compare(),
     "wins on one data set": lambda: RESULTS.compare().wins(),
-    "an unknown form": lambda: RESULTS.compare().paragraph("html"),
+    "an unknown form": lambda: RESULTS.compare().paragraph(format="html"),
 }
 TABLES: dict[str, Case] = {
     "a number as table": across(3),

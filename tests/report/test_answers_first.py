@@ -1,0 +1,163 @@
+"""The printed result and comparison: short, and every number and star of theirs is that of the tables."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.registry import MEASURES
+from dreval.report.contents.comparison import outcomes
+from dreval.report.contents.table import printed_block
+from dreval.report.document import Best
+from dreval.report.reading import read_results
+from dreval.report.render.markup import plain_symbols, sentence
+
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def cloud(count: int, n: int = 90, name: str = "umap_min_dist=0.") -> dreval.Evaluation:
+    """Embeddings from good to noise, of which some hardly differ."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5)) * [4, 3, 1, 1, 1]
+    made = {f"{name}{i:02d}": X[:, :2] + 0.05 * i**2 * rng.normal(size=(n, 2)) for i in range(count)}
+    return dreval.Evaluation(X, made, labels=(X[:, 0] > 0).astype(int), n_neighbors=8, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def five() -> dreval.Results:
+    return cloud(5, name="umap ").run(n_resamples=99)
+
+
+@pytest.fixture(scope="module")
+def twelve() -> dreval.Results:
+    return cloud(12).run(tests=None)
+
+
+def number(text: str) -> float:
+    """A number of the narrow table."""
+    return float(text.strip("<≈").replace("−", "-").replace(",", ""))
+
+
+def check_block(results: dreval.Results) -> None:
+    """Values, half-widths and stars of the narrow table, recomputed from the tidy table and ``ranking``."""
+    reading = read_results(results)
+    block = printed_block(reading)
+    rows = results.tidy().set_index(["embedding", "measure"])
+    best = results.ranking().set_index(["embedding", "measure"])["in_best_set"]
+    heads = {plain_symbols(column.called): column.measure for column in reading.by_goal}
+    heads |= {plain_symbols(column.title): column.measure for column in reading.by_goal}
+    down = len(results.names) > 5
+    measures = [
+        heads[re.sub(r" (\(k = \d+\)|↓)", "", str(h)).strip()]
+        for h in (block.columns[1:] if down else [r[0] for r in block.rows])
+    ]
+    names = [row[0] for row in block.rows if row[0] in results.names] if down else results.names
+    seen = 0
+    for i, measure in enumerate(measures):
+        for j, name in enumerate(names):
+            cell = block.rows[j][i + 1] if down else block.rows[i][j + 1]
+            value, _, half = cell.partition(" ±")
+            row = rows.loc[(name, measure)]
+            assert number(value) == pytest.approx(row["value"], abs=0.00051), (name, measure)
+            if half:
+                width = (row["conf_high"] - row["conf_low"]) / 2
+                assert number(half) == pytest.approx(width, abs=0.0011), (name, measure)
+            assert isinstance(cell, Best) == bool(best[name, measure]), (name, measure)
+            seen += 1
+    assert seen == len(measures) * len(names) > 8
+    low = {measure for measure in measures if MEASURES.card(measure).direction == "lower"}
+    arrows = [str(h) for h in (block.columns if down else [r[0] for r in block.rows]) if "↓" in str(h)]
+    assert len(arrows) == len(low)
+
+
+def test_five_embeddings_are_forty_lines_of_eighty_columns(five: dreval.Results) -> None:
+    """What was evaluated, the verdict, one table, tests and notes; the rest is counted."""
+    lines = str(five).splitlines()
+
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "Evaluation of 5 embeddings of data (90 points, 5 columns; 2 components)"
+    assert re.search(r"(keeps|among the best|Measures disagree|distinguishable)", lines[3] + lines[4])
+    assert sum(line.startswith("[") for line in lines) <= 3
+    assert ".summary(full=True)" in lines[-1]
+    check_block(five)
+    long = cloud(5).run("trustworthiness", None)
+    assert "… is umap_min_dist=;" in " ".join(str(long).split())
+    assert [str(head) for head in printed_block(read_results(long)).columns[1:6]] == [
+        "…0.00",
+        "…0.01",
+        "…0.02",
+        "…0.03",
+        "…0.04",
+    ]
+
+
+def test_of_many_embeddings_the_best_stand_and_the_rest_is_counted(twelve: dreval.Results) -> None:
+    """By mean rank over all measures; whole names; the page features the first eight."""
+    text, reading = str(twelve), read_results(twelve)
+    table = twelve.ranking().groupby("embedding")["rank"].mean().sort_values(kind="stable")
+    shown = [row[0] for row in printed_block(reading).rows if row[0] in twelve.names]
+
+    assert "... 2 more" in text
+    assert [table[name] for name in shown] == sorted(table)[:10]
+    assert list(reading.featured) == list(reading.ranked[:8])
+    assert all(name in text for name in shown)
+    assert len(text.splitlines()) <= 60
+    check_block(twelve)
+
+
+@pytest.mark.parametrize("which", ["five", "twelve"])
+def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequest) -> None:
+    """How often the best is better and how often not, counted again from the table of pairs."""
+    results = request.getfixturevalue(which)
+    found = results.compare()
+    pairs = found.tidy()
+    symbols = {card.symbol: card.name for card in MEASURES.cards() if card.name in set(pairs["measure"])}
+    told = []
+    for text in map(sentence, outcomes(found)):
+        name, _, rest = text.rstrip(".").partition(" is ")
+        words, _, by = rest.rpartition(" by ")
+        for symbol in re.split(r", | and ", by):
+            told.append(symbol)
+            mine = pairs[(pairs["measure"] == symbols[symbol]) & ((pairs["first"] == name) | (pairs["second"] == name))]
+            standing = results.ranking(symbols[symbol])
+            assert standing.loc[standing["embedding"] == name, "rank"].item() == 1
+            ahead, alike = int((mine["better"] == name).sum()), int((mine["better"] == "").sum())
+            every = len(mine)
+            if ahead:
+                of = f"all {WORDS[every] if every < 11 else every} others" if ahead == every else f"of {every} others"
+                assert of in words
+                assert WORDS[ahead] in words if ahead < 11 else str(ahead) in words
+            shown = re.search(r"not distinguishable from (.*)$", words)
+            assert bool(shown) == (alike > 0)
+            if shown and every >= 8:
+                assert shown[1] == (WORDS[alike] if alike < 11 else str(alike))
+    assert sorted(told) == sorted(symbols)
+
+
+def test_a_comparison_of_many_is_short_and_full_on_request(twelve: dreval.Results) -> None:
+    """At most sixty lines, the number of pairs said, and all of them in full."""
+    found = twelve.compare()
+    short, full = str(found.summary()), str(found.summary(full=True))
+
+    assert len(short.splitlines()) <= 60
+    assert f"{len(found.pairs):,} pairs: .summary(full=True), .tidy()." in short
+    assert len(full.splitlines()) > len(found.pairs)
+    assert "pairs: .summary" not in full
+    few = str(twelve.compare(["umap_min_dist=0.00", "umap_min_dist=0.11"], measure="continuity").summary())
+    assert "umap_min_dist=0.00 is better than the other." in few
+
+
+def test_the_baseline_leads_where_it_is_named(five: dreval.Results) -> None:
+    """What is better than the baseline is said of it, whatever its own rank."""
+    found = five.compare(measure="continuity", baseline="umap 03")
+    (said,) = map(sentence, outcomes(found))
+    worse = [name for name in found.tidy()["better"] if name not in ("", "umap 03")]
+    alike = int((found.tidy()["better"] == "").sum())
+
+    assert worse
+    assert f"worse than {worse[0]}" in said
+    assert said.count("umap") == 1 + len(worse) + alike  # each of these once; those that are worse are counted

@@ -1,0 +1,322 @@
+"""The paragraphs for a paper: short whatever is in them, every number that of a table, and every work in BibTeX."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pybtex.database import parse_string
+
+import dreval
+from dreval.errors import DrevalError
+from dreval.references import reference
+from dreval.report.contents.methods import methods
+from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.contents.voices import VOICES
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 5)) * [3, 2, 1, 1, 1]
+KINDS = np.array(["left", "right"])[(X[:, 0] > 0).astype(int)]
+FORMS = ("text", "markdown", "latex")
+PARTS = ("results", "methods")
+
+
+def evaluation(**embeddings: Any) -> dreval.Evaluation:
+    """An evaluation of the data above."""
+    return dreval.Evaluation(X, embeddings, labels=KINDS, n_neighbors=5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def full() -> dreval.Results:
+    """Three embeddings, of which two are made by bundled methods, with intervals and a test."""
+    ev = evaluation(pca="pca", mds=dreval.methods.ClassicalMDS(), noise=RNG.normal(size=(60, 2)))
+    return ev.run(["trustworthiness", "procrustes_rc", "q_nx"], "hsic", n_resamples=99)
+
+
+@pytest.fixture(scope="module")
+def across() -> dreval.Comparison:
+    """Three embeddings on ten data sets by two measures, by all tests."""
+    rows = [
+        {"dataset": f"d{i}", "embedding": name, "measure": measure, "value": RNG.normal() + 2 * j}
+        for measure in ("trustworthiness", "stress")
+        for i in range(10)
+        for j, name in enumerate(["umap", "t_sne", "pca"])
+    ]
+    return dreval.compare(pd.DataFrame(rows), tests="all", rope=0.1)
+
+
+def words(record: Any) -> dict[tuple[str, str], int]:
+    """How many words every paragraph has."""
+    return {(part, form): len(record.paragraph(part, form).split()) for part in PARTS for form in FORMS}
+
+
+NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=120)
+
+
+@given(
+    names=st.lists(NAMES.filter(lambda name: name.strip() and name.isprintable()), min_size=1, max_size=6, unique=True),
+    measures=st.lists(st.sampled_from(["trustworthiness", "continuity", "stress", "jaccard"]), min_size=1, unique=True),
+    ci=st.sampled_from(["points", None]),
+)
+def test_no_paragraph_has_more_than_150_words(names: list[str], measures: list[str], ci: str | None) -> None:
+    """Whatever embeddings are called, in every form; comparisons too, also on each measure."""
+    rng = np.random.default_rng(len(names))
+    made = {name: X[:, :2] + 0.5 * i * rng.normal(size=(60, 2)) for i, name in enumerate(names)}
+    results = dreval.Evaluation(X, made, n_neighbors=5, random_state=0).run(measures, None, ci)
+
+    assert max(words(results).values()) <= 150
+    if ci is not None and len(names) > 1:
+        found = results.compare()
+        assert max(words(found).values()) <= 150
+        assert all(len(measure_paragraph(found, one, form).split()) <= 150 for one in found.measures for form in FORMS)
+
+
+def test_many_embeddings_and_all_measures_fit() -> None:
+    """Forty embeddings by ten measures and two tests: what has no room is counted."""
+    made = {f"run {i} of forty with a long name": X[:, :2] + 0.05 * i * RNG.normal(size=(60, 2)) for i in range(40)}
+    results = evaluation(**made).run(n_resamples=99)
+    count = results.ranking()["measure"].nunique()
+    said, found = results.paragraph(), results.compare()
+
+    assert max([*words(results).values(), *words(found).values()]) <= 150
+    left = re.search(r"(\d+) (further )?measures are left out", said)
+    assert left is not None
+    assert said.count("chance ") - said.count("chance level") == count - int(left[1])
+    differ = int((found.pairs["p_adjusted"] <= 0.05).sum())
+    assert f"{differ:,} of {len(found.pairs):,} pairs differ" in found.paragraph()
+    one = results.compare(measure="trustworthiness")
+    shown = one.paragraph().count(" is better than ")
+    more = re.search(r"(\d+) more pairs? differ", one.paragraph())
+    assert more is not None
+    assert shown + int(more[1]) == int((one.pairs["p_adjusted"] <= 0.05).sum())
+
+
+def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:
+    """Who is best by how many measures, the sizes of the best sets, values, intervals, chance levels, and tests."""
+    said, ranks, table = full.paragraph(), full.ranking(), full.tidy()
+    best = ranks[ranks["rank"] == 1].drop_duplicates(["measure"])
+    sizes = ranks.groupby("measure")["in_best_set"].sum()
+
+    for name, count in best["embedding"].value_counts().items():
+        assert re.search(rf"{name} by (both|all \d+|{count})\b|{name} has the best value by (both|all)", said)
+    assert f"distinguishable from all others by {(sizes == 1).sum()} of {len(sizes)} measures" in said
+    for row in best.to_dict("records"):
+        rows = table[(table["measure"] == row["measure"]) & (table["embedding"] == row["embedding"])]
+        part = said.partition(dreval.card(row["measure"]).title)[2]
+        numbers = [float(number) for number in re.findall(r"\d+\.\d+|\b0\b", part)[:4]]
+        wanted = [row["value"], row["conf_low"], row["conf_high"], float(rows["chance"].iloc[0])]
+        assert numbers == pytest.approx(wanted, abs=0.006 * max(map(abs, wanted)))
+    tested = table[table["test"] == "hsic"]
+    assert f"HSIC rejects independence of labels for {(tested['p_adjusted'] <= 0.05).sum()} of 3 embeddings" in said
+    assert f"{tested['p_adjusted'].max():.3f}".replace("0.", "= .") in said
+    assert said.endswith("Pairs: compare().tidy().")
+
+
+def test_one_embedding_is_held_against_chance() -> None:
+    """Of how many measures the interval leaves the chance level out on the better side."""
+    results = evaluation(noise=RNG.normal(size=(60, 2))).run(["trustworthiness", "continuity", "procrustes_rc"], None)
+    rows = results.tidy().to_dict("records")
+    above = sum(
+        row["conf_low"] > row["chance"] if row["direction"] == "higher" else row["conf_high"] < row["chance"]
+        for row in rows
+    )
+
+    assert results.paragraph().startswith(
+        f"noise, an embedding of 60 points, is better than chance by {above} of 3 measures with intervals at 95 %."
+    )
+
+
+def test_without_intervals_nothing_is_called_distinguishable() -> None:
+    """The best value is the best value, and no more."""
+    said = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", None, None).paragraph()
+
+    assert "a has the best value, untested, by Trustworthiness (T):" in said
+    assert "distinguishable" not in said
+    assert "interval" not in said
+
+
+def test_all_failed() -> None:
+    """That there is nothing to say is said."""
+    results = dreval.Evaluation(X, {"short": X[:5]}).run("trustworthiness", None)
+
+    assert results.paragraph() == "No embedding could be computed."
+    assert "0 embeddings of 60 points" in results.paragraph("methods")
+    assert "@software{dreval," in results.bibtex()
+
+
+def test_the_findings_of_a_comparison_are_those_of_its_tables(full: dreval.Results) -> None:
+    """How many pairs differ, the largest difference of each measure, its interval and its p."""
+    found = full.compare()
+    said, pairs = found.paragraph(), found.pairs
+    differ = pairs[pairs["p_adjusted"] <= 0.05]
+
+    assert f"{len(differ)} of {len(pairs)} pairs differ at 5 % after Holm's adjustment" in said
+    for measure, rows in differ.groupby("measure"):
+        row = rows.loc[rows["advantage"].abs().idxmax()]
+        part = said.partition(f". {dreval.card(str(measure)).title}")[2].partition("). ")[0]
+        names = [row["first"], row["second"]] if row["better"] == row["first"] else [row["second"], row["first"]]
+        got = re.search(rf"{names[0]} over {names[1]} by ([\d.]+) \(([\d.]+) to ([\d.]+)", part)
+        assert got is not None
+        ends = sorted([abs(row["conf_low"]), abs(row["conf_high"])])
+        assert [float(number) for number in got.groups()] == pytest.approx([abs(row["advantage"]), *ends], abs=0.006)
+
+
+def test_the_findings_across_data_sets_are_those_of_the_tables(across: dreval.Comparison) -> None:
+    """The overall test with its p, the best and the worst mean rank, and how many pairs the deciding test tells."""
+    said = across.paragraph()
+    deciding = across.pairs[across.pairs["test"] == across.recipe["decided_by"]]
+
+    assert f"{(deciding['p_adjusted'] <= 0.05).sum()} of {len(deciding)} pairs differ" in said
+    for measure in ("trustworthiness", "stress"):
+        rows = across.of(across.standing, measure)
+        ends = [f"{rows['embedding'].iloc[i]} {rows['mean_rank'].iloc[i]:.2f}" for i in (0, -1)]
+        assert f"mean ranks {ends[0]} to {ends[1]}" in said
+        exact = across.of(across.overall, measure).set_index("test").loc["friedman_exact"]
+        p = "< .001" if exact["p_value"] < 0.001 else f"= {exact['p_value']:.3f}".replace("0.", ".")
+        assert f"Friedman test {exact['p_kind']} p {p}" in said
+
+
+def test_the_methods_say_what_the_recipe_has(full: dreval.Results) -> None:
+    """Numbers of embeddings, points and permutations, k, metric, seed, level, adjustment and version."""
+    said = full.paragraph("methods")
+    table, recipe = full.tidy(), full.recipe
+
+    for part in (
+        f"3 embeddings (pca, mds and noise) of {recipe['n']} points in {recipe['p']} dimensions",
+        f"dreval {recipe['versions']['dreval']}",
+        "Principal component analysis (Jolliffe, 2002) and Classical multidimensional scaling (Torgerson, 1952)",
+        "Trustworthiness (Venna and Kaski, 2001)",
+        f"k = {recipe['n_neighbors'][0]}, Euclidean distances in the data, random seed {recipe['random_state']}",
+        f"Intervals ({100 * recipe['conf_level']:g} %)",
+        f"{table['n_resamples'].max()} permutations (Phipson and Smyth, 2010) and Holm's adjustment (Holm, 1979)",
+        "multiple comparisons with the best (Hsu, 1981)",
+    ):
+        assert part in said, part
+    anchored = dreval.Evaluation(X, {"a": X[:, :2]}, anchors=30, random_state=7, metric="cosine").run("stress", None)
+    other = anchored.paragraph("methods")
+    assert "cosine distances in the data, 30 anchors drawn at random, random seed 7" in other
+    assert "permutations" not in other
+    assert "Best sets" not in other
+
+
+def test_the_methods_of_a_comparison_name_its_tests(full: dreval.Results, across: dreval.Comparison) -> None:
+    """The standard error, level and adjustment; across data sets every test, the one that decides, and the rope."""
+    within = full.compare(alpha=0.1, adjust="benjamini_hochberg", margin={"trustworthiness": 0.25})
+    said, over = within.paragraph("methods"), across.paragraph("methods")
+
+    assert "jackknife standard errors (Efron, 1982; Jaeckel, 1972), at 10 %" in said
+    assert "Benjamini and Hochberg's adjustment (Benjamini and Hochberg, 1995)" in said
+    assert "two one-sided tests (Schuirmann, 1987), with margin 0.25" in said
+    assert "3 embeddings on 10 data sets" in over
+    assert "Wilcoxon signed-rank tests (Wilcoxon, 1945; Hodges and Lehmann, 1963)" in over
+    assert "Differences are called by Wilcoxon signed-rank tests." in over
+    assert "Differences below 0.1 count as none." in over
+
+
+def test_up_to_ten_measures_are_named() -> None:
+    """The others are counted."""
+    some = dreval.list_measures()
+    chosen = [name for name in some if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
+    results = evaluation(a=X[:, :2]).run(chosen, None, None)
+    said = " ".join(methods(results, VOICES["text"], 12))
+    ordered = [*dict.fromkeys(results.tidy()["measure"]), *dict.fromkeys(results.curves["measure"])]
+
+    assert len(ordered) == 14
+    assert "4 further measures" in said
+    assert [dreval.card(name).title.split(",")[0] in said for name in ordered] == [True] * 10 + [False] * 4
+
+
+@pytest.mark.parametrize("kind", ["results", "within", "across"])
+def test_every_work_that_is_cited_is_listed(
+    kind: str, full: dreval.Results, across: dreval.Comparison, request: pytest.FixtureRequest
+) -> None:
+    """Keys of the LaTeX paragraph are entries of BibTeX, which a parser of others reads; names stand in the text."""
+    record: Any = {"results": full, "within": full.compare(), "across": across}[kind]
+    entries = parse_string(record.bibtex(), "bibtex").entries
+    latex, text = record.paragraph("methods", "latex"), record.paragraph("methods")
+    keys = {key for some in re.findall(r"\\cite\{([^}]+)\}", latex) for key in some.split(",")}
+
+    assert keys <= set(entries.keys())
+    assert len(keys) > 4
+    assert list(entries.keys()) == sorted(entries.keys())
+    assert record.bibtex().count("\n@") + 1 == len(entries)
+    assert all(f"{reference(key).names}, {reference(key).year}" in text for key in keys - {"dreval"})
+    assert dreval.__version__ in entries["dreval"].fields["note"]
+
+
+def test_bibtex_has_what_was_used_and_nothing_else(full: dreval.Results) -> None:
+    """Works of measures, curves, tests, intervals, adjustment, best set and bundled methods."""
+    cards = [dreval.card(name) for name in ("trustworthiness", "procrustes_rc", "q_nx", "hsic")]
+    cards += [dreval.card("pca"), dreval.card("classical_mds")]
+    wanted = {key for card in cards for key in card.works}
+    wanted |= {"dreval", "efron1982", "jaeckel1972", "hsu1981", "holm1979", "phipson2010"}
+    plain = evaluation(a=X[:, :2]).run("stress", None, None)
+
+    assert set(re.findall(r"^@\w+\{(\w+),", full.bibtex(), re.M)) == wanted
+    assert set(re.findall(r"^@\w+\{(\w+),", plain.bibtex(), re.M)) == {"dreval", "kruskal1964", "espadoto2021"}
+
+
+def test_a_class_of_others_with_a_known_name_is_not_cited() -> None:
+    """An estimator is one of the package where its parameters are, too."""
+
+    class PCA:
+        def __init__(self, n_components: int = 2, whiten: bool = False) -> None:
+            self.n_components, self.whiten = n_components, whiten
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            return {"n_components": self.n_components, "whiten": self.whiten}
+
+        def fit_transform(self, X: Any, y: Any = None) -> Any:
+            return np.asarray(X)[:, : self.n_components]
+
+    results = evaluation(other=PCA()).run("stress", None, None)
+
+    assert "jolliffe2002" not in results.bibtex()
+    assert "Embeddings were made" not in results.paragraph("methods")
+
+
+def test_names_are_no_markup() -> None:
+    """Names with signs of LaTeX and Markdown, in both paragraphs."""
+    results = evaluation(**{"50%_a&b": X[:, :2], "*c*": X[:, 1:3]}).run("trustworthiness", None)
+
+    for part in PARTS:
+        assert r"50\%\_a\&b" in results.paragraph(part, "latex")
+        assert r"50%\_a&amp;b" in results.paragraph(part, "markdown")
+    assert r"\texttt{compare().tidy()}" in results.paragraph(format="latex")
+    assert "*k* = 5" in results.paragraph("methods", "markdown")
+
+
+def test_an_unknown_part_names_the_known_ones(full: dreval.Results) -> None:
+    """The error says what there is."""
+    with pytest.raises(DrevalError, match="results"):
+        full.paragraph("result")
+    with pytest.raises(DrevalError, match="methods"):
+        full.compare().paragraph("latex")
+
+
+@pytest.mark.debian
+def test_latex_and_bibtex_take_it(full: dreval.Results, across: dreval.Comparison, tmp_path: Path) -> None:
+    """A document with all paragraphs and their list of works: no error, and no citation is undefined."""
+    records = (full, full.compare(), across)
+    body = "\n\n".join(record.paragraph(part, "latex") for record in records for part in PARTS)
+    entries = {block for record in records for block in record.bibtex().strip().split("\n\n")}
+    (tmp_path / "works.bib").write_text("\n\n".join(sorted(entries)), encoding="utf-8")
+    head = r"\documentclass{article}\begin{document}\sloppy"
+    (tmp_path / "a.tex").write_text(
+        f"{head}\n{body}\n\\bibliographystyle{{plain}}\\bibliography{{works}}\\end{{document}}\n", encoding="utf-8"
+    )
+    latex = [shutil.which("pdflatex") or "pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a"]
+    for command in (latex, ["bibtex", "a"], latex, latex):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+        assert done.returncode == 0, done.stdout[-2000:]
+
+    assert "undefined" not in (tmp_path / "a.log").read_text("utf-8", errors="replace")
+    assert (tmp_path / "a.bbl").read_text("utf-8").count(r"\bibitem") >= 15

@@ -1,0 +1,374 @@
+"""Every statement is recomputed from the rows it rests on, by rules written here a second time."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_cases import make_results, measure_row, readings, simulated_results
+
+import dreval
+from dreval.registry import MEASURES
+from dreval.report.reading import read_results
+from dreval.report.render.markup import plain_symbols, sentence
+from dreval.report.statements import (
+    BEST,
+    CHANCE,
+    FAILED,
+    FAILS,
+    HOLDS,
+    MISSING,
+    MOSTLY,
+    NONE,
+    OPEN,
+    SPLIT,
+    STANDS,
+    TIED,
+    findings,
+    grade_words,
+    missing_of,
+    shared,
+    shared_lines,
+    standing_of,
+    statements_of,
+    verdict,
+)
+
+NAMES = re.compile("\u2068(.*?)\u2069")
+NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:e[-+−]\d+)?")
+GRADES = (HOLDS, MOSTLY, FAILS, CHANCE, OPEN)
+
+
+def graded(row):
+    """How the value of a row of the table counts, from the row and the card alone."""
+    card = MEASURES.card(row["measure"])
+    ends = [row["value"]] + ([] if math.isnan(row["worst"]) else [row["worst"], row["best"]])
+    side = 1.0 if card.direction == "higher" else -1.0
+    perfect = card.bounds[1] if side > 0 else card.bounds[0]
+    found = set()
+    for end in ends:
+        edge = end - row["value"] + (row["conf_low"] if side > 0 else row["conf_high"])
+        reached = end if math.isnan(edge) else edge
+        if side * min(side * reached, side * end) * side <= side * row["chance"] * 1.0:
+            found.add(CHANCE)
+            continue
+        way = (end - row["chance"]) / (perfect - row["chance"]) if math.isfinite(perfect) else math.nan
+        fails, holds = card.grades
+        between = MOSTLY if len(card.says) != 2 else ""
+        found.add("" if math.isnan(way) else FAILS if way < fails else HOLDS if way >= holds else between)
+    return found.pop() if len(found) == 1 else OPEN
+
+
+def recompute(statement, results):
+    """Check one statement against the rows it names."""
+    table = results.table[results.table["test"] == ""].set_index(["measure", "parameters", "embedding"])
+    text = sentence(statement.text)
+    rows = [{**table.loc[key].to_dict(), "measure": key[0], "embedding": key[2]} for key in statement.rows]
+    if statement.kind in GRADES:
+        kinds = {graded(row) for row in rows}
+        assert kinds == {statement.kind}, (text, kinds)
+        if len({row["embedding"] for row in rows}) == 1:
+            for row in rows:
+                numbers = [float(one.replace("−", "-").replace(",", "")) for one in re.findall(NUMBER, text)]
+                ends = [row["value"]] if statement.kind != OPEN else [row["worst"], row["best"]]
+                for end in ends:
+                    near = min(min(abs(end - one), abs(100 * end - one) / 100) for one in numbers)
+                    assert near <= (0.01 if " than " in text else 0.0051), (text, end)
+        if statement.kind not in (CHANCE, OPEN):
+            says = {MEASURES.card(row["measure"]).says for row in rows}
+            place = {HOLDS: 0, MOSTLY: 1, FAILS: -1}[statement.kind]
+            assert all(not one or one[place].lower() in text.lower() for one in says)
+    elif statement.kind in (BEST, NONE, SPLIT, STANDS):
+        if not rows:
+            assert results.table["conf_low"].isna().all()
+            return
+        check_best(statement, results)
+    elif statement.kind == TIED:
+        for measure in {row["measure"] for row in rows}:
+            mine = [row for row in rows if row["measure"] == measure]
+            spans = [
+                (np.nanmin([r["value"], r["worst"], r["best"]]), np.nanmax([r["value"], r["worst"], r["best"]]))
+                for r in mine
+            ]
+            high = MEASURES.card(measure).direction == "higher"
+            top = max(range(len(mine)), key=lambda i: (1 if high else -1) * mine[i]["value"])
+            meets = [low <= spans[top][1] and spans[top][0] <= end for i, (low, end) in enumerate(spans) if i != top]
+            assert any(meets)
+    elif statement.kind == MISSING:
+        assert all(math.isnan(row["value"]) for row in rows)
+        assert all(row["note"] in text for row in rows)
+    else:
+        assert statement.kind == FAILED
+
+
+def best_sets(results, keys):
+    """The best set of each measure and setting, from ``ranking`` where there are intervals, else by value."""
+    found = {}
+    table = results.table[results.table["test"] == ""]
+    for measure, parameters in dict.fromkeys(key[:2] for key in keys):
+        rows = table[(table["measure"] == measure) & (table["parameters"] == parameters) & table["value"].notna()]
+        if rows["conf_low"].notna().any():
+            ranks = results.ranking(measure)
+            ranks = ranks[ranks["parameters"] == parameters]
+            found[measure, parameters] = set(ranks.loc[ranks["in_best_set"].fillna(False), "embedding"])
+        else:
+            sign = 1 if MEASURES.card(measure).direction == "higher" else -1
+            top = (sign * rows["value"]).max()
+            found[measure, parameters] = set(rows.loc[(sign * rows["value"] - top).abs() < 0.0006, "embedding"])
+    return found
+
+
+def check_best(statement, results):
+    """Who is called best is in the best sets, and alone where the words say so."""
+    alive = {name for name, Y in results.embeddings.items() if not (Y == Y[:1]).all()}
+    sets = {key: some & alive for key, some in best_sets(results, statement.rows).items()}
+    text = sentence(statement.text)
+    if statement.kind == STANDS:
+        name = next(name for name in results.names if standing_of(read_results(results), name) == statement)
+        alone = sum(one == {name} for one in sets.values())
+        among = sum(name in one and len(one) > 1 for one in sets.values())
+        words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+        if len(sets) == 1 and "value" not in text:
+            assert text == (
+                "Best."
+                if alone
+                else "Not distinguishable from the best."
+                if among
+                else "Significantly behind the best."
+            )
+            return
+        assert (
+            f"of {words[len(sets)]} measures" in text or f"all {words[len(sets)]} measures" in text or "value" in text
+        )
+        for count, said in ((alone, f"est by {words[alone]} "), (among, f"from the best by {words[among]} ")):
+            if "value" not in text:
+                assert (said in f"{text[:-1]} of") == bool(count), (text, alone, among)
+        assert ("behind" in text) == (alone == among == 0 and "value" not in text)
+        return
+    common = set.intersection(*sets.values())
+    named = set(NAMES.findall(statement.text.partition(" next ")[0]))
+    more = re.search(r"and (\d+|\w+) more", text)
+    if statement.kind == BEST:
+        assert named <= common
+        assert len(common) == len(named) + (int(more[1]) if more else 0)
+        clear = all(len(one) == 1 for one in sets.values())
+        assert clear == ("among the best" not in text)
+        untested = results.table["conf_low"].isna().all()
+        assert not clear or untested == ("has the best value" in text)
+    elif statement.kind == NONE:
+        assert not named or "intervals" in text
+    else:
+        assert not common
+        assert named <= set.union(*sets.values())
+
+
+@pytest.fixture(scope="module")
+def real():
+    """Results of real evaluations: ties and duplicates, labels, and embeddings that are good, alike and noise."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(90, 4)) * [4, 3, 1, 1], 1)
+    X[:9] = X[9:18]
+    labels = (X[:, 0] > 0).astype(int)
+    made = {"pca": "pca", "near": X[:, :2] + 0.1 * rng.normal(size=(90, 2)), "noise": rng.normal(size=(90, 2))}
+    made |= {"grid": np.round(X[:, :2] / 3), "point": np.zeros((90, 2))}
+    full = dreval.Evaluation(X, made, labels=labels, n_neighbors=8, random_state=0).run(tests=None)
+    few = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=8, random_state=0).run(["stress", "trustworthiness"], None)
+    bare = dreval.Evaluation(X, made, labels=labels, n_neighbors=[5, 15]).run(["continuity", "silhouette"], None, None)
+    ours = ["jaccard", "kmeans_ari", "distance_consistency", "mrre_false", "sammon_stress", "k_max"]
+    more = dreval.Evaluation(X, made, labels=labels, n_neighbors=8, random_state=0).run(ours, None)
+    return {"full": full, "one": few, "bare": bare, "more": more}
+
+
+def statements(results):
+    """All that is said of a result."""
+    reading = read_results(results)
+    said = [*verdict(reading), *shared(reading)]
+    for name in reading.names:
+        said += [standing_of(reading, name), *statements_of(reading, name), *missing_of(reading, name)]
+    return [one for one in said if one.text]
+
+
+@pytest.mark.parametrize("which", ["full", "one", "bare", "more"])
+def test_every_statement_of_a_real_result_is_recomputed_from_its_rows(real, which):
+    """Grades from value, interval, ties, chance and card; who is best from ``ranking``; what is missing."""
+    said = statements(real[which])
+
+    assert len(said) >= 2
+    for one in said:
+        assert one.rows or one.kind in (FAILED, NONE)
+        recompute(one, real[which])
+    if which == "full":
+        assert {BEST, STANDS, FAILED, FAILS} <= {one.kind for one in said}
+
+
+@given(readings())
+def test_every_statement_of_any_values_is_recomputed_from_its_rows(reading):
+    """The same for any values; nothing prints as nan."""
+    for one in statements(reading.results):
+        if one.kind not in (BEST, NONE, SPLIT, STANDS):
+            recompute(one, reading.results)
+        assert "nan" not in one.text.split()
+
+
+@given(readings())
+def test_what_all_share_is_on_no_card_and_the_rest_is_on_its_own(reading):
+    """A card and the shared statements together rest on the rows of all that is said of an embedding, each once."""
+    alike = shared(reading)
+    told = [row for one in alike for row in one.rows]
+    for name in reading.computed:
+        mine = [row for one in statements_of(reading, name, without=alike) for row in one.rows]
+        every = [row for one in statements_of(reading, name) for row in one.rows]
+        assert sorted(mine + [row for row in told if row[2] == name]) == sorted(every)
+    assert not alike or len(reading.computed) > 1
+
+
+def test_members_of_a_best_set_have_equal_words():
+    """Two copies with a little noise between them are both called not distinguishable, whoever has the better value."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 5)) * [4, 3, 1, 1, 1]
+    made = {f"copy {i}": X[:, :2] + 0.02 * rng.normal(size=(80, 2)) for i in range(3)} | {"noise": X[::-1, 3:]}
+    results = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
+    reading = read_results(results)
+    words = {name: standing_of(reading, name).text for name in reading.names}
+
+    assert words["copy 0"] == words["copy 1"] == words["copy 2"]
+    assert words["copy 0"] == "Not distinguishable from the best by two of two measures."
+    assert words["noise"] == "Significantly behind the best by all two measures."
+    (said,) = findings(reading)
+    assert sentence(said.text).startswith("copy 0, copy 1 and copy 2 are among the best at keeping neighbors by both")
+
+
+def test_an_order_that_ties_can_turn_is_not_called():
+    """The best value is not called best where another order of equal distances puts it behind."""
+
+    def said(worst):
+        rows = [
+            measure_row("a", "neighborhood_overlap", "n_neighbors=15", 0.24, 0.1, worst=worst, best=0.6),
+            measure_row("b", "neighborhood_overlap", "n_neighbors=15", 0.05, 0.1),
+        ]
+        results = make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})
+        return [sentence(one.text) for one in verdict(read_results(results))]
+
+    assert said(0.01)[0] == "Equal distances leave open which embedding is best at keeping neighbors by Q."
+    assert said(0.2)[0] == (
+        "a has the best value at keeping neighbors (24 % of the 15 nearest are kept; next b 5 %; chance level 10 %)."
+    )
+
+
+def test_measures_that_disagree_are_said_to():
+    """Where no embedding is best by all measures of a goal, each is named with its own."""
+    values = {"trustworthiness": (0.9, 0.8), "continuity": (0.8, 0.9)}
+    rows = [
+        measure_row(name, measure, "n_neighbors=15", value, 0.5)
+        for measure, both in values.items()
+        for name, value in zip("ab", both, strict=True)
+    ]
+    said = findings(read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "ab"})))[0]
+
+    assert said.kind == SPLIT
+    assert sentence(said.text) == (
+        "Measures disagree on which is best at keeping neighbors: a by trustworthiness; b by continuity."
+    )
+
+
+@given(st.tuples(*[st.floats(0, 1)] * 3), st.floats(0, 0.9))
+def test_a_grade_holds_for_every_order_of_equal_distances(values, chance):
+    """Where worst and best count otherwise than the value, it is called open, with both ends."""
+    worst, value, best = sorted(values)
+    row = measure_row("a", "trustworthiness", "n_neighbors=5", value, chance, worst=worst, best=best)
+    results = make_results([row], {"a": np.eye(5)[:, :2]})
+    said = statements_of(read_results(results), "a")
+    table = results.table.iloc[0]
+    whole = [value, chance, worst, best]
+
+    assert [one.kind for one in said] == (
+        [] if min(whole) > 1 - 1e-9 else [graded({**table, "measure": "trustworthiness"})]
+    )
+
+
+def test_words_of_a_measure_come_from_its_card():
+    """Of every measure with grades: a perfect value holds, one near chance fails, in the sentences of the card."""
+    for card in MEASURES.cards():
+        if card.direction not in ("higher", "lower") or card.curve or card.level == "algorithm":
+            continue
+        perfect = card.bounds[1] if card.direction == "higher" else card.bounds[0]
+        if not math.isfinite(perfect):
+            continue
+        chance = perfect - 0.5 if card.direction == "higher" else perfect + 0.5
+        for share, place in ((0.99, 0), (0.05, -1)):
+            row = measure_row("a", card.name, "n_neighbors=15", chance + share * (perfect - chance), chance)
+            (said,) = statements_of(read_results(make_results([row], {"a": np.eye(5)[:, :2]})), "a")
+            assert said.kind == (HOLDS if place == 0 else FAILS)
+            start = card.says[place] if card.says else card.title
+            assert said.text.startswith(start), said.text
+
+
+def test_measures_that_say_the_same_are_one_sentence():
+    """Both correlations of distances speak in one sentence, with both values."""
+    rows = [
+        measure_row("a", name, "", value, 0.0)
+        for name, value in (("spearman_distance", 0.3), ("pearson_distance", 0.2))
+    ]
+    said = [
+        plain_symbols(one.text) for one in statements_of(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})), "a")
+    ]
+
+    assert said == ["Do not read distances between groups (ρ_D\u00a00.300, r_D\u00a00.200)."]
+
+
+def test_perfect_values_that_chance_reaches_too_are_no_reproach():
+    """Where an unrelated embedding is perfect as well, a perfect value is neither praised nor said to be chance."""
+
+    def kinds(value):
+        rows = [measure_row("a", "label_continuity", "", value, 1.0)]
+        return [one.kind for one in statements_of(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})), "a")]
+
+    assert kinds(1.0) == []
+    assert kinds(0.9) == [CHANCE]
+
+
+def test_failures_and_points_in_one_place_are_said_plainly():
+    """Nothing else is said of them, and they count for nothing."""
+    reading = read_results(simulated_results(("a", "b"), failed={"broken": "no memory"}))
+    assert [sentence(one.text) for one in statements_of(reading, "broken")] == ["Could not be computed: no memory"]
+    assert standing_of(reading, "broken").text == ""
+
+    row = measure_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)
+    (said,) = statements_of(read_results(make_results([row], {"a": np.ones((6, 2))})), "a")
+    assert said.text == "All points lie in one place: this embedding shows nothing of the data."
+
+
+def test_without_tests_nothing_is_called_significant():
+    """The best values are named, and that nothing was tested is said once."""
+    reading = read_results(simulated_results(intervals=False))
+    said = " ".join(
+        sentence(one.text) for one in [*verdict(reading), *(standing_of(reading, n) for n in reading.names)]
+    )
+
+    assert "ignificant" not in said
+    assert said.count("These are values without intervals") == 1
+    assert standing_of(reading, "tsne").text == "Best value by six of six measures."
+    assert standing_of(reading, "pca").text == "Best value by none of six measures."
+
+
+def test_the_glossary_holds_the_grades_of_the_cards():
+    """Each pair of grades stands once, with the symbols of the measures that go by it."""
+    said = dict(grade_words(read_results(simulated_results())))["sentences"]
+
+    assert "from 90 % on for the good sentence, and below 80 % for the poor one (T, C)" in said
+    assert "from 50 % on for the good sentence, and below 50 % for the poor one (Q)" in said
+
+
+def test_shared_lines_name_all_measures_and_no_embedding():
+    """What all have in common stands in one sentence for the good and one for the poor."""
+    rows = [measure_row(n, "continuity", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.97), ("b", 0.98), ("c", 0.96))]
+    rows += [measure_row(n, "procrustes_rc", "n_neighbors=15", 0.8, 0.9) for n in "abc"]
+    reading = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
+    good, poor = shared_lines(reading)
+
+    assert good.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
+    assert poor.text == "All three embeddings: neighborhoods lose their shape (R_C)."
