@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,32 @@ from dreval.report.contents.comparison import (
     letter_words,
     outcomes,
 )
-from dreval.report.contents.page import measure_words_of
-from dreval.report.contents.pairs import ABSENT, HeatCell, pair_rows, posterior_rows, rank_lines
+from dreval.report.contents.page import ending, measure_words_of
+from dreval.report.contents.pairs import pairs_sheet, posterior_sheet, rank_rows
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.contents.text import comparison_text
+from dreval.report.document import (
+    ABSENT,
+    Cell,
+    Details,
+    Group,
+    Head,
+    Paragraph,
+    Part,
+    Report,
+    Scroll,
+    Section,
+    Sheet,
+    Table,
+    Word,
+)
+from dreval.report.document import Figure as Drawn
 from dreval.report.figures.critical_difference import rank_words
 from dreval.report.figures.forest import forest_words, pair_forests
-from dreval.report.page import is_page, page_target, write_page
+from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.reading import BESIDE, Cell, Column, parameter_words
+from dreval.report.reading import BESIDE, Column, parameter_words
+from dreval.report.reading import Cell as Value
+from dreval.report.render.summary import Summary
 
 IN_FILES = {  # kinds of figures with their words, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ",
@@ -81,25 +98,37 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     ...     print(write_comparison(found, f"{folder}/ab.md").read_text("utf-8").splitlines()[0])
     # Comparison of two embeddings of data
     """
-    target = page_target(path)
+    target, beside = page_target(path)
+    return write(target, comparison_report(comparison, title, beside), beside)
+
+
+def comparison_report(comparison: Comparison, title: str | None, beside: Beside | None) -> Report:
+    """Everything that a report says of a comparison, in its order: on a page, or in a text with figures ``beside``."""
     summary = comparison_summary(comparison)
-    settings = [(name.rstrip(":"), value) for name, value in summary.header if value]
-    page = {
-        "title": title if title is not None else _title(comparison),
-        "meta": ", ".join(f"{name} {value}" for name, value in settings),
-        "outcomes": list(outcomes(comparison)),
-        "paragraphs": [measure_paragraph(comparison, name, _voice(target)) for name in comparison.measures],
-        "notes": summary.notes,
-        "call": summary.call,
-        "cautions": list(_cautions(comparison)),
-        "settings": settings,
-        "versions": _versions(comparison),
-    }
-    if is_page(target):
-        return write_page(target, "comparison", {**page, **comparison_page(comparison)})
-    beside = Beside(target)
-    drawn = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
-    return beside.write(comparison_text(page, summary.blocks, summary.title, drawn))
+    settings = [Word(name.rstrip(":"), value) for name, value in summary.header if value]
+    columns = {name: column_of(comparison, name) for name in comparison.measures}
+    answer = [Paragraph(text, "finding") for text in outcomes(comparison)]
+    if beside is None:
+        meta, middle = _meta(comparison), _page(comparison, columns, answer)
+    else:
+        meta = ", ".join(f"{word.term} {word.meaning}" for word in settings)
+        middle = _text(comparison, summary, answer, beside)
+    words = [measure_words_of(column) for column in columns.values()]
+    end = ending(list(_cautions(comparison)), summary.notes, summary.call, settings, _versions(comparison), words)
+    sections = [part for part in (*middle, *end) if part.parts]
+    return Report(
+        title if title is not None else _title(comparison), meta, sections, dict(_versions(comparison))["dreval"]
+    )
+
+
+def _text(comparison: Comparison, summary: Summary, answer: Sequence[Paragraph], beside: Beside) -> Iterator[Section]:
+    """The sections of a text before what does not follow: a paragraph for each measure, figures, and every number."""
+    voice = "latex" if beside.tex else "markdown"
+    said = [Paragraph(measure_paragraph(comparison, name, voice), written=True) for name in comparison.measures]
+    yield Section("", [*answer, *said])
+    yield Section("Figures", [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)])
+    tables = [Table(block, block.title or summary.title, block.title or "table") for block in summary.blocks]
+    yield Section("Every number", tables)
 
 
 def _title(comparison: Comparison) -> str:
@@ -109,10 +138,6 @@ def _title(comparison: Comparison) -> str:
     over = max((len(family.cells) for family in comparison.families.values()), default=0)
     where = f" on {in_words(over)} data sets" if over else f" of {data}" if data else ""
     return f"Comparison of {in_words(count)} embeddings{where}"
-
-
-def _voice(target: Path) -> str:
-    return {".md": "markdown", ".tex": "latex"}.get(target.suffix.lower(), "text")
 
 
 def _versions(comparison: Comparison) -> list[tuple[str, str]]:
@@ -153,38 +178,53 @@ FIGURES: dict[bool, tuple[str, str, dict[str, bool]]] = {
 MAX_FIGURES = 12
 
 
-def comparison_page(found: Comparison) -> dict[str, Any]:
-    """The parts of the page that a text does not have, by the names of its template."""
-    columns = {name: column_of(found, name) for name in found.measures}
+def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Paragraph]) -> Iterator[Section]:
+    """The sections of a page before what does not follow."""
     names = list(dict.fromkeys(found.standing["embedding"]))
-    posterior = posterior_rows(found)
     across, forests = bool(found.families), pair_forests(found)
-    lines = rank_lines(found, found.measures, names) if across else _value_lines(found, columns, names)
-    parts = list(_parts(found, columns, drawn=not forests))
-    return {
-        "meta": _meta(found),
-        "across": across,
-        "standing": {
-            "heads": [{"title": column.title, "below": _below(column)} for column in columns.values()],
-            "lines": lines,
-            "said": list(outcomes(found)),
-            "letters": letter_words(found),
-        },
-        "parts": parts,
-        "overall": _overall(found, columns),
-        "pairs": (rows := pair_rows(found)),
-        "more_pairs": len(found.pairs) - len(rows) - len(posterior),
-        "posterior": posterior,
-        "rope": f"{found.recipe['rope'] or 0:g}",
-        "forests": forests,
-        "marks": _marks(found, forests) if forests or any(part["figure"] for part in parts) else "",
-        "glossary": [measure_words_of(column) for column in columns.values()],
-    }
+    rows = rank_rows(found, found.measures, names) if across else _value_rows(found, columns, names)
+    what = "Mean ranks" if across else "Values"
+    order = "Mean rank over the data sets, 1 being the best" if across else what
+    read = f"{order}; ● the best of a column, a stronger shade is better. {letter_words(found)}"
+    heads = [Head("Embedding", words=True), *(Head(one.title, below=_below(one)) for one in columns.values())]
+    sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat")
+    yield Section("Who is ahead", [*answer, Paragraph(read.strip(), "note"), sheet], "ahead", "Ahead")
+    yield Section("Is there any difference?", _overall(found, columns), "any", "Any difference")
+    parts = list(_measures(found, columns, drawn=not forests.figures))
+    marks = _marks(found, bool(forests.figures)) if forests.figures or any(figure for _, figure in parts) else ""
+    read_first: list[Part] = [Paragraph(marks, "note")] if marks else []
+    read_first += [forests] if forests.figures else []
+    each = Group([Group([part]) for part, _ in parts], "beside")
+    yield Section("Measure by measure", [*read_first, each], "measures", "Measures")
+    yield from _pairs(found)
 
 
-def _marks(found: Comparison, forests: Sequence[Any]) -> str:
+def _pairs(found: Comparison) -> Iterator[Section]:
+    """The tables of pairs: tests, and posterior probabilities."""
+    sheet = pairs_sheet(found, "One row for each measure, pair and test")
+    posterior = posterior_sheet(found, "One row for each measure and pair")
+    shown = sum(len(one.rows) for one in (sheet, posterior) if one)
+    more = len(found.pairs) - shown
+    said = f"The pairs with the best embedding by each measure; {more:,} more rows are in tidy(). " if more else ""
+    said += "A positive advantage says that the first is better, whichever way the measure points."
+    if found.families:
+        said += (
+            " It is a difference of mean ranks for Nemenyi, the Hodges-Lehmann estimate for Wilcoxon (the median of "
+            "the averages of any two differences), and their mean for the mixed model."
+        )
+    title = "Pairs with the best embedding" if more else "Every pair"
+    yield Section(title, [Paragraph(said, "note"), sheet] if sheet else [], "pairs", "Pairs")
+    by = (
+        "Posterior probabilities by the Bayesian signed-rank test: that the first is better by more than "
+        f"{found.recipe['rope'] or 0:g}, that they differ by less, and that the second is better by more."
+    )
+    probable = [Paragraph(by, "note"), posterior] if posterior else []
+    yield Section("How probable is a difference that counts?", probable, "posterior", "Probabilities")
+
+
+def _marks(found: Comparison, forests: bool) -> str:
     """What the marks and colors of the figures mean, once for all of them."""
-    marks = rank_words(found) if found.families else forest_words(found, bool(forests))
+    marks = rank_words(found) if found.families else forest_words(found, forests)
     many = found.standing["embedding"].nunique() > BESIDE
     return f"{marks} {'In color: the first eight by mean rank; the others are gray.' if many else ''}".rstrip()
 
@@ -202,36 +242,41 @@ def _below(column: Column) -> str:
     return ", ".join(filter(None, [parameter_words(column.parameters), "" if column.higher else column.better_words]))
 
 
-def _value_lines(found: Comparison, columns: dict[str, Column], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Values on one data set: a line for each embedding, with a cell and its letters for each measure."""
+def _value_rows(found: Comparison, columns: Mapping[str, Column], names: Sequence[str]) -> list[list[Cell]]:
+    """Values on one data set: a row for each embedding, with a cell and its letters for each measure."""
     letters = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
     return [
-        {"method": one, "cells": [_value_cell(c, one, letters[name].get(one, "")) for name, c in columns.items()]}
+        [Cell(one, "name", heads=True), *(_value(c, one, letters[name].get(one, "")) for name, c in columns.items())]
         for one in names
     ]
 
 
-def _value_cell(column: Column, name: str, letters: str) -> HeatCell:
+def _value(column: Column, name: str, letters: str) -> Cell:
     """One value as it is printed."""
     if name not in column.values:
-        return HeatCell()
+        return Cell()
     text, shade = column.shown(column.values[name]), round(column.shade(name), 3)
-    return HeatCell(text, letters=str(letters), best=name in column.leaders, shade=shade)
+    return Cell(text, small=[str(letters)], best=name in column.leaders, shade=shade)
 
 
-def _parts(found: Comparison, columns: dict[str, Column], drawn: bool) -> Iterator[dict[str, Any]]:
-    """One part for each measure: its words, its figure and, over data sets, its values."""
+def _measures(found: Comparison, columns: Mapping[str, Column], drawn: bool) -> Iterator[tuple[Section, bool]]:
+    """What is said of each measure: its question, its figure, its words and, over data sets, its values."""
     for number, (name, column) in enumerate(columns.items()):
-        family = found.families.get(name)
-        yield {
-            "title": column.title,
-            "below": _below(column),
-            "question": column.question,
-            "words": measure_paragraph(found, name),
-            "figure": _figure(found, name, column, number) if drawn and number < MAX_FIGURES else "",
-            "methods": family.names if family is not None else [],
-            "lines": _dataset_lines(column, family.cells) if family is not None else [],
-        }
+        family, below = found.families.get(name), _below(column)
+        svg = _figure(found, name, column, number) if drawn and number < MAX_FIGURES else ""
+        parts: list[Part] = [Paragraph(column.question, "note")]
+        if svg:
+            label = f"Figure of {', '.join(filter(None, [column.title, below]))}"
+            parts.append(Scroll(Drawn(svg), label, "cd" if found.families else "forests"))
+        said = Paragraph(measure_paragraph(found, name), "said")
+        parts.append(Details("In words", [said], about=f"on {column.title}"))
+        if family is not None:
+            rows = list(_dataset_rows(column, family.cells))
+            heads = [Head("Data set", words=True), *(Head(one, is_name=True) for one in family.names)]
+            label = f"Values of {', '.join(filter(None, [column.title, below]))}"
+            sheet = Sheet("Data sets down, embeddings across", heads, rows, label, "heat")
+            parts.append(Details("Every data set", [sheet], about=f"by {column.title}"))
+        yield Section(column.title, parts, below=below), bool(svg)
 
 
 def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
@@ -244,33 +289,32 @@ def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
     return inline_svg(figure, f"c{number}", f"{words} by {column.named}")
 
 
-def _dataset_lines(column: Column, cells: pd.DataFrame) -> list[dict[str, Any]]:
-    """One line for each data set, shaded from its worst to its best."""
-    lines = []
+def _dataset_rows(column: Column, cells: pd.DataFrame) -> Iterator[list[Cell]]:
+    """One row for each data set, shaded from its worst to its best."""
     for dataset, values in cells.iterrows():
-        own = replace(column, cells={str(name): Cell(float(value)) for name, value in values.items()})
-        made = [_value_cell(own, str(name), "") for name in cells.columns]
-        lines.append({"dataset": dataset, "cells": made})
-    return lines
+        own = replace(column, cells={str(name): Value(float(value)) for name, value in values.items()})
+        yield [Cell(str(dataset), "name", heads=True), *(_value(own, str(name), "") for name in cells.columns)]
 
 
-def _overall(found: Comparison, columns: dict[str, Column]) -> list[dict[str, str]]:
+def _overall(found: Comparison, columns: Mapping[str, Column]) -> list[Part]:
     """Tests of any difference, one row for each measure and test."""
     rows = []
     for name, column in columns.items():
         for row in found.of(found.overall, name).to_dict("records"):
             degrees = ", ".join(f"{row[key]:g}" for key in ("df", "df_denominator") if row[key] == row[key])
-            value = float(row["statistic"])
+            value, p = float(row["statistic"]), float(row["p_value"])
+            said = ", ".join(filter(None, [column.title, parameter_words(column.parameters)]))
             rows.append(
-                {
-                    "measure": ", ".join(filter(None, [column.title, parameter_words(column.parameters)])),
-                    "test": OVERALL_TITLES[row["test"]],
-                    "n": f"{int(row['n'])}",
-                    "value": ABSENT if math.isnan(value) else fixed(value, 2),
-                    "df": degrees,
-                    "p": probability(float(row["p_value"])),
-                    "p_sort": "" if math.isnan(row["p_value"]) else repr(float(row["p_value"])),
-                    "note": row["note"],
-                }
+                [
+                    Cell(said, "words", heads=True),
+                    Cell(OVERALL_TITLES[row["test"]], "words"),
+                    Cell(f"{int(row['n'])}", "number"),
+                    Cell(ABSENT if math.isnan(value) else fixed(value, 2)),
+                    Cell(degrees, "number"),
+                    Cell(probability(p), "number", sort="" if math.isnan(p) else repr(p)),
+                    Cell(row["note"], "note"),
+                ]
             )
-    return rows
+    heads = [Head("Measure", words=True), Head("Test", words=True), Head("Data sets"), Head("Statistic"), Head("df")]
+    heads += [Head("p"), Head("Note", words=True)]
+    return [Sheet("One row for each measure and test", heads, rows, "Tests of any difference")] if rows else []

@@ -6,10 +6,11 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 from dreval.glossary import spread, terminal_width
-from dreval.report.render.markup import plain_symbols, printable
+from dreval.report.render.markup import marked, plain_symbols, printable
 
 WIDTH = 78
 TERMINAL = 80  # columns, all of which a table may take
@@ -220,27 +221,144 @@ class Content:
         object.__setattr__(self, "notes", tuple(map(str, self.notes)))
 
 
+ABSENT = "—"  # where there is no value
+
+
+@dataclass(frozen=True)
+class Tag:
+    """An embedding as a page names it: its short name, its color, and its place among all."""
+
+    name: str
+    short: str
+    color: str
+    place: int
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A remark on a cell or a heading, by the letter under which it stands below the table."""
+
+    letter: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a page's table.
+
+    ``kind`` says what its text is: a "value", a plain "number", "words" of ours, a "name" of users, a "pair" of names,
+    an "embedding", a "note", a "reason" why a row has no values, or a "state" in soft print. ``small`` stands behind
+    it; ``shade`` runs from 0, the worst, to 1; ``sort`` is what a column is sorted by where that is not the text.
+    """
+
+    text: str = ABSENT
+    kind: str = "value"
+    small: Sequence[str] = ()
+    best: bool = False
+    shade: float = 0.0
+    title: str = ""
+    sort: str | None = None
+    heads: bool = False
+    remark: Remark | None = None
+    ties: str = ""
+    tag: Tag | None = None
+    second: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Head:
+    """The heading of a column: ``words`` stand at the left, numbers at the right."""
+
+    title: str
+    words: bool = False
+    below: str = ""
+    question: str = ""
+    higher: bool | None = None
+    remark: Remark | None = None
+    tag: Tag | None = None
+    is_name: bool = False
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of a page.
+
+    ``look`` is "" for one that is only read and sorted, "main" for the first table, "heat" for a heat map and "turned"
+    for the first table with its measures as rows. ``subjects`` head groups: of columns, or of rows in a turned table.
+    """
+
+    caption: str
+    heads: Sequence[Head]
+    rows: Sequence[Sequence[Cell]]
+    label: str = ""
+    look: str = ""
+    sortable: bool = True
+    wide: bool = True
+    subjects: Sequence[tuple[str, int]] = ()
+    foot: Sequence[Cell] = ()
+    name_width: int = 13
+
+    @property
+    def groups(self) -> list[tuple[str, Sequence[Sequence[Cell]]]]:
+        """The rows below each subject of a turned table; all of them else."""
+        if self.look != "turned" or not self.subjects:
+            return [("", self.rows)]
+        ends = accumulate(count for _, count in self.subjects)
+        return [(name, self.rows[end - count : end]) for (name, count), end in zip(self.subjects, ends, strict=True)]
+
+    @property
+    def table(self) -> Table:
+        """The same table for a text: small print in rows of its own."""
+        rows: list[list[str]] = []
+        for row in self.rows:
+            rows.append([Best(cell.text) if cell.best else cell.text for cell in row])
+            small = [" ".join(filter(None, cell.small)) for cell in row]
+            rows += [list(map(Small, small))] if any(small) else []
+        heads, label = [head.title for head in self.heads], self.label or self.caption
+        return Table(Block("", heads if self.look == "" else ["", *heads[1:]], rows), label, label)
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a report, or a setting: what it means and, of a measure, its formula and where it is from."""
+
+    term: str
+    meaning: str
+    formula: str = ""
+    reference: str = ""
+    is_name: bool = False
+
+
 @dataclass(frozen=True)
 class Paragraph:
-    """Sentences; names of users stand between marks, unless the text is ``written`` in its form already."""
+    """Sentences; names of users stand between marks, unless the text is ``written`` in its form already.
+
+    ``look`` is "finding" for an answer, "note" for how something is read, "said" for a text beside a figure. What a
+    page can do only where its script runs is said by ``scripted``.
+    """
 
     text: str
+    look: str = ""
     written: bool = False
+    scripted: str = ""
 
 
 @dataclass(frozen=True)
 class Items:
-    """A list of sentences."""
+    """A list of sentences; those of a page's list of ``remarks`` have letters."""
 
     items: Sequence[str]
     numbered: bool = False
+    remarks: Sequence[Remark] = ()
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms or settings, each with what is said of it."""
+    """Words or settings, each with what is said of it."""
 
-    pairs: Sequence[tuple[str, str]]
+    words: Sequence[Word]
 
 
 @dataclass(frozen=True)
@@ -260,6 +378,79 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A figure within a page, as SVG, with its title and what stands behind it."""
+
+    svg: str
+    title: str = ""
+    aside: str = ""
+    tag: Tag | None = None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures side by side.
+
+    ``look`` is "curves", "nulls", "forests", "forests lines" or "diagrams"; a row of a wide and of a narrower page has
+    as many as ``columns``.
+    """
+
+    figures: Sequence[Figure]
+    look: str
+    columns: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True)
+class Scroll:
+    """One figure that may be wider than its page."""
+
+    figure: Figure
+    label: str
+    look: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The points of one embedding, and below them the values of a measure where they lie."""
+
+    tag: Tag
+    points: str
+    map: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The panels of a page with their legends, and what a script needs to know of the points."""
+
+    panels: Sequence[Panel]
+    classes: Sequence[tuple[str, str]]
+    scale: Mapping[str, Any] | None
+    points: Mapping[str, Any]
+    aside: str = ""
+    columns: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is said of one embedding: how it stands, what holds and what does not, and what has no value."""
+
+    tag: Tag
+    standing: str
+    good: Sequence[str]
+    poor: Sequence[str]
+    missing: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Cards:
+    """A card for each embedding."""
+
+    cards: Sequence[Card]
+    columns: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Table:
     """A table with its caption, and the name of its file where it has one."""
 
@@ -268,15 +459,66 @@ class Table:
     name: str = ""
 
 
-Part = Paragraph | Items | Terms | Code | Drawing | Table
+@dataclass(frozen=True)
+class Unfold:
+    """A button of a page that shows all rows of the table before it, of which ``shown`` stand there."""
+
+    count: int
+    shown: int
+
+
+@dataclass(frozen=True)
+class Details:
+    """Parts that a reader of a page opens; those for the ``screen`` only are not printed."""
+
+    summary: str
+    parts: Sequence[Part]
+    screen: bool = False
+    opened: bool = False
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parts side by side where there is room."""
+
+    parts: Sequence[Part]
+    look: str = ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it; one without parts is left out."""
+    """A heading with what stands below it; one without parts is left out.
+
+    A page lists those with a ``short`` title at its top; the heading of those with an ``id`` only is for readers who
+    cannot see.
+    """
 
     title: str
-    parts: Sequence[Part | Section]
+    parts: Sequence[Part]
+    id: str = ""
+    short: str = ""
+    below: str = ""
+
+
+Part = (
+    Paragraph
+    | Items
+    | Terms
+    | Code
+    | Drawing
+    | Figure
+    | Figures
+    | Scroll
+    | Maps
+    | Cards
+    | Table
+    | Sheet
+    | Unfold
+    | Details
+    | Group
+    | Section
+)
 
 
 @dataclass(frozen=True)
@@ -286,3 +528,27 @@ class Report:
     title: str
     meta: str
     sections: Sequence[Section]
+    version: str = ""
+
+
+def in_text(parts: Sequence[Part]) -> Iterator[Part]:
+    """The parts as a text has them: paragraphs, lists, code, figures in files, tables and sections."""
+    for part in parts:
+        match part:
+            case Sheet():
+                yield part.table
+            case Details():
+                yield Paragraph(f"{part.summary}.")
+                yield from in_text(part.parts)
+            case Group():
+                yield from in_text(part.parts)
+            case Cards():
+                for card in part.cards:
+                    said = " ".join(filter(None, [card.standing, *card.good, *card.poor, *card.missing]))
+                    yield Section(marked(card.tag.name), [Paragraph(said)])
+            case Section():
+                yield replace(
+                    part, title=", ".join(filter(None, [part.title, part.below])), parts=[*in_text(part.parts)]
+                )
+            case _:
+                yield part

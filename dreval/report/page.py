@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from latex2mathml import exceptions
-from latex2mathml.converter import convert
-from markupsafe import Markup, escape
 
 from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
 from dreval.records.results import Results
 from dreval.records.whole_file import write_whole
-from dreval.report._beside import Beside, check_folder
-from dreval.report._style import (
-    DARK,
-    EMBEDDINGS_DARK,
-    EMBEDDINGS_LIGHT,
-    LIGHT,
-    RAMP,
-    css_variables,
-    embedding_color,
-)
-from dreval.report.contents.page import content
-from dreval.report.contents.text import results_text
-from dreval.report.figures._nulls import add_nulls
-from dreval.report.figures._points import point_figures
-from dreval.report.figures.forest import forest_words, forests
+from dreval.report._beside import Beside
+from dreval.report.contents.page import results_report
+from dreval.report.document import Report
 from dreval.report.reading import read_results
-from dreval.report.render.html import html_sentence
-from dreval.report.render.markup import html_symbols, printable
-
-_NO_FORMULA = (*(one for one in vars(exceptions).values() if isinstance(one, type)), LookupError, ValueError)
-_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
+from dreval.report.render.page import html_page
 
 
 def write_report(results: Results, path: str | Path, title: str | None = None) -> Path:
@@ -78,36 +54,17 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     ...     print(write_report(res, f"{folder}/pca.md").read_text("utf-8").splitlines()[0])
     # Evaluation of one embedding of data
     """
-    target = page_target(path)
-    reading = read_results(results)
-    page = content(results, reading, title)
-    if not is_page(target):
-        beside = Beside(target)
-        return beside.write(results_text(results, reading, page, beside))
-    page.update(point_figures(results, reading))
-    found = page["paired"].found
-    page["forests"] = [] if found is None else forests(found, reading)
-    page["marks"] = forest_words(found, page["forests"][0]["wide"]) if found and page["forests"] else ""
-    colors = css_variables()
-    page["colors"] = {name: colors[embedding_color(reading.named, name)] for name in reading.names}
-    add_nulls(page["test_groups"], results, reading)
-    return write_page(target, "page", page)
+    target, beside = page_target(path)
+    return write(target, results_report(results, read_results(results), title, beside), beside)
 
 
-def is_page(target: Path) -> bool:
-    """Whether a page is written there, with figures in it; else a text with figures beside it."""
-    return target.suffix.lower() == ".html"
+def write(target: Path, report: Report, beside: Beside | None) -> Path:
+    """Write a report as a page, or as a text where something lies beside it."""
+    return write_whole(target, html_page(report)) if beside is None else beside.write(report)
 
 
-def write_page(target: Path, name: str, page: dict[str, Any]) -> Path:
-    """Write a page by the template of that name; the same content gives the same file."""
-    page["variables"] = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    text = _environment().get_template(f"{name}.html.j2").render(page)
-    return write_whole(target, text.rstrip("\n") + "\n")
-
-
-def page_target(path: str | Path) -> Path:
-    """The path, where a report can be written there."""
+def page_target(path: str | Path) -> tuple[Path, Beside | None]:
+    """The path, where a report can be written there, and of a text the folder beside it."""
     target = Path(path)
     if target.suffix.lower() not in REPORT_FORMS:
         *others, last = REPORT_FORMS
@@ -119,71 +76,4 @@ def page_target(path: str | Path) -> Path:
         )
     if target.is_dir():
         raise InputError("path", "must be a file", f"the folder {target}", "Add a file name to it.")
-    if not is_page(target):
-        check_folder(target)
-    return target
-
-
-def _environment() -> Environment:
-    """Templates of this folder; everything that is put into a page is escaped."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "render", encoding="utf-8"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters.update(
-        symbol=_symbol,
-        said=_said,
-        formula=_formula,
-        nobreak=_nobreak,
-        breaks=_breaks,
-        lines=_lines,
-    )
-    return environment
-
-
-def _finalize(value: Any) -> Any:
-    """What is printed holds no control characters."""
-    return value if isinstance(value, Markup) or not isinstance(value, str) else printable(value)
-
-
-def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
-    """Declarations of the colors of a page."""
-    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings)), ("worse", RAMP[0])]
-    return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
-
-
-def _symbol(text: str) -> Markup:
-    """Text in which symbols such as ``R_N,opt`` have their measure set low."""
-    return Markup(html_symbols(str(escape(printable(text)))))
-
-
-def _said(text: str) -> Markup:
-    """A sentence of ours with its names."""
-    return Markup(html_sentence(text))
-
-
-def _formula(text: str) -> Markup:
-    """A formula of a docstring, which browsers set."""
-    try:
-        return Markup(convert(text.rstrip(".,;"), display="block"))
-    except _NO_FORMULA:  # of a measure of somebody else: it is shown as it is
-        return escape(printable(text))
-
-
-def _nobreak(text: str) -> str:
-    """Text whose first space does not break, as in "k = 15"."""
-    return text.replace(" = ", "\u00a0=\u00a0")
-
-
-def _breaks(text: str) -> Markup:
-    """A name that may break behind its underscores and hyphens."""
-    return Markup("<wbr>").join(escape(part) for part in _BREAK.sub("\\1\0", printable(text)).split("\0"))
-
-
-def _lines(value: Any) -> Markup:
-    """Code with its line breaks."""
-    return Markup("\n").join(escape(printable(line)) for line in str(value).splitlines())
+    return target, None if target.suffix.lower() == ".html" else Beside(target)

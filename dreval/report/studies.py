@@ -19,12 +19,27 @@ from dreval.report._beside import Beside
 from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import SHORT, letter_words, outcomes
-from dreval.report.contents.page import measure_words_of
-from dreval.report.contents.pairs import ABSENT, HeatCell, rank_lines
+from dreval.report.contents.page import ending, measure_words_of
+from dreval.report.contents.pairs import rank_rows
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.contents.text import study_text
-from dreval.report.document import Best, Block, Small, format_duration
-from dreval.report.page import is_page, page_target, write_page
+from dreval.report.document import (
+    ABSENT,
+    Cell,
+    Details,
+    Group,
+    Head,
+    Paragraph,
+    Part,
+    Report,
+    Scroll,
+    Section,
+    Sheet,
+    Terms,
+    Word,
+    format_duration,
+)
+from dreval.report.document import Figure as Drawn
+from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison
 from dreval.report.reading import Column, make_column, parameter_words, without
 
@@ -55,32 +70,42 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
     -----
     The file loads nothing. O(cells) time and memory, and one figure for each measure.
     """
-    target = page_target(path)
-    beside = None if is_page(target) else Beside(target)
+    target, beside = page_target(path)
+    return write(target, study_report(study, target.name, title, beside), beside)
+
+
+def study_report(study: Any, name: str, title: str | None, beside: Beside | None) -> Report:
+    """Everything that a report says of a study, in its order: on a page of this name, or in a text."""
     status, recipe, table = study.status(), study.recipe(), read_study_table(study.path)
     reading = read_study(table, recipe)
     found, refused = _compared(table)
-    page = {
-        "title": title if title is not None else study_title(recipe),
-        "meta": study_meta(status, recipe),
-        "standing": _standing(reading, found),
-        "refused": refused,
-        "glossary": [measure_words_of(family.column) for family in reading.families],
-        "parts": list(_parts(reading, found, beside)),
-        "several": any(row["sd"] for family in reading.families for row in family.rows),
-        "states": states(status),
-        "state_names": STATES,
-        "counts": [f"{status.count(state):,} {state}" for state in STATES],
-        "complete": status.complete,
-        "failures": failures(status),
-        "cautions": list(study_cautions(status, recipe, found)),
-        "settings": study_settings(recipe),
-        "datasets": [dataset_row(name, about) for name, about in recipe["datasets"].items()],
-        "methods": [method_row(name, about) for name, about in recipe["methods"].items()],
-        "versions": list(recipe["versions"].items()),
-    }
-    page["call"] = f"dreval.Study.open({study.path.name!r}).report({target.name!r})"
-    return write_page(target, "study", page) if beside is None else beside.write(study_text(page, study_tables(page)))
+    ahead = _ahead(reading, found, "● the best of a column" if beside is None else "the best of a column is bold")
+    if refused:
+        ahead = [Paragraph(f"The methods were not compared across data sets: {refused}.", "note")]
+    several = any(any(cell.small) for family in reading.families for row in family.rows for cell in row)
+    read = "A stronger shade is better within a row, ● the best." if beside is None else "The best of a row is bold."
+    spread = " Means over replicates, with their standard deviation." if several else ""
+    each = [_family_section(reading, family, i, found, beside) for i, family in enumerate(reading.families)]
+    sections = [
+        Section("Who is ahead", ahead, "ahead", "Ahead"),
+        Section("Every data set", [Paragraph(read + spread, "note"), *each] if each else [], "values", "Data sets"),
+        Section("How far the study is", list(_state(status)), "state", "State"),
+        *ending(
+            list(study_cautions(status, recipe, found)),
+            [],
+            f"dreval.Study.open({study.path.name!r}).report({name!r})",
+            list(study_settings(recipe)),
+            list(recipe["versions"].items()),
+            [measure_words_of(family.column) for family in reading.families],
+        ),
+    ]
+    made = title if title is not None else study_title(recipe)
+    return Report(
+        made,
+        study_meta(status, recipe),
+        [part for part in sections if part.parts],
+        str(recipe["versions"].get("dreval", "")),
+    )
 
 
 def _compared(table: pd.DataFrame) -> tuple[Comparison | None, str]:
@@ -91,44 +116,71 @@ def _compared(table: pd.DataFrame) -> tuple[Comparison | None, str]:
         return None, f"a comparison {error.rule}; here are {error.got}"
 
 
-def _standing(reading: StudyReading, found: Comparison | None) -> dict[str, Any] | None:
+def _ahead(reading: StudyReading, found: Comparison | None, best: str) -> list[Part]:
     """Mean ranks: a row for each method, a column for each measure that was compared."""
     if found is None:
-        return None
-    heads = [family for family in reading.families if family.key in found.measures]
-    lines = rank_lines(found, [family.key for family in heads], reading.methods)
-    made = [{"title": one.column.title, "below": one.below} for one in heads]
-    return {"heads": made, "lines": lines, "said": list(outcomes(found)), "letters": letter_words(found, "Methods")}
+        return []
+    shown = [family for family in reading.families if family.key in found.measures]
+    heads = [Head("Method", words=True), *(Head(one.column.title, below=one.below) for one in shown)]
+    rows = rank_rows(found, [family.key for family in shown], reading.methods)
+    read = f"Mean rank over the data sets, 1 being the best; {best}. {letter_words(found, 'Methods')}"
+    said = [Paragraph(text, "finding") for text in outcomes(found)]
+    return [*said, Paragraph(read, "note"), Sheet("Methods down, measures across", heads, rows, "Mean ranks", "heat")]
 
 
-def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | None) -> Iterator[dict[str, Any]]:
-    """One part for each measure: its values, its words, and its figure."""
-    for number, family in enumerate(reading.families):
-        compared = found is not None and family.key in found.measures
-        yield {
-            "title": family.column.title,
-            "below": family.below,
-            "question": family.column.question,
-            "methods": reading.methods,
-            "lines": family.rows,
-            "words": measure_paragraph(found, family.key) if found is not None and compared else "",
-            "figure": _figure(found, family, number, beside) if found is not None and compared else "",
-        }
+def _family_section(
+    reading: StudyReading, family: Family, number: int, found: Comparison | None, beside: Beside | None
+) -> Section:
+    """One measure: its values, its words, and its figure."""
+    title = ", ".join(filter(None, [family.column.title, family.below]))
+    heads = [Head("Data set", words=True), *(Head(name, is_name=True) for name in reading.methods)]
+    wide = len(reading.methods) > MANY
+    caption = "Data sets down, methods across"
+    table: list[Part] = [Sheet(caption, heads, family.rows, f"Values of {title}", "heat", wide=wide)]
+    said: list[Part] = []
+    if found is not None and family.key in found.measures:
+        table += _figure(found, family, number, beside)
+        said = [Paragraph(measure_paragraph(found, family.key), "said")]
+    question = [Paragraph(family.column.question, "note")] if family.column.question else []
+    parts = [*question, Group([Group(table), *said], "" if wide else "values")]
+    return Section(family.column.title, parts, below=family.below)
 
 
-def _figure(found: Comparison, family: Family, number: int, beside: Beside | None) -> Any:
+def _figure(found: Comparison, family: Family, number: int, beside: Beside | None) -> list[Part]:
     """The critical differences of one measure; nothing where no data set has all methods."""
     try:
         figure = draw_comparison(found, "critical_difference", measure=family.key, titled=False)
     except InputError:
-        return ""
+        return []
     words = f"Mean ranks of the methods by {family.column.named}; a bar joins those that do not differ by "
     words += SHORT[found.recipe["decided_by"]]
-    if beside is None:
-        return inline_svg(figure, f"c{number}", words)
-    return beside.figure(figure, f"ranks-{family.column.measure}", words)
+    if beside is not None:
+        return [beside.figure(figure, f"ranks-{family.column.measure}", words)]
+    label = f"Figure of {', '.join(filter(None, [family.column.title, family.below]))}"
+    return [Scroll(Drawn(inline_svg(figure, f"c{number}", words)), label, "cd")]
 
 
+def _state(status: Any) -> Iterator[Part]:
+    """How far each data set and method is, and what failed."""
+    rows = [
+        [
+            Cell(row["dataset"], "name", heads=True),
+            Cell(row["embedding"], "name"),
+            *(Cell(str(row[state] or ""), "number") for state in STATES),
+            Cell(format_duration(row["seconds"]), "number"),
+        ]
+        for row in status.table.to_dict("records")
+    ]
+    heads = [Head("Data set", words=True), Head("Method", words=True), *map(Head, STATES), Head("computing")]
+    sheet = Sheet("One row for each data set and method", heads, rows, "State of the cells", wide=False)
+    counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
+    yield Details(f"Cells: {counts}", [sheet], opened=not status.complete)
+    failed = [Word(one["method"], f"{one['where']}: {one['why']}", is_name=True) for one in failures(status)]
+    if failed:
+        yield Section("What failed", [Terms(failed)])
+
+
+MANY = 6  # methods; with more the table of a measure has the page's width
 ROUNDING = 1e-12  # what is smaller is 0: values, and the spread of replicates beside them
 COMPONENTS = "n_components"
 
@@ -140,7 +192,7 @@ class Family:
     key: str
     column: Column
     components: str
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[list[Cell], ...]
 
     @property
     def below(self) -> str:
@@ -179,7 +231,7 @@ def _family(
     ]
     whole = make_column(measure, without(parameters, COMPONENTS), shown)
     made = [
-        _dataset_line(whole, name, rows[rows["dataset"] == name], methods)
+        _dataset_row(whole, name, rows[rows["dataset"] == name], methods)
         for name in datasets
         if (rows["dataset"] == name).any()
     ]
@@ -188,8 +240,8 @@ def _family(
     return Family(full_name(measure, parameters), whole, components, tuple(made))
 
 
-def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str]) -> dict[str, Any]:
-    """One data set: a cell for each method, shaded from its worst to its best."""
+def _dataset_row(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str]) -> list[Cell]:
+    """One data set: a cell for each method, shaded from its worst to its best; a failed one keeps its reason."""
     means = rows.groupby("embedding")["value"].mean()
     spread = rows.groupby("embedding")["value"].std()
     notes = rows[rows["value"].isna()].groupby("embedding")["note"].first()
@@ -197,16 +249,16 @@ def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequ
     column = make_column(
         whole.measure, whole.parameters, known.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records")
     )
-    cells = []
+    cells = [Cell(dataset, "name", heads=True)]
     for method in methods:
         value, sd = float(means.get(method, math.nan)), float(spread.get(method, math.nan))
         if math.isnan(value):
-            cells.append(HeatCell(note=str(notes.get(method, ""))))
+            cells.append(Cell(title=str(notes.get(method, ""))))
             continue
         said = half_width(value, value - sd, value + sd, whole.places) if sd > abs(value) * ROUNDING else ""
         best, shade = _is_best(column, whole, means, value), round(column.shade(method), 3)
-        cells.append(HeatCell(fixed(value, whole.places), said, best=best, shade=shade))
-    return {"dataset": dataset, "cells": cells, "sd": any(cell.sd for cell in cells)}
+        cells.append(Cell(fixed(value, whole.places), small=[said], best=best, shade=shade))
+    return cells
 
 
 def _is_best(column: Column, whole: Column, means: Any, value: float) -> bool:
@@ -216,38 +268,6 @@ def _is_best(column: Column, whole: Column, means: Any, value: float) -> bool:
         return False
     top = means.max() if column.higher else means.min()
     return fixed(value, whole.places) == fixed(float(top), whole.places)
-
-
-def study_tables(page: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of a text."""
-    rows = [[row["dataset"], row["method"], *map(str, row["counts"]), row["seconds"]] for row in page["states"]]
-    states = Block("", ["data set", "method", *page["state_names"], "computing"], rows, names=2)
-    standing = _mean_ranks(page["standing"]) if page["standing"] else None
-    return {"standing": standing, "parts": [_part(part) for part in page["parts"]], "states": states}
-
-
-def _mean_ranks(standing: Mapping[str, Any]) -> Block:
-    """Measures down, methods across: there are more of those."""
-    rows: list[list[str]] = []
-    for place, head in enumerate(standing["heads"]):
-        cells = [line["cells"][place] for line in standing["lines"]]
-        rows.append([head["title"], *map(_cell, cells)])
-        small = [head["below"], *(cell.letters for cell in cells)]
-        rows += [[Small(text) for text in small]] if any(small) else []
-    return Block("", ["", *(line["method"] for line in standing["lines"])], rows)
-
-
-def _part(part: Mapping[str, Any]) -> Block:
-    """One measure: data sets down, methods across, with the standard deviations in small print."""
-    rows: list[list[str]] = []
-    for line in part["lines"]:
-        rows.append([line["dataset"], *map(_cell, line["cells"])])
-        rows += [["", *(Small(cell.sd) for cell in line["cells"])]] if line["sd"] else []
-    return Block("", ["", *part["methods"]], rows)
-
-
-def _cell(cell: Any) -> str:
-    return Best(cell.text) if cell.best else str(cell.text)
 
 
 def study_title(recipe: Mapping[str, Any]) -> str:
@@ -265,19 +285,6 @@ def study_meta(status: Any, recipe: Mapping[str, Any]) -> str:
         parts[1] += f" on {100 * recipe['subsample']:g} % of the points each"
     ks = ", ".join(map(str, recipe["n_neighbors"]))
     return ", ".join([*parts, f"k = {ks}", f"seed {recipe['random_state']}"])
-
-
-def states(status: Any) -> list[dict[str, Any]]:
-    """How far each data set and method is."""
-    return [
-        {
-            "dataset": row["dataset"],
-            "method": row["embedding"],
-            "counts": [row[state] or "" for state in STATES],
-            "seconds": format_duration(row["seconds"]),
-        }
-        for row in status.table.to_dict("records")
-    ]
 
 
 def failures(status: Any) -> list[dict[str, str]]:
@@ -317,8 +324,8 @@ def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | N
     yield "Measures ask different things; a method that is best by one may be last by another."
 
 
-def study_settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The settings of the study."""
+def study_settings(recipe: Mapping[str, Any]) -> Iterator[Word]:
+    """The settings of the study, its data sets and its methods."""
     measures = recipe["measures"]
     share, options = recipe["subsample"], recipe["options"]
     pairs = [
@@ -330,20 +337,11 @@ def study_settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Options", "; ".join(f"{name}: {value}" for name, value in options.items())),
         ("Seed", str(recipe["random_state"])),
     ]
-    return [(name, value) for name, value in pairs if value]
-
-
-def dataset_row(name: str, about: Mapping[str, Any]) -> dict[str, Any]:
-    """One data set as the file knows it."""
-    return {
-        "name": name,
-        "n": f"{about['n']:,}",
-        "p": f"{about['p']:,}" if about["p"] else ABSENT,
-        "sha": about["sha256"],
-    }
-
-
-def method_row(name: str, about: Mapping[str, Any]) -> dict[str, str]:
-    """One method as the file knows it."""
-    version = f" {about['version']}" if about.get("version") else ""
-    return {"name": name, "what": f"{about['kind']} {about['what']}{version}", "parameters": about["parameters"]}
+    yield from (Word(name, value) for name, value in pairs if value)
+    for name, about in recipe["datasets"].items():
+        columns = f"{about['p']:,}" if about["p"] else ABSENT
+        yield Word(f"Data set {name}", f"n = {about['n']:,}, p = {columns}, SHA-256 {about['sha256']}", is_name=True)
+    for name, about in recipe["methods"].items():
+        version = f" {about['version']}" if about.get("version") else ""
+        given = f", {about['parameters']}" if about["parameters"] not in ("", "{}") else ""
+        yield Word(f"Method {name}", f"{about['kind']} {about['what']}{version}{given}", is_name=True)

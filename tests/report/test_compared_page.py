@@ -111,7 +111,7 @@ def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
     assert rows.count("<tr>") == 1 + 3
     assert "better by more than 0.01" in rows
     for row in bayes.to_dict("records"):
-        assert "".join(f"<td>{row[key]:.3f}</td>" for key in ("p_first", "p_rope", "p_second")) in rows
+        assert "\n".join(f"<td>{row[key]:.3f}</td>" for key in ("p_first", "p_rope", "p_second")) in rows
     assert list(bayes["better"]) == ["", "better", "better"]
     assert rows.count(">equal in practice<") == 1
     assert rows.count(">better</bdi></td>") == 2

@@ -15,10 +15,12 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report.contents.page import _source, content
-from dreval.report.page import _formula, write_report
+from dreval.report.contents.page import _source, cards, tags_of
+from dreval.report.page import write_report
 from dreval.report.reading import read_results
 from dreval.report.render.html import html_sentence
+from dreval.report.render.page import _formula
+from dreval.report.statements import shared_lines
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (
@@ -423,7 +425,7 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     lines = text.partition("## How well")[2].partition("## Where each")[0].splitlines()
     table = [line for line in lines if line.startswith("|")]
     page = results.report(tmp_path / "a.html").read_text("utf-8")
-    first = page.partition('<table class="main turned">')[2].partition("</table>")[0]
+    first = page.partition('<table class="main turned"')[2].partition("</table>")[0]
 
     ranked = sum(card.direction in ("higher", "lower") for card in cards)
     assert table[0] == "|  | a | b | chance |"
@@ -438,18 +440,24 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     assert "Click a heading" not in page
 
 
+def cards_of(results):
+    """The cards of the embeddings by their names."""
+    reading = read_results(results)
+    return {card.tag.name: card for card in cards(reading, tags_of(reading))}
+
+
 def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
     """Of many measures every sentence stands on the page, three of a kind open, and the others counted."""
     results, _ = many_measures()
     page = results.report(tmp_path / "a.html").read_text("utf-8")
-    made = content(results, read_results(results), None)["cards"]
-    assert {card.name for card in made} == {"a", "b", "bad"}
-    for card in made:
-        part = page.split(f'title="{card.name}"')[1].split("</ul>\n</li>")[0]
+    made = cards_of(results)
+    assert {*made} == {"a", "b", "bad"}
+    for name, card in made.items():
+        part = page.split(f'<h3><bdi class="clamp" title="{name}"')[1].split("</ul>\n</li>")[0]
         shown, _, folded = part.partition("<details>")
         for some in (card.good, card.poor):
             for place, one in enumerate(some):
-                said = str(html_sentence(one.text))
+                said = str(html_sentence(one))
                 assert said in (shown if place < 3 else folded), said
         left = max(len(card.good) - 3, 0) + max(len(card.poor) - 3, 0)
         assert (f"<summary>{left} more<" in folded) == (left > 0)
@@ -457,19 +465,17 @@ def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
 
 def test_a_card_says_what_is_its_own():
     """The example word by word: what all share is no matter of a card, and the best is best by all."""
-    page = content(results := simulated_results(("tsne", "umap", "pca"), intervals=False), read_results(results), None)
-    cards = {card.name: card for card in page["cards"]}
+    results = simulated_results(("tsne", "umap", "pca"), intervals=False)
+    made, alike = cards_of(results), [one.text for one in shared_lines(read_results(results))]
 
-    assert cards["tsne"].standing == "Best value by six of six measures."
-    assert [one.text for one in cards["tsne"].good[:2]] == [
+    assert made["tsne"].standing == "Best value by six of six measures."
+    assert list(made["tsne"].good[:2]) == [
         "Neighbors in the embedding are close in the data (T\u00a00.977).",
         "Neighbors in the data stay close in the embedding (C\u00a00.977).",
     ]
-    assert cards["pca"].standing == "Best value by none of six measures."
-    assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in [
-        c.text for c in cards["pca"].poor
-    ]
-    assert not any(one.text in {o.text for o in card.good} for card in cards.values() for one in page["shared"])
+    assert made["pca"].standing == "Best value by none of six measures."
+    assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in made["pca"].poor
+    assert not any(one in card.good for card in made.values() for one in alike)
 
 
 def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):

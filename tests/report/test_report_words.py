@@ -83,7 +83,7 @@ def test_a_measure_without_a_card_is_read_from_the_table():
         (simulated_results(ks=(5, 15)), ["effect size"], ["At another scale"]),
         (simulated_results(classes=0), ["low bar"], ["A small p", "Classes that lie apart"]),
         (simulated_results(anchors=50), ["random part of the points"], []),
-        (simulated_results(d=3), ["embeddings show the first two"], []),
+        (simulated_results(d=3), ["maps show the first two"], []),
     ],
 )
 def test_cautions_stand_where_they_apply(results, wanted, unwanted):
@@ -202,7 +202,7 @@ def test_tiny_values_that_print_alike_are_alike():
 @given(st.integers(1, 60), st.integers(1, 6))
 def test_rows_are_as_full_as_they_can_be(count, most):
     """No more columns than asked, no more rows than needed, and fewer columns would need another row."""
-    columns = balanced(count, most, 2)["wide"]
+    columns = balanced(count, most, 2)[0]
     rows = -(-count // columns)
 
     assert columns <= most

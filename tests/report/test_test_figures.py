@@ -17,8 +17,9 @@ import dreval
 from dreval._random import stream_seed
 from dreval.geometry.neighbors import nearest
 from dreval.report._numbers import decisive_p, p_words
+from dreval.report.contents.page import tags_of
 from dreval.report.contents.tests import test_groups as groups_of_tests
-from dreval.report.figures._nulls import Bars, _histogram, add_nulls
+from dreval.report.figures._nulls import Bars, _histogram, null_figures
 from dreval.report.figures._panels import class_colors, place_points
 from dreval.report.figures._points import MOST_POINTS, STEPS, point_data, point_figures
 from dreval.report.reading import read_results
@@ -113,16 +114,15 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
 def test_a_panel_says_the_p_that_decides(results):
     """The panels of a page and of a figure say the adjusted p and call it so; without adjustment the p itself."""
     reading = read_results(results)
-    groups = groups_of_tests(reading)
-    add_nulls(groups, results, reading)
+    figures = [one for group in groups_of_tests(reading) for one in null_figures(group.tests, results, reading).figures]
     rows = results.table[(results.table["test"] == "hsic") & (results.table["variable"] == "labels")]
     wanted = {row["embedding"]: f"adjusted {p_words(row['p_adjusted'])}" for row in rows.to_dict("records")}
-    drawn = [one for group in groups for one in group["nulls"] if one["aside"].startswith("HSIC, labels:")]
+    drawn = [one for one in figures if one.aside.startswith("HSIC, labels:")]
     figure = results.plot("null", test="hsic", variable="labels")
     seen = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
     bare = {"p_value": 0.02, "p_adjusted": math.nan}
 
-    assert {one["title"]: one["aside"].partition("; ")[2].replace("\xa0", " ") for one in drawn} == wanted
+    assert {one.title: one.aside.partition("; ")[2].replace("\xa0", " ") for one in drawn} == wanted
     assert seen == [wanted[name] for name in results.names]
     assert decisive_p(bare) == "p = .020"
 
@@ -130,21 +130,21 @@ def test_a_panel_says_the_p_that_decides(results):
 def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
     """Where every statistic is above its null they are folded away, else shown. The limit of p is said once."""
     reading = read_results(results)
-    groups = {group["id"]: group for group in groups_of_tests(reading)}
-    add_nulls(list(groups.values()), results, reading)
+    groups = {group.id: group for group in groups_of_tests(reading)}
+    said = {name: null_figures(group.tests, results, reading).alike for name, group in groups.items()}
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     parts = {name: page.partition(f'<section id="{name}"')[2].partition("</section>")[0] for name in groups}
     smallest = "p = .010 is the smallest that 99 {} can give"
 
     for name, group in groups.items():
-        ps = [row["p_value"] for row in group["tests"]]
+        ps = [row["p_value"] for row in group.tests]
         alike = all(p == pytest.approx(0.01) for p in ps)
-        assert bool(group["alike"]) == alike == ("Null distributions: " in parts[name])
+        assert bool(said[name]) == alike == ("Null distributions: " in parts[name])
         assert (parts[name].index("<table") < parts[name].index("<svg")) == alike
         many = "bootstrap resamples" if name == "certificate" else "permutations"
-        assert group["said"].count(smallest.format(many)) == any(p == pytest.approx(0.01) for p in ps)
-    assert groups["tests"]["alike"] == "In all 8 tests the observed statistic is above every permutation."
-    assert not groups["certificate"]["alike"]
+        assert group.said.count(smallest.format(many)) == any(p == pytest.approx(0.01) for p in ps)
+    assert said["tests"] == "In all 8 tests the observed statistic is above every permutation."
+    assert not said["certificate"]
 
 
 @pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
@@ -232,7 +232,8 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
 def written_classes(Y, labels):
     """The texts in the drawing of one embedding of a page: name, place and class."""
     results = make_results([measure_row("e", "trustworthiness", "n_neighbors=15", 0.9, 0.5)], {"e": Y}, labels)
-    drawing = point_figures(results, read_results(results))["panels"][0]["points"]
+    reading = read_results(results)
+    drawing = point_figures(results, reading, tags_of(reading)).maps.panels[0].points
     found = re.findall(r'<g data-class="(\d+)"><text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', drawing)
     return [(name, float(x) / 172.8, float(y) / 172.8, int(code)) for code, x, y, name in found]
 

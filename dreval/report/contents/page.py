@@ -1,28 +1,60 @@
-"""What the page of a result says: tables, cards, cautions and definitions, apart from how they look."""
+"""The report of a result: its sections, tables, cards, cautions and definitions, apart from how they look."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from dreval.errors import DrevalWarning, InputError
 from dreval.glossary import COLUMNS
 from dreval.measures._recommendation import GOALS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
+from dreval.report._beside import Beside
 from dreval.report._numbers import ADJUSTMENTS, counted, in_words, ordered
-from dreval.report.contents.evaluation import printed_notes
-from dreval.report.contents.pairs import paired_differences
-from dreval.report.contents.tests import asked_rows, known_tests, test_groups, test_row, tests_said
+from dreval.report._style import css_variables, embedding_color
+from dreval.report.contents.evaluation import printed_notes, summarize
+from dreval.report.contents.pairs import Paired, paired_differences
+from dreval.report.contents.table import TITLE, value_block
+from dreval.report.contents.tests import asked_sheet, test_groups, tests_said, tests_sheet
+from dreval.report.document import (
+    ABSENT,
+    Card,
+    Cards,
+    Cell,
+    Code,
+    Details,
+    Drawing,
+    Figures,
+    Group,
+    Head,
+    Items,
+    Paragraph,
+    Part,
+    Remark,
+    Report,
+    Section,
+    Sheet,
+    Table,
+    Tag,
+    Terms,
+    Unfold,
+    Word,
+)
+from dreval.report.figures._nulls import Nulls, null_figures
+from dreval.report.figures._points import MAX_CURVES, PointFigures, point_figures
+from dreval.report.figures.forest import forest_words, forests
 from dreval.report.names import short_names
+from dreval.report.plot import plot
 from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words, targets_of
 from dreval.report.statements import (
     HOLDS,
     MOSTLY,
-    Statement,
     findings,
     grade_words,
     missing_of,
@@ -32,103 +64,307 @@ from dreval.report.statements import (
     statements_of,
 )
 
-ABSENT = "—"
 NAME_ROOM = 30
+SHOWN = 12  # rows of the first table that stand on a page of many embeddings
+FOLDED = 15  # rows; with more, those beyond the first are shown by a button
 
 
 @dataclass
 class Footnotes:
     """Remarks under a table: the same remark has one letter wherever it is made."""
 
-    marks: dict[str, str] = field(default_factory=dict)
+    marks: dict[str, Remark] = field(default_factory=dict)
 
-    def mark(self, text: str) -> str:
-        """The letter of a remark; empty for none."""
-        if not text:
-            return ""
-        return self.marks.setdefault(text, _letter(len(self.marks)))
+    def mark(self, text: str) -> Remark | None:
+        """The remark with its letter; None for none."""
+        return self.marks.setdefault(text, Remark(_letter(len(self.marks)), text)) if text else None
 
 
-@dataclass(frozen=True)
-class TableCell:
-    """One cell of the first table as it is printed."""
-
-    text: str
-    interval: str = ""
-    ends: str = ""
-    ties: str = ""
-    open: bool = False
-    best: bool = False
-    shade: float = 0.0
-    mark: str = ""
-    note: str = ""
-    sort: str = ""
-
-
-def content(results: Results, reading: Reading, title: str | None) -> dict[str, Any]:
-    """Everything that a report says, in its order."""
+def results_report(results: Results, reading: Reading, title: str | None, beside: Beside | None) -> Report:
+    """Everything that a report says of a result, in its order: on a page, or in a text with figures ``beside`` it."""
     dimensions = {name: results.embeddings[name].shape[1] for name in reading.computed if name in results.embeddings}
-    footnotes = Footnotes()
-    main = reading.by_goal if reading.computed else ()  # a table of reasons only would repeat them
-    names = [*reading.ranked, *reading.failed] if reading.many else reading.names
-    rows = [_row(reading, name, footnotes) for name in names] if main else []
-    differ = len(set(dimensions.values())) > 1
-    turned = is_turned(len(main), len(reading.names))
-    heads = [_head(column, footnotes, reading.k) for column in main]
-    rows = [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows]
-    chances = [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main]
-    found = [
-        (subject, len(list(part))) for subject, part in groupby(GOALS[c.goal].title if c.goal else "" for c in main)
-    ]
-    subjects = found if len(found) > 1 else []
     paired = paired_differences(results, reading)
-    count, drawn = len(reading.names), len(reading.featured)
-    sources = []
-    for source, about in (reading.recipe.get("sources") or {}).items():
-        what = "given coordinates" if about["kind"] == "coordinates" else f"{about['kind']} {about['what']}"
-        parameters = ", ".join(f"{key}={value}" for key, value in about["parameters"].items())
-        sources.append((str(source), f"{what}: {parameters}" if parameters else what))
+    said = [Paragraph(one.text, "finding") for one in findings(reading)]
+    answer = Section("The answer", [*said, *(Paragraph(one.text) for one in shared_lines(reading))], "verdict")
+    tags = tags_of(reading)
+    middle = (
+        _page(results, reading, tags, dimensions, paired) if beside is None else _text(results, reading, tags, beside)
+    )
+    end = ending(
+        cautions(reading, dimensions, paired=bool(paired.sheet)),
+        printed_notes(results, failures=False),
+        str(reading.recipe.get("call") or ""),
+        [*_settings(reading.recipe), *_sources(reading.recipe)],
+        list(dict(reading.recipe.get("versions") or {}).items()),
+        glossary(reading),
+    )
+    return Report(
+        title if title is not None else default_title(reading),
+        head_line(reading, dimensions),
+        [part for part in (answer, *middle, *end) if part.parts],
+        str(dict(reading.recipe.get("versions") or {}).get("dreval", "")),
+    )
+
+
+def tags_of(reading: Reading) -> dict[str, Tag]:
+    """How a page names the embeddings."""
+    short, colors = short_names(reading.names, NAME_ROOM), css_variables()
     return {
-        "title": title if title is not None else default_title(reading),
-        "meta": head_line(reading, dimensions),
-        "findings": findings(reading),
-        "shared": shared_lines(reading),
-        "cards": cards(reading),
-        "many": reading.many,
-        "grid": {"cards": balanced(count, 5, 3), "panels": balanced(drawn, 5, 3), "diagrams": balanced(drawn, 4, 3)},
-        "paired": paired,
-        "methods": asked_rows(reading, "method"),
-        "subjects": subjects,
-        "heads": heads,
-        "turned": turned,
-        "rows": rows,
-        "parts": table_parts(heads, rows, chances, subjects) if turned else [],
-        "short": (short := short_names(reading.names, NAME_ROOM)),
-        "name_width": min(max(map(len, short.values()), default=0), 13),
-        "sortable": len(reading.computed) > 1 and not turned,
-        "chances": chances,
-        "footnotes": [(letter, text) for text, letter in footnotes.marks.items()],
-        "table_note": " ".join(filter(None, [_shade_note(reading, turned), _table_note(reading, page=True)])),
-        "md_note": " ".join(
-            filter(None, [f"The best of a {'row' if turned else 'column'} is bold.", _table_note(reading, page=False)])
-        ),
-        "all_rows": [_full_row(reading, row) for row in reading.rows if row["embedding"] not in reading.failed],
-        "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
-        "intervals": any(not math.isnan(row["conf_low"]) for row in reading.rows),
-        "level": reading.level,
-        "tests": [test_row(row) for row in known_tests(reading)],
-        "tests_said": tests_said(reading, reading.tests),
-        "test_groups": test_groups(reading),
-        "tests_adjusted": any(not math.isnan(row["p_adjusted"]) for row in reading.tests),
-        "notes": printed_notes(results, failures=False),
-        "settings": _settings(reading.recipe),
-        "versions": [(str(name), str(version)) for name, version in dict(reading.recipe.get("versions") or {}).items()],
-        "call": str(reading.recipe.get("call") or ""),
-        "sources": sources,
-        "definitions": definitions(reading),
-        "glossary": glossary(reading),
-        "cautions": cautions(reading, dimensions, paired=bool(paired.rows)),
+        name: Tag(name, short[name], colors[embedding_color(reading.named, name)], place)
+        for place, name in enumerate(reading.names)
     }
+
+
+def _page(
+    results: Results, reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int], paired: Paired
+) -> Iterator[Section]:
+    """The sections of a page between the answer and what does not follow."""
+    made = Cards(cards(reading, tags), balanced(len(reading.names), 5, 3))
+    first = [made] if made.cards and not reading.many else []
+    yield Section("What each embedding keeps", first, "cards")
+    yield Section(
+        "How well each embedding keeps the data",
+        list(_ranking(reading, tags, dimensions, made)) if reading.by_goal and reading.computed else [],
+        "ranking",
+        "Ranking",
+    )
+    drawn, aside = len(reading.featured), ""
+    if reading.many:
+        aside = (
+            f"The first {drawn} of {len(reading.names)} embeddings by mean rank; results.plot(names=[…]) draws others."
+        )
+    figures = point_figures(results, reading, tags)
+    maps = [replace(figures.maps, aside=aside, columns=balanced(drawn, 5, 3))] if figures.maps else []
+    yield Section("Where each embedding can be trusted", maps, "maps", "Maps")
+    yield Section("At which scale", list(_scales(reading, figures)), "scales", "Scales")
+    said = Paragraph(" ".join(filter(None, [figures.distances, aside])), "note")
+    diagrams = [said, Figures(figures.diagrams, "panels diagrams", balanced(drawn, 4, 3))] if figures.diagrams else []
+    yield Section("What distances are worth", diagrams, "distances", "Distances")
+    yield Section("Is one better than another?", list(_differences(reading, paired)), "differences", "Differences")
+    methods = asked_sheet(reading, "method", "One row for each embedding and measure")
+    about = "These measures are asked of the method, which was run again; they say nothing of one embedding alone. "
+    about += "Embeddings that cannot be made again have their reason under the first table."
+    asked = [Paragraph(about, "note"), methods] if methods else []
+    yield Section("Is the method consistent?", asked, "methods", "Methods")
+    count = 0
+    for group in test_groups(reading):
+        nulls = null_figures(group.tests, results, reading, count)
+        count += len(nulls.figures)
+        shown: list[Part] = [_histograms(nulls, balanced(len(reading.featured), 5, 3))] if nulls.figures else []
+        parts: list[Part] = [Paragraph(group.said, "note")]
+        parts += [Paragraph(nulls.alike)] if nulls.alike else shown
+        parts += [group.errors] if group.errors else []
+        parts += [tests_sheet(group)] if group.tests else []
+        if nulls.alike:
+            of = f" of {nulls.drawn}" if len(nulls.figures) < nulls.drawn else ""
+            parts.append(Details(f"Null distributions: {len(nulls.figures)}{of} histograms", shown, screen=True))
+        yield Section(group.title, parts, group.id, group.short)
+
+
+def _ranking(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int], made: Cards) -> Iterator[Part]:
+    """The first table with its remarks, all values, and of many embeddings what each keeps."""
+    notes, turned = Footnotes(), is_turned(len(reading.by_goal), len(reading.names))
+    sheet = first_sheet(reading, tags, dimensions, notes)
+    read = " ".join(filter(None, [_shade_note(reading, turned), _table_note(reading)]))
+    yield Paragraph(read, "note", scripted="Click a heading to sort." if sheet.sortable else "")
+    yield sheet
+    if len(sheet.rows) > FOLDED and not turned:
+        yield Unfold(len(sheet.rows), SHOWN)
+    if notes.marks:
+        yield Items([], remarks=list(notes.marks.values()))
+    every = _every_value(reading)
+    ties = any(not math.isnan(row["worst"]) for row in reading.rows)
+    more = " and the values over all orders of ties" if ties else ""
+    ends = f"All values: {len(every.rows)} rows, with the ends of the intervals{more}"
+    yield Details(ends, [every], screen=True)
+    if made.cards and reading.many:
+        yield Details(f"What each of the {len(made.cards)} embeddings keeps", [made])
+
+
+def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int], notes: Footnotes) -> Sheet:
+    """Values of the main measures: embeddings down; where measures are many they are the rows.
+
+    An embedding that failed has its reason in one cell, and an empty column in a turned table.
+    """
+    main, differ = reading.by_goal, len(set(dimensions.values())) > 1
+    names = [*reading.ranked, *reading.failed] if reading.many else reading.names
+    tagged = {}
+    for name in names:
+        aside = f"d = {dimensions[name]}" if differ and name in dimensions else ""
+        tagged[name] = replace(tags[name], aside=aside)
+    cells = {
+        name: [_cell(reading, column, name, notes) for column in main] for name in names if name in reading.computed
+    }
+    heads = [_head(column, notes, reading.k) for column in main]
+    chances = [
+        Cell(
+            column.short_chance or ABSENT, "number", title=column.chance if column.chance != column.short_chance else ""
+        )
+        for column in main
+    ]
+    grouped = [(subject, len(list(part))) for subject, part in groupby(_subject(column) for column in main)]
+    subjects = grouped if len(grouped) > 1 else []
+    width = min(max((len(tag.short) for tag in tags.values()), default=0), 13)
+    label = "Values of all measures"
+    if is_turned(len(main), len(reading.names)):
+        lines = []
+        for place, (head, chance) in enumerate(zip(heads, chances, strict=True)):
+            first = Cell(head.title, "words", small=[head.below], title=head.question, heads=True, remark=head.remark)
+            values = [cells[name][place] if name in cells else Cell(kind="number") for name in names]
+            lines.append([first, *values, replace(chance, kind="soft")])
+        failed = {name: replace(tag, aside="failed") for name, tag in tagged.items() if name in reading.failed}
+        across = [Head(name, tag=failed.get(name, tagged[name]), question=name) for name in names]
+        top = [Head("Measure", words=True), *across, Head("Chance level")]
+        caption = "Measures down, embeddings across"
+        return Sheet(caption, top, lines, label, "turned", sortable=False, subjects=subjects, name_width=width)
+    rows = []
+    for name in names:
+        tag = tagged[name]
+        first = Cell(name, "embedding", title=name, sort=str(tag.place), heads=True, tag=tag)
+        lost = [Cell(reading.failed.get(name, ""), "reason", sort="", span=len(main))]
+        rows.append([first, *cells.get(name, lost)])
+    foot = [Cell("chance level", "number", heads=True), *chances]
+    top = [Head("Embedding", words=True), *heads]
+    sortable, caption = len(reading.computed) > 1, "Embeddings down, measures across"
+    return Sheet(caption, top, rows, label, "main", sortable, subjects=subjects, foot=foot, name_width=width)
+
+
+def _subject(column: Column) -> str:
+    """What a measure asks about, in words."""
+    return GOALS[column.goal].title if column.goal else ""
+
+
+def _every_value(reading: Reading) -> Sheet:
+    """Every value with the ends of its interval."""
+    shown = [row for row in reading.rows if row["embedding"] not in reading.failed]
+    intervals = any(not math.isnan(row["conf_low"]) for row in reading.rows)
+    ties = any(not math.isnan(row["worst"]) for row in reading.rows)
+    rows = []
+    for row in shown:
+        column = next(c for c in reading.columns if c.measure == row["measure"] and c.parameters == row["parameters"])
+        cell = column.cells[row["embedding"]]
+        ends = "" if not cell.has_interval else f"{column.shown(cell.low)} to {column.shown(cell.high)}"
+        orders = "" if math.isnan(cell.worst) else f"{column.shown(cell.worst)} to {column.shown(cell.best)}"
+        rows.append(
+            [
+                Cell(row["embedding"], "name"),
+                Cell(column.title, "words"),
+                Cell(parameter_words(column.parameters), "words"),
+                Cell(ABSENT if cell.missing else column.shown(cell.value), "number"),
+                *[Cell(ends, "number")] * intervals,
+                Cell("" if math.isnan(cell.chance) else column.shown(cell.chance), "number"),
+                *[Cell(orders, "number")] * ties,
+                Cell(cell.note, "note"),
+            ]
+        )
+    words = [Head(word, words=True) for word in ("Embedding", "Measure", "Parameters")]
+    numbers = ["Value", *[f"{reading.level} interval"] * intervals, "Chance level", *["Ties: worst, best"] * ties]
+    heads = [*words, *map(Head, numbers), Head("Note", words=True)]
+    return Sheet("One row for each embedding, measure and parameter", heads, rows, "All values")
+
+
+def _scales(reading: Reading, figures: PointFigures) -> Iterator[Part]:
+    """Curves over every K, and of measures at several k."""
+    if figures.scales:
+        said = "Neighborhoods of every size K, on a log scale; dashed: chance level, dotted: a perfect copy."
+        bands = f" Bands are {reading.level} intervals at each K alone, up to half of the points."
+        yield Paragraph(said + bands * figures.bands, "note")
+        yield Figures(figures.scales, "curves")
+    if figures.curves:
+        bands = f"; bands are {reading.level} intervals" if any(row["conf_method"] for row in reading.rows) else ""
+        left = len(reading.curves) - len(figures.curves)
+        more = f' {left} more can be drawn with results.plot("curve", measure=...).' if left else ""
+        yield Paragraph(f"Each measure against the number of neighbors k{bands}.{more}", "note")
+        yield Figures(figures.curves, "curves")
+
+
+def _differences(reading: Reading, paired: Paired) -> Iterator[Part]:
+    """Who differs from whom: what was tested, figures, and the pairs."""
+    if paired.sheet is None or paired.found is None:
+        return
+    drawn = forests(paired.found, reading)
+    marks = forest_words(paired.found, drawn.look.endswith("lines")) if drawn.figures else ""
+    yield Paragraph(f"{paired.said} {marks}", "note")
+    yield drawn
+    what = "Paired differences from the best by each measure" if paired.more else "All paired differences"
+    left = f"; {paired.more:,} more in results.compare().tidy()" if paired.more else ""
+    yield Details(f"{what}: {len(paired.sheet.rows)} rows{left}", [paired.sheet])
+
+
+def _histograms(nulls: Nulls, columns: tuple[int, int]) -> Group:
+    """Null distributions with how they are read."""
+    said = "Gray: the statistic under the null hypothesis; colored: as observed."
+    if len(nulls.figures) < nulls.drawn:
+        said += f' {len(nulls.figures)} of {nulls.drawn} are shown; results.plot("null") draws any of them.'
+    return Group([Paragraph(said, "note"), Figures(nulls.figures, "nulls", columns)])
+
+
+FIGURE_WORDS = {
+    "embedding": "The points of each embedding, colored by class where there are classes",
+    "map": "The quality of a measure where the points lie, from worse (yellow) to better (green)",
+    "curve": "{} against the number of neighbors",
+    "shepard": "Distances in each embedding against those in the data",
+}
+
+
+def _text(results: Results, reading: Reading, tags: Mapping[str, Tag], beside: Beside) -> Iterator[Section]:
+    """The sections of a text between the answer and what does not follow."""
+    every = summarize(results, full=True).blocks if reading.computed else []
+    tests = [block for block in every if block.title]
+    each = Cards(cards(reading, tags), (1, 1))
+    yield Section("What each embedding keeps", [each] if each.cards and not reading.many else [])
+    known = bool(reading.computed and reading.by_goal)
+    yield Section(TITLE, [Table(value_block(results, symbols=beside.tex), TITLE, "values")] if known else [])
+    curves = [*results.curves["measure"].unique(), *(family[0].measure for family in reading.curves[:MAX_CURVES])]
+    points = [("embedding", ""), ("map", "")]
+    yield Section("Where each embedding can be trusted", list(_drawings(results, reading, beside, points)))
+    scales = [("curve", measure) for measure in dict.fromkeys(curves)]
+    yield Section("At which scale", list(_drawings(results, reading, beside, scales)))
+    distances = [("shepard", "")] if results.shepard else []
+    yield Section("What distances are worth", list(_drawings(results, reading, beside, distances)))
+    said = [Paragraph(tests_said(reading, reading.tests))] if tests else []
+    tables = [Table(block, block.title, block.title) for block in tests]
+    yield Section("Does the embedding depend on what is known?", [*said, *tables])
+    values = [Table(block, "All values", "all-values") for block in every if not block.title]
+    yield Section("All values", values)
+
+
+def _drawings(
+    results: Results, reading: Reading, beside: Beside, which: Sequence[tuple[str, str]]
+) -> Iterator[Drawing]:
+    """Figures of these kinds and measures; those that the result has not what it takes for are left out."""
+    titles = {column.measure: column.title for column in reading.columns}
+    for kind, measure in which if reading.computed else ():
+        options: dict[str, Any] = {"measure": measure} if measure else {}
+        if kind != "curve" and reading.many:
+            options = {**options, "names": list(reading.featured)}
+        with warnings.catch_warnings():
+            if not beside.tex:  # letters are the reader's business in a text of today; LaTeX gets boxes, which is said
+                warnings.simplefilter("ignore", DrevalWarning)
+            try:
+                figure = plot(results, kind, **options)
+            except InputError:
+                continue
+            words = FIGURE_WORDS[kind].format(titles.get(measure, measure))
+            yield beside.figure(figure, f"{kind}-{measure}" if measure else kind, words)
+
+
+def ending(
+    limits: Sequence[str],
+    notes: Sequence[str],
+    call: str,
+    settings: Sequence[Word],
+    versions: Sequence[tuple[str, str]],
+    words: Sequence[Word],
+) -> Iterator[Section]:
+    """What does not follow, notes, how to make it again, and what the words mean."""
+    program = ", ".join(f"{name} {version}" for name, version in versions)
+    made = [*settings, *([Word("Versions", program)] if program else [])]
+    again = Code(call) if call else Paragraph("The call was not recorded with this result.", "note")
+    yield Section("What may not be concluded", [Items(limits)] if limits else [], "limits", "Limits")
+    yield Section("Notes", [Items(notes, numbered=True)] if notes else [], "notes", "Notes")
+    yield Section("Make it again", [again, Terms(made)], "again", "Reproduce")
+    yield Section("What the words mean", [Terms(words)] if words else [], "words", "Glossary")
 
 
 def default_title(reading: Reading) -> str:
@@ -155,47 +391,36 @@ def _shared_note(column: Column) -> str:
     return notes.pop() if len(notes) == 1 and len(column.values) > 1 else ""
 
 
-def _head(column: Column, footnotes: Footnotes, k: int | None) -> dict[str, Any]:
+def _head(column: Column, notes: Footnotes, k: int | None) -> Head:
     """Title, symbol, parameters and direction of a column."""
-    note = _shared_note(column)
     symbol = "" if column.title.endswith(column.symbol) else column.symbol
-    shared = f"{SCALE}={k}"  # said once, above the table
-    parameters = parameter_words(", ".join(p for p in column.parameters.split(", ") if p != shared))
-    below = [symbol, parameters, "" if column.higher else column.better_words]
-    return {
-        "title": column.title,
-        "below": ", ".join(filter(None, below)),
-        "question": column.question,
-        "mark": footnotes.mark(note),
-        "note": note,
-        "higher": column.higher,
-    }
+    alike = f"{SCALE}={k}"  # said once, above the table
+    parameters = parameter_words(", ".join(p for p in column.parameters.split(", ") if p != alike))
+    below = ", ".join(filter(None, [symbol, parameters, "" if column.higher else column.better_words]))
+    return Head(
+        column.title,
+        below=below,
+        question=column.question,
+        higher=column.higher,
+        remark=notes.mark(_shared_note(column)),
+    )
 
 
-def _row(reading: Reading, name: str, footnotes: Footnotes) -> dict[str, Any]:
-    """One embedding in the first table."""
-    failed = reading.failed.get(name, "")
-    cells = [] if failed else [_cell(reading, column, name, footnotes) for column in reading.by_goal]
-    return {"name": name, "place": reading.names.index(name), "failed": failed, "cells": cells}
-
-
-def _cell(reading: Reading, column: Column, name: str, footnotes: Footnotes) -> TableCell:
+def _cell(reading: Reading, column: Column, name: str, notes: Footnotes) -> Cell:
+    """The value of one embedding; a missing one keeps its reason."""
     cell = column.cells.get(name)
     if cell is None or cell.missing:
-        reason = "not asked for" if cell is None else cell.note
-        return TableCell(ABSENT, mark=footnotes.mark(reason), note=reason)
-    note = "" if cell.note == _shared_note(column) else cell.note
-    return TableCell(
-        text=column.shown(cell.value),
-        interval=column.interval(name),
-        ends=column.ends(name),
-        ties=column.ties(name),
-        open=column.ties_matter(name),
+        return Cell(sort="", remark=notes.mark("not asked for" if cell is None else cell.note))
+    ties = column.ties(name)
+    return Cell(
+        column.shown(cell.value),
+        small=[column.interval(name)],
         best=name in reading.standing(column).best,
         shade=round(column.shade(name), 3),
-        mark=footnotes.mark(note),
-        note=note,
+        title=f"over all orders of equal distances: {ties}" if ties else "",
         sort=repr(float(cell.value)),
+        remark=notes.mark("" if cell.note == _shared_note(column) else cell.note),
+        ties=ties if column.ties_matter(name) else "",
     )
 
 
@@ -209,42 +434,22 @@ def _shade_note(reading: Reading, turned: bool) -> str:
     return f"{order}A stronger shade is better within a {'row' if turned else 'column'}; ● {best}."
 
 
-def _table_note(reading: Reading, page: bool) -> str:
-    """How the first table is read; a page writes the half-width of an interval where it can."""
+def _table_note(reading: Reading) -> str:
+    """How the first table is read."""
     parts = []
     if any(cell.has_interval for column in reading.main for cell in column.cells.values()):
-        small = f"In small print the half-width of the {reading.level} interval, or its two ends."
-        parts.append(small if page else f"Square brackets hold the {reading.level} interval.")
-    tied = Column.ties_matter if page else Column.ties
-    if any(tied(column, name) for column in reading.main for name in column.values):
+        parts.append(f"In small print the half-width of the {reading.level} interval, or its two ends.")
+    if any(column.ties_matter(name) for column in reading.main for name in column.values):
         parts.append("“Ties” are worst and best over all orders of equal distances.")
     if any(column.short_chance == DIFFERS for column in reading.main):
         parts.append("Where chance “differs”, each embedding has its own; they stand below.")
     if reading.k is not None:
         more = "; all values stand below" if len(reading.scales) > 1 else ""
         parts.append(f"Neighborhoods at k = {reading.k}{more}.")
-    return " ".join(filter(None, parts))
+    return " ".join(parts)
 
 
-def _full_row(reading: Reading, row: Mapping[str, Any]) -> dict[str, str]:
-    """One row of the table of all values."""
-    column = next(c for c in reading.columns if c.measure == row["measure"] and c.parameters == row["parameters"])
-    cell = column.cells[row["embedding"]]
-    ends = "" if not cell.has_interval else f"{column.shown(cell.low)} to {column.shown(cell.high)}"
-    ties = "" if math.isnan(cell.worst) else f"{column.shown(cell.worst)} to {column.shown(cell.best)}"
-    return {
-        "embedding": row["embedding"],
-        "measure": column.title,
-        "parameters": parameter_words(column.parameters),
-        "value": ABSENT if cell.missing else column.shown(cell.value),
-        "interval": ends,
-        "chance": "" if math.isnan(cell.chance) else column.shown(cell.chance),
-        "ties": ties,
-        "note": cell.note,
-    }
-
-
-def _settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _settings(recipe: Mapping[str, Any]) -> list[Word]:
     """The settings of the run; no time, so that the same result gives the same report."""
     ks = recipe.get("n_neighbors")
     shown = ", ".join(map(str, ks)) if isinstance(ks, list | tuple) else "" if ks is None else str(ks)
@@ -260,20 +465,18 @@ def _settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Adjustment of p", str(recipe.get("adjust") or "")),
         ("SHA-256 of the data", str(recipe.get("data_sha256") or "")),
     ]
-    return [(name, value) for name, value in pairs if value]
+    return [Word(name, value) for name, value in pairs if value]
+
+
+def _sources(recipe: Mapping[str, Any]) -> Iterator[Word]:
+    """Where each embedding is from."""
+    for source, about in (recipe.get("sources") or {}).items():
+        what = "given coordinates" if about["kind"] == "coordinates" else f"{about['kind']} {about['what']}"
+        parameters = ", ".join(f"{key}={value}" for key, value in about["parameters"].items())
+        yield Word(str(source), f"{what}: {parameters}" if parameters else what, is_name=True)
 
 
 _MARKUP = re.compile(r":math:|\*|`|\.\. math::")
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word of the report: what it means and, of a measure, its formula and where it is from."""
-
-    term: str
-    meaning: str
-    formula: str = ""
-    reference: str = ""
 
 
 def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False) -> list[str]:
@@ -314,7 +517,7 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
         ),
         (
             any(d > 2 for d in dimensions.values()),
-            "Embeddings of more than two columns are judged in all of them; embeddings show the first two.",
+            "Embeddings of more than two columns are judged in all of them; maps show the first two.",
         ),
         (
             any(c.measure == "knn_accuracy" and c.values for c in reading.main),
@@ -444,26 +647,15 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-@dataclass(frozen=True)
-class Card:
-    """What is said of one embedding: how it stands, what holds and what does not, and what has no value."""
-
-    name: str
-    place: int
-    standing: str
-    good: tuple[Statement, ...]
-    poor: tuple[Statement, ...]
-    missing: tuple[Statement, ...]
-
-
-def cards(reading: Reading) -> list[Card]:
+def cards(reading: Reading, tags: Mapping[str, Tag]) -> list[Card]:
     """A card for each embedding, with what not all of them share; none where there is one only."""
     alike, made = shared(reading), []
-    for place, name in enumerate(reading.names if len(reading.names) > 1 else ()):
+    for name in reading.names if len(reading.names) > 1 else ():
         said = statements_of(reading, name, without=alike)
-        good = tuple(one for one in said if one.kind in (HOLDS, MOSTLY))
-        poor = tuple(one for one in said if one not in good)
-        made.append(Card(name, place, standing_of(reading, name).text, good, poor, tuple(missing_of(reading, name))))
+        good = [one.text for one in said if one.kind in (HOLDS, MOSTLY)]
+        poor = [one.text for one in said if one.kind not in (HOLDS, MOSTLY)]
+        missing = [one.text for one in missing_of(reading, name)]
+        made.append(Card(tags[name], standing_of(reading, name).text, good, poor, missing))
     return made
 
 
@@ -475,31 +667,15 @@ def is_turned(measures: int, embeddings: int) -> bool:
     return measures > max(TURNED_ABOVE, embeddings)
 
 
-def table_parts(
-    heads: Sequence[Any], rows: Sequence[Mapping[str, Any]], chances: Sequence[Any], subjects: Sequence[tuple[str, int]]
-) -> list[dict[str, Any]]:
-    """The first table with its measures as rows: for each subject its lines, each with the cells of all embeddings."""
-    columns = [row["cells"] or [None] * len(heads) for row in rows]
-    lines = [
-        {"head": head, "chance": chance, "cells": cells}
-        for head, chance, *cells in zip(heads, chances, *columns, strict=True)
-    ]
-    parts, begin = [], 0
-    for subject, count in subjects or [("", len(lines))]:
-        parts.append({"subject": subject, "lines": lines[begin : begin + count]})
-        begin += count
-    return parts
-
-
-def balanced(count: int, wide: int, mid: int) -> dict[str, int]:
+def balanced(count: int, wide: int, mid: int) -> tuple[int, int]:
     """How many of ``count`` things stand in a row of a wide and of a narrower page, so that rows are nearly full.
 
     Examples
     --------
     >>> balanced(5, 5, 3), balanced(6, 5, 3), balanced(7, 5, 3)
-    ({'wide': 5, 'mid': 3}, {'wide': 3, 'mid': 3}, {'wide': 4, 'mid': 3})
+    ((5, 3), (3, 3), (4, 3))
     """
-    return {"wide": _columns(count, wide), "mid": _columns(count, mid)}
+    return _columns(count, wide), _columns(count, mid)
 
 
 def _columns(count: int, most: int) -> int:

@@ -16,9 +16,9 @@ from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, probability
 from dreval.report.contents.comparison import PAIR_TITLES
+from dreval.report.document import ABSENT, Cell, Head, Sheet
 from dreval.report.reading import BESIDE, Reading, parameter_words
 
-ABSENT = "—"
 POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"
 EQUAL = "equal in practice"
@@ -29,9 +29,13 @@ class Paired:
     """The paired differences and what is said of them; empty where nothing was compared."""
 
     said: str = ""
-    rows: Sequence[Mapping[str, Any]] = ()
+    sheet: Sheet | None = None
     found: Comparison | None = None
-    more: int = 0  # rows that the comparison has besides
+
+    @property
+    def more(self) -> int:
+        """Rows that the comparison has besides those of the table."""
+        return len(self.found.pairs) - len(self.sheet.rows) if self.found and self.sheet else 0
 
 
 def paired_differences(results: Results, reading: Reading) -> Paired:
@@ -45,38 +49,76 @@ def paired_differences(results: Results, reading: Reading) -> Paired:
     known = found.pairs[found.pairs["p_value"].notna()]
     if not len(known):
         return Paired()
-    rows = pair_rows(found)
-    return Paired(_said(known, found), rows, found, len(found.pairs) - len(rows))
+    return Paired(_said(known, found), pairs_sheet(found, "One row for each measure and pair of embeddings"), found)
 
 
-def pair_rows(found: Comparison) -> list[dict[str, Any]]:
-    """The rows of the table of pairs that have a p-value, or might have one, in their order.
+def pairs_sheet(found: Comparison, caption: str) -> Sheet | None:
+    """The pairs that have a p-value, or might have one, in their order.
 
     Of many embeddings they are those with the best one by each measure, unless a baseline has chosen the pairs.
     """
     pairs = found.pairs[found.pairs["test"] != "bayes"]
-    adjusted = bool(pairs["p_adjusted"].notna().any())
-    level, places = interval_words(found), _places(pairs)
+    adjusted, places = bool(pairs["p_adjusted"].notna().any()), _places(pairs)
+    tests = bool(found.families)
     if found.standing["embedding"].nunique() > BESIDE and "baseline" not in found.recipe:
         keys = ["measure", "parameters"]
         best = found.standing.drop_duplicates(keys).set_index(keys)["embedding"].to_dict()
         leaders = [best[key] for key in zip(pairs["measure"], pairs["parameters"], strict=True)]
         pairs = pairs[(pairs["first"] == leaders) | (pairs["second"] == leaders)]
-    return [_pair_row(row, places[(row["measure"], row["test"])], adjusted, level) for row in pairs.to_dict("records")]
+    rows = []
+    for row in pairs.to_dict("records"):
+        decimals, p = places[(row["measure"], row["test"])], row["p_adjusted"] if adjusted else row["p_value"]
+        open_words = OPEN if not math.isnan(p) else row["note"] or "not tested"
+        first, *more = _named_pair(row, decimals)
+        rows.append(
+            [
+                first,
+                more[0],
+                *[Cell(PAIR_TITLES[row["test"]], "words")] * tests,
+                more[1],
+                Cell(_ends(row["conf_low"], row["conf_high"], decimals), "number"),
+                Cell(_signed(row["effect_size"], 2), "number", sort=_sort(row["effect_size"])),
+                Cell(probability(row["p_value"]), "number", sort=_sort(row["p_value"])),
+                *[Cell(probability(row["p_adjusted"]), "number", sort=_sort(row["p_adjusted"]))] * adjusted,
+                _better(row["better"], open_words),
+            ]
+        )
+    numbers = ["Advantage", interval_words(found), "Effect size", "p", *["Adjusted p"] * adjusted]
+    words = ["Measure", "Pair", *["Test"] * tests]
+    heads = [*(Head(word, words=True) for word in words), *map(Head, numbers), Head("Better", words=True)]
+    return Sheet(caption, heads, rows, "Pairs" if tests else "Paired differences") if rows else None
 
 
-def posterior_rows(found: Comparison) -> list[dict[str, Any]]:
-    """The rows of the table of pairs with posterior probabilities, in their order."""
+def posterior_sheet(found: Comparison, caption: str) -> Sheet | None:
+    """The pairs with posterior probabilities, in their order."""
     pairs = found.pairs[found.pairs["test"] == "bayes"]
-    places = _places(pairs)
-    return [
-        {
-            **_named_pair(row, places[(row["measure"], row["test"])]),
-            "chances": [ABSENT if math.isnan(row[key]) else fixed(row[key], 3) for key in POSTERIOR],
-            "open": row["note"] or (EQUAL if row["p_rope"] > 1 - found.recipe["alpha"] else OPEN),
-        }
-        for row in pairs.to_dict("records")
-    ]
+    places, rows = _places(pairs), []
+    for row in pairs.to_dict("records"):
+        chances = [ABSENT if math.isnan(row[key]) else fixed(row[key], 3) for key in POSTERIOR]
+        open_words = row["note"] or (EQUAL if row["p_rope"] > 1 - found.recipe["alpha"] else OPEN)
+        cells = [Cell(text, "number") for text in chances]
+        rows.append(
+            [*_named_pair(row, places[(row["measure"], row["test"])]), *cells, _better(row["better"], open_words)]
+        )
+    words, numbers = ("Measure", "Pair"), ("Median advantage", "First better", "Equal in practice", "Second better")
+    heads = [*(Head(word, words=True) for word in words), *map(Head, numbers), Head("Better", words=True)]
+    return Sheet(caption, heads, rows, "Posterior probabilities") if rows else None
+
+
+def _named_pair(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
+    """By what a pair is compared, who is compared, and by how much the first is ahead."""
+    title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
+    parameters = parameter_words(row["parameters"])
+    return (
+        Cell(f"{title}, {parameters}" if parameters else title, "words"),
+        Cell(row["first"], "pair", second=row["second"], heads=True),
+        Cell(_signed(row["advantage"], places), sort=_sort(row["advantage"])),
+    )
+
+
+def _better(name: str, open_words: str) -> Cell:
+    """Who of a pair is better; else why that is not said."""
+    return Cell(name, "name") if name else Cell(open_words, "state")
 
 
 def _places(pairs: pd.DataFrame) -> dict[Any, int]:
@@ -87,39 +129,6 @@ def _places(pairs: pd.DataFrame) -> dict[Any, int]:
 def interval_words(found: Comparison) -> str:
     """What intervals of a comparison are called."""
     return f"{100 * (1 - found.recipe['alpha']):g} % interval"
-
-
-def _pair_row(row: Mapping[str, Any], places: int, adjusted: bool, level: str) -> dict[str, Any]:
-    """One pair by one measure."""
-    p = row["p_adjusted"] if adjusted else row["p_value"]
-    return {
-        **_named_pair(row, places),
-        "interval": _ends(row["conf_low"], row["conf_high"], places),
-        "level": level,
-        "effect": _signed(row["effect_size"], 2),
-        "effect_sort": _sort(row["effect_size"]),
-        "p": probability(row["p_value"]),
-        "p_sort": _sort(row["p_value"]),
-        "adjusted": probability(row["p_adjusted"]) if adjusted else None,
-        "adjusted_sort": _sort(row["p_adjusted"]),
-        "open": "" if row["better"] else OPEN if not math.isnan(p) else row["note"] or "not tested",
-    }
-
-
-def _named_pair(row: Mapping[str, Any], places: int) -> dict[str, Any]:
-    """Who is compared, by what, and by how much the first is ahead."""
-    title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
-    parameters = parameter_words(row["parameters"])
-    return {
-        "measure": f"{title}, {parameters}" if parameters else title,
-        "first": row["first"],
-        "second": row["second"],
-        "test": PAIR_TITLES[row["test"]],
-        "advantage": _signed(row["advantage"], places),
-        "sort": _sort(row["advantage"]),
-        "better": row["better"],
-        "note": row["note"],
-    }
 
 
 def _signed(value: float, places: int) -> str:
@@ -149,28 +158,15 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     )
 
 
-@dataclass(frozen=True)
-class HeatCell:
-    """One cell of a heat map as it is printed; ``shade`` runs from 0, the worst, to 1."""
-
-    text: str = ABSENT
-    sd: str = ""
-    letters: str = ""
-    best: bool = False
-    shade: float = 0.0
-    note: str = ""
-
-
-def rank_lines(found: Comparison, names: Sequence[str], methods: Sequence[str]) -> list[dict[str, Any]]:
-    """Mean ranks over data sets: a line for each method, the best first, with a cell for each measure."""
+def rank_rows(found: Comparison, names: Sequence[str], methods: Sequence[str]) -> list[list[Cell]]:
+    """Mean ranks over data sets: a row for each method, the best first, with a cell for each measure."""
     lines = []
     for method in methods:
         ranks = [_mean_rank(found, name, method) for name in names]
         known = [rank for rank in ranks if not math.isnan(rank)]
         cells = [_rank_cell(found, name, method, rank) for name, rank in zip(names, ranks, strict=True)]
-        lines.append({"method": method, "cells": cells, "mean": sum(known) / len(known) if known else math.inf})
-    lines.sort(key=lambda line: line["mean"])
-    return lines
+        lines.append((sum(known) / len(known) if known else math.inf, [Cell(method, "name", heads=True), *cells]))
+    return [cells for _, cells in sorted(lines, key=lambda line: line[0])]
 
 
 def _mean_rank(found: Comparison, name: str, method: str) -> float:
@@ -180,11 +176,11 @@ def _mean_rank(found: Comparison, name: str, method: str) -> float:
     return float(mine.iloc[0]) if len(mine) else math.nan
 
 
-def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> HeatCell:
+def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> Cell:
     """The mean rank as it is printed, with the letters of the method."""
     if math.isnan(rank):
-        return HeatCell()
+        return Cell()
     standing = found.of(found.standing, name)
     k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
     shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
-    return HeatCell(f"{rank:.2f}", letters=str(letters), best=rank == standing["mean_rank"].min(), shade=shade)
+    return Cell(f"{rank:.2f}", small=[str(letters)], best=rank == standing["mean_rank"].min(), shade=shade)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dreval.records.independence_test import IndependenceTest
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, fixed, p_words, probability
-from dreval.report.document import CODES, Block, same_digits, significance_stars
+from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same_digits, significance_stars
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
 
@@ -164,7 +165,6 @@ def certificate_verdict(found: Certificate) -> str:
     return "Nothing here speaks against Definition 1; that is no proof of it."
 
 
-ABSENT = "—"
 RESIDUAL = "residual"
 
 
@@ -173,65 +173,84 @@ def known_tests(reading: Reading) -> list[Mapping[str, Any]]:
     return [row for row in reading.tests if row["embedding"] not in reading.failed]
 
 
-def test_groups(reading: Reading) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class GroupOfTests:
+    """Tests that ask the same: what is said of them, their rows, and the errors that belong to them."""
+
+    id: str
+    title: str
+    short: str
+    said: str
+    tests: Sequence[Mapping[str, Any]]
+    errors: Sheet | None = None
+
+
+def test_groups(reading: Reading) -> list[GroupOfTests]:
     """Tests against labels and covariates, and the certificate: tests of the residual of the embedding."""
     rows = known_tests(reading)
     against = [row for row in rows if row["variable"] != RESIDUAL]
     left = [row for row in rows if row["variable"] == RESIDUAL]
-    groups = [
-        ("tests", "Does the embedding depend on what is known?", "Tests", tests_said(reading, against), against),
-        ("certificate", "What the embedding leaves of the data", "Certificate", _certificate_said(reading, left), left),
+    errors = asked_sheet(reading, "reconstruction", "One row for each embedding")
+    found = [
+        GroupOfTests(
+            "tests", "Does the embedding depend on what is known?", "Tests", tests_said(reading, against), against
+        ),
+        GroupOfTests(
+            "certificate",
+            "What the embedding leaves of the data",
+            "Certificate",
+            _certificate_said(reading, left),
+            left,
+            errors,
+        ),
     ]
-    errors = {"certificate": asked_rows(reading, "reconstruction")}
-    return [
-        {
-            "errors": errors.get(place, []),
-            "id": place,
-            "title": title,
-            "short": short,
-            "said": said,
-            "rows": [test_row(row) for row in part],
-            "adjusted": any(not math.isnan(row["p_adjusted"]) for row in part),
-            "noted": any(row["note"] for row in part),
-            "tests": part,
-        }
-        for place, title, short, said, part in groups
-        if part or errors.get(place)
-    ]
+    return [group for group in found if group.tests or group.errors]
 
 
-def asked_rows(reading: Reading, need: str) -> list[dict[str, str]]:
+def asked_sheet(reading: Reading, need: str, caption: str) -> Sheet | None:
     """The values of the measures that need a method, or a reconstruction, each with its parts in words."""
     cards = [MEASURES.card(c.measure) if c.measure in MEASURES else None for c in reading.main]
     asked = [c for c, card in zip(reading.main, cards, strict=True) if card is not None and need in card.needs]
-    return [
-        {
-            "embedding": name,
-            "measure": column.title,
-            "value": column.shown(cell.value),
-            "chance": "" if math.isnan(cell.chance) else column.shown(cell.chance),
-            "note": cell.note,
-        }
+    rows = [
+        [
+            Cell(name, "name", heads=True),
+            Cell(column.title, "words"),
+            Cell(column.shown(cell.value)),
+            Cell("" if math.isnan(cell.chance) else column.shown(cell.chance), "number"),
+            Cell(cell.note, "note"),
+        ]
         for column in asked
         for name, cell in column.cells.items()
         if not cell.missing
     ]
+    heads = [Head("Embedding", words=True), Head("Measure", words=True), Head("Value"), Head("Chance level")]
+    return Sheet(caption, [*heads, Head("Beside it", words=True)], rows) if rows else None
 
 
-def test_row(row: Mapping[str, Any]) -> dict[str, str]:
-    """One row of the table of tests; a missing one keeps its reason."""
-    return {
-        "embedding": row["embedding"],
-        "variable": row["variable"] or ABSENT,
-        "test": str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]),
-        "effect": _number(row, "effect_size", 3),
-        "statistic": _number(row, "statistic", 4),
-        "chance": _number(row, "chance", 4),
-        "p": probability(float(row["p_value"])),
-        "adjusted": probability(float(row["p_adjusted"])),
-        "resamples": f"{int(row['n_resamples']):,}" if row["n_resamples"] else ABSENT,
-        "note": row["note"],
-    }
+def tests_sheet(group: GroupOfTests) -> Sheet:
+    """One row for each test; a missing one keeps its reason."""
+    adjusted = any(not math.isnan(row["p_adjusted"]) for row in group.tests)
+    noted = any(row["note"] for row in group.tests)
+    words = [Head(title, words=True) for title in ("Embedding", "Variable", "Test")]
+    numbers = ["Effect size", "Statistic", "Chance level", "p", *["Adjusted p"] * adjusted, "Resamples"]
+    rows = [
+        [
+            Cell(row["embedding"], "name", heads=True),
+            Cell(row["variable"] or ABSENT, "name"),
+            Cell(str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]), "words"),
+            Cell(_number(row, "effect_size", 3)),
+            Cell(_number(row, "statistic", 4), "number"),
+            Cell(_number(row, "chance", 4), "number"),
+            Cell(probability(float(row["p_value"])), "number"),
+            *[Cell(probability(float(row["p_adjusted"])), "number")] * adjusted,
+            Cell(f"{int(row['n_resamples']):,}" if row["n_resamples"] else ABSENT, "number"),
+            *[Cell(row["note"], "note")] * noted,
+        ]
+        for row in group.tests
+    ]
+    heads = [*words, *map(Head, numbers), *[Head("Note", words=True)] * noted]
+    label = f"Table of these tests: {group.short}"
+    return Sheet("One row for each embedding, variable and test", heads, rows, label)
 
 
 def _number(row: Mapping[str, Any], key: str, digits: int) -> str:

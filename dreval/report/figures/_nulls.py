@@ -19,6 +19,7 @@ from dreval.report._numbers import counted, decisive_p, p_words, plain_numbers
 from dreval.report._style import LIGHT, draw_for_reader, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
 from dreval.report.contents.tests import is_smallest, resampled
+from dreval.report.document import Figure as Drawn
 from dreval.report.names import short_name
 from dreval.report.reading import Reading
 from dreval.report.render.markup import printable
@@ -182,32 +183,36 @@ ALIKE = 3  # histograms; fewer are shown even where they say the same
 WIDTH, HEIGHT = 2.3, 1.3  # inches of a histogram
 
 
-def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Reading) -> None:
-    """Give each group of tests the histograms of its null distributions, where the result holds them.
+@dataclass(frozen=True)
+class Nulls:
+    """Histograms of the null distributions of tests, how many there are, and what all of them say."""
+
+    figures: Sequence[Drawn]
+    drawn: int
+    alike: str
+
+
+def null_figures(tests: Sequence[Mapping[str, Any]], results: Results, reading: Reading, before: int = 0) -> Nulls:
+    """The histograms of tests whose null distributions the result holds; ``before`` stand on the page already.
 
     Where every statistic lies beyond its null distribution the histograms say nothing but that, and so does a sentence.
     """
-    number = 0
-    for group in groups:
-        drawn = [row for row in group["tests"] if len(kept_null(results, row).counts)]
-        alike = len(drawn) >= ALIKE and all(is_smallest(row) for row in drawn)
-        several = f"all {counted(len(drawn), 'test')}"
-        group["alike"] = f"In {several} the observed statistic is above every {resampled(drawn[0])}." if alike else ""
-        group["drawn"], group["nulls"] = len(drawn), []
-        for row in sorted(group["tests"], key=lambda one: (str(one["variable"]), str(one["test"]))):
-            null = kept_null(results, row)
-            if not len(null.counts) or number >= MOST_NULLS:
-                continue
-            with drawing():
-                figure = _histogram(null, row, embedding_color(reading.named, row["embedding"]))
-            name, test = printable(row["embedding"]), str(row["test"]).upper()
-            about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
-            about += f"{row['chance']:.4g}, {decisive_p(row)}"
-            drawn = inline_svg(figure, f"h{number}", about)
-            aside = f"{test}, {printable(row['variable'])}: null mean {row['chance']:.3g}; "
-            aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
-            group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
-            number += 1
+    kept = [(row, null) for row in tests if len((null := kept_null(results, row)).counts)]
+    alike = len(kept) >= ALIKE and all(is_smallest(row) for row, _ in kept)
+    several = f"all {counted(len(kept), 'test')}"
+    said = f"In {several} the observed statistic is above every {resampled(kept[0][0])}." if alike else ""
+    made = []
+    kept.sort(key=lambda one: (str(one[0]["variable"]), str(one[0]["test"])))
+    for number, (row, null) in enumerate(kept[: max(MOST_NULLS - before, 0)], before):
+        with drawing():
+            figure = _histogram(null, row, embedding_color(reading.named, row["embedding"]))
+        name, test = printable(row["embedding"]), str(row["test"]).upper()
+        about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
+        about += f"{row['chance']:.4g}, {decisive_p(row)}"
+        aside = f"{test}, {printable(row['variable'])}: null mean {row['chance']:.3g}; "
+        aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
+        made.append(Drawn(inline_svg(figure, f"h{number}", about), name, aside))
+    return Nulls(made, len(kept), said)
 
 
 def _histogram(null: Bars, row: Mapping[str, Any], color: str) -> Figure:

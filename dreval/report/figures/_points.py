@@ -23,6 +23,8 @@ from dreval.registry import MEASURES
 from dreval.report._numbers import counted
 from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
+from dreval.report.document import Figure as Drawn
+from dreval.report.document import Maps, Panel, Tag
 from dreval.report.figures._lines import (
     LETTER,
     ScaleCurve,
@@ -284,35 +286,44 @@ DIAGRAM = 3.0  # inches; a page shows it at this size, so that its letters have 
 MAX_CURVES = 6
 
 
-def point_figures(results: Results, reading: Reading) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PointFigures:
+    """The figures of a page: maps, curves over all K and at several k, and Shepard diagrams with how they are read."""
+
+    maps: Maps | None = None
+    scales: Sequence[Drawn] = ()
+    bands: bool = False
+    curves: Sequence[Drawn] = ()
+    diagrams: Sequence[Drawn] = ()
+    distances: str = ""
+
+
+def point_figures(results: Results, reading: Reading, tags: Mapping[str, Tag]) -> PointFigures:
     """All figures of a page with their legends; parts that a result has no values for are empty."""
     if not reading.computed:
-        empty: dict[str, Any] = {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
-        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}, "point_data": {}, "drawn": ""}
-    several = f"The first {len(reading.featured)} of {len(reading.names)} embeddings"
+        return PointFigures()
     classes = class_colors(results.labels)
     column = _mapped(results, reading)
     values = map_values(results, reading.featured, column) if column else {}
     shown = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
     scale = make_scale(shown, column.higher) if column else None
     with drawing():
-        panels = [_panel(results, reading, name, classes, column, scale, values) for name in reading.featured]
+        panels = [_panel(results, reading, tags[name], classes, column, scale, values) for name in reading.featured]
         whole = scale_curves(results, reading)
         scales = [_scale(reading, curve, i) for i, curve in enumerate(whole.values())]
-        diagrams = _shepard(results, reading)
+        diagrams = [_shepard(results, reading, tags[name]) for name in reading.featured if name in results.shepard]
         curves = [_curve(reading, family, i) for i, family in enumerate(reading.curves[:MAX_CURVES])]
-    return {
-        "panels": panels,
-        "legend": list(class_handles(classes)) if classes else [],
-        "map": _legend(column, scale) if column and scale else None,
-        "point_data": point_data(results, reading, column, values),
-        "scales": scales,
-        "scale_bands": any(curve.banded for curve in whole.values()),
-        "shepard": diagrams,
-        "curves": curves,
-        "more_curves": max(len(reading.curves) - MAX_CURVES, 0),
-        "drawn": f"{several} by mean rank; results.plot(names=[…]) draws others." if reading.many else "",
-    }
+    legend = list(class_handles(classes)) if classes else []
+    first = next(iter(results.shepard.values()), None)
+    points = point_data(results, reading, column, values)
+    return PointFigures(
+        Maps(panels, legend, _legend(column, scale) if column and scale else None, points),
+        scales,
+        any(curve.banded for curve in whole.values()),
+        curves,
+        diagrams,
+        shepard_words(first) if first else "",
+    )
 
 
 def _mapped(results: Results, reading: Reading) -> Column | None:
@@ -326,14 +337,14 @@ def _mapped(results: Results, reading: Reading) -> Column | None:
 def _panel(
     results: Results,
     reading: Reading,
-    name: str,
+    tag: Tag,
     classes: Classes | None,
     column: Column | None,
     scale: Scale | None,
     values: dict[str, Any],
-) -> dict[str, Any]:
+) -> Panel:
     """The two drawings of one embedding, one below the other."""
-    place, Y = reading.names.index(name), results.embeddings[name]
+    name, place, Y = tag.name, tag.place, results.embeddings[tag.name]
     d = Y.shape[1]
     notes = ["all points in one place" if name in reading.collapsed else ""]
     notes.append("one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else "")
@@ -344,19 +355,13 @@ def _panel(
         _name_classes(ax, Y, classes, 8.0 if len(reading.computed) > 1 else 5.5)
     about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")
     color = ", colored by class" if classes else ""
-    made = {
-        "name": name,
-        "place": place,
-        "note": note,
-        "points": inline_svg(figure, f"p{place}", about + color),
-        "map": "",
-    }
+    points, values_map = inline_svg(figure, f"p{place}", about + color), ""
     if column is not None and scale is not None:
         figure, ax = _square()
         draw_map(ax, Y, values[name], scale)
         label = f"{column.title} over the points of {printable(name)}, from worse (yellow) to better (green)"
-        made["map"] = inline_svg(figure, f"m{place}", label)
-    return made
+        values_map = inline_svg(figure, f"m{place}", label)
+    return Panel(tag, points, values_map, note)
 
 
 def _name_classes(ax: Axes, Y: Any, classes: Classes, size: float) -> None:
@@ -387,36 +392,30 @@ def _square() -> tuple[Figure, Any]:
     return one_axes(SIDE, SIDE, 0.0, 0.0, 0.0, 0.0)
 
 
-def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> dict[str, str]:
+def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> Drawn:
     """A figure with the words above it."""
     title, aside = curve_words(reading, family, reading.computed)
     figure = draw_curves(reading, family, reading.computed, titled=False)
     names = ", ".join(printable(name) for name in reading.computed)
     about = f"{family[0].title} against the number of neighbors k, for {names}"
-    return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"k{number}", about)}
+    return Drawn(inline_svg(figure, f"k{number}", about), title, aside)
 
 
-def _scale(reading: Reading, curve: ScaleCurve, number: int) -> dict[str, str]:
+def _scale(reading: Reading, curve: ScaleCurve, number: int) -> Drawn:
     """A figure of a curve over every K with the words above it."""
     title, aside = scale_words(reading, curve, list(curve.values))
     figure = draw_scales(reading, curve, reading.computed, titled=False)
     names = ", ".join(printable(name) for name in curve.values)
     about = f"{title} against the number of neighbors K on a log scale, for {names}"
-    return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"r{number}", about)}
+    return Drawn(inline_svg(figure, f"r{number}", about), title, aside)
 
 
-def _shepard(results: Results, reading: Reading) -> dict[str, Any]:
-    """The Shepard diagrams of all embeddings that have one."""
-    panels = []
-    for name in (name for name in reading.featured if name in results.shepard):
-        place = reading.names.index(name)
-        figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
-        draw_shepard(ax, results.shepard[name], embedding_color(reading.named, name), size=9.0)
-        about = f"Distances in embedding {printable(name)} against those in the data"
-        drawing = inline_svg(figure, f"d{place}", about)
-        panels.append({"name": name, "place": place, "rank": rank_words(reading, name), "drawing": drawing})
-    first = next(iter(results.shepard.values()), None)
-    return {"panels": panels, "words": shepard_words(first) if first else ""}
+def _shepard(results: Results, reading: Reading, tag: Tag) -> Drawn:
+    """The Shepard diagram of one embedding."""
+    figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
+    draw_shepard(ax, results.shepard[tag.name], embedding_color(reading.named, tag.name), size=9.0)
+    about = f"Distances in embedding {printable(tag.name)} against those in the data"
+    return Drawn(inline_svg(figure, f"d{tag.place}", about), tag.name, rank_words(reading, tag.name), tag)
 
 
 def _legend(column: Column, scale: Scale) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from dreval.report._numbers import adjusted_by, counted, probability
 from dreval.report._style import LIGHT, drawing, embedding_color, math_words, new_figure
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import SHORT
+from dreval.report.document import Figure as Drawn
+from dreval.report.document import Figures
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import LETTER
 from dreval.report.figures._panels import (
@@ -319,7 +321,7 @@ def _against(part: Mapping[Pair, dict[str, Any]], reference: str) -> dict[Pair, 
     return {(row["first"], reference): row for row in sorted(near, key=lambda row: -row["advantage"])}
 
 
-def pair_forests(found: Comparison) -> list[dict[str, Any]]:
+def pair_forests(found: Comparison) -> Figures:
     """For a page: the forest of each pair with all measures as lines; none where the pairs are many."""
     made = []
     for number, pair in enumerate(few_pairs(found)):
@@ -327,24 +329,23 @@ def pair_forests(found: Comparison) -> list[dict[str, Any]]:
             figure = draw(found, pair=pair, explained=False)
         first, second = map(printable, pair)
         label = f"Advantage of {first} over {second} by each measure, with its interval"
-        drawn = inline_svg(figure, f"f{number}", label)
-        made.append({"title": f"{first} against {second}", "aside": "", "drawing": drawn, "wide": True})
-    return made
+        made.append(Drawn(inline_svg(figure, f"f{number}", label), f"{first} against {second}"))
+    return Figures(made, "forests lines")
 
 
-def forests(found: Comparison, reading: Reading) -> list[dict[str, Any]]:
+def forests(found: Comparison, reading: Reading) -> Figures:
     """For a page: the forests of few pairs, else of all pairs by two measures, which are the first where others ran."""
-    if made := pair_forests(found):
-        return made
+    whole = pair_forests(found)
+    if whole.figures:
+        return whole
     rows = found.pairs[found.pairs["conf_low"].notna()]
     having = {full_name(i, p) for i, p in zip(rows["measure"], rows["parameters"], strict=True)}
     columns = [c for c in reading.main if full_name(c.measure, c.parameters) in having]
-    chosen = [c for name in OF_MANY for c in columns if c.measure == name] or columns[:2]
+    chosen, made = [c for name in OF_MANY for c in columns if c.measure == name] or columns[:2], []
     for number, column in enumerate(chosen):
         with drawing():
             measure = full_name(column.measure, column.parameters)
             figure = draw(found, measure=measure, titled=False, explained=False)
         label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
-        drawn, aside = inline_svg(figure, f"f{number}", label), parameter_words(column.parameters)
-        made.append({"title": column.title, "aside": aside, "drawing": drawn, "wide": False})
-    return made
+        made.append(Drawn(inline_svg(figure, f"f{number}", label), column.title, parameter_words(column.parameters)))
+    return Figures(made, "forests")

@@ -23,6 +23,7 @@ from dreval.report.document import (
     Table,
     Terms,
     Words,
+    in_text,
 )
 from dreval.report.names import in_short
 from dreval.report.render.markup import known_letters, latex_symbols, latex_text, sentence
@@ -242,7 +243,8 @@ def latex_report(report: Report, place: Callable[[str], str], save: Callable[[st
     ``place`` gives the path of a new file for a table of a name, and ``save`` writes it; the document takes it in by
     ``\input``.
     """
-    tables = [part for section in report.sections for part in _tables(section)]
+    sections = list(in_text(report.sections))
+    tables = [table for section in sections for table in _tables(section)]
     inputs = []
     for table, fitted in zip(tables, in_line([table.block for table in tables], IN_DOCUMENT), strict=True):
         path = place(table.name)
@@ -252,7 +254,7 @@ def latex_report(report: Report, place: Callable[[str], str], save: Callable[[st
     title = rf"{{\LARGE\bfseries\raggedright {latex_text(report.title, breaks=True)}\par}}"
     lines = [title, latex_text(report.meta, breaks=True)]
     waiting = iter(inputs)
-    for section in report.sections:
+    for section in sections:
         lines += _latex_section(section, 0, waiting)
     return SHELL.lstrip().replace("<<body>>", "\n\n".join(filter(None, lines)))
 
@@ -267,9 +269,7 @@ def _tables(section: Section) -> Iterator[Table]:
 
 
 def _latex_section(section: Section, level: int, inputs: Iterator[str]) -> Iterator[str]:
-    if not section.parts:
-        return
-    if section.title:
+    if section.title and (section.short or not section.id):
         title = sentence(section.title, partial(latex_text, breaks=True), latex_title)
         yield rf"\{LEVELS[level]}{{{title}}}"
     for part in section.parts:
@@ -288,8 +288,9 @@ def _latex_part(part: Part) -> str:
             items = "\n".join(rf"\item {latex_sentence(item)}" for item in part.items)
             return f"\\begin{{{kind}}}\n{items}\n\\end{{{kind}}}"
         case Terms():
-            pairs = [(latex_title(a, breaks=True), latex_title(b, breaks=True)) for a, b in part.pairs]
-            items = "\n".join(rf"\item[{{{a}}}] {b}" for a, b in pairs)
+            terms = [(latex_text if word.is_name else latex_title)(word.term, breaks=True) for word in part.words]
+            pairs = zip(terms, part.words, strict=True)
+            items = "\n".join(rf"\item[{{{term}}}] {latex_title(word.meaning, breaks=True)}" for term, word in pairs)
             return f"\\begin{{description}}\n{items}\n\\end{{description}}"
         case Code():
             lines = "\\\\\n".join(latex_text(line, breaks=True, code=True) for line in part.text.splitlines())
@@ -302,5 +303,4 @@ def _latex_part(part: Part) -> str:
                 f"\\begin{{here}}\n\\includegraphics[{size}]{{{part.path}}}\n"
                 f"\\caption{{{latex_title(part.words, breaks=True)}.}}\\label{{fig:{label}}}\n\\end{{here}}"
             )
-        case Table():
-            raise TypeError("tables are taken in from files")
+    raise TypeError(f"no part of a text: {part!r}")

@@ -18,7 +18,9 @@ from dreval.report.document import (
     Small,
     Table,
     Terms,
+    Word,
     Words,
+    in_text,
 )
 from dreval.report.render.markup import markdown_text, plain_symbols, printable, sentence
 
@@ -60,15 +62,13 @@ def markdown_tables(summary: Content) -> str:
 def markdown_report(report: Report) -> str:
     """A text of sections as GitHub-flavored Markdown."""
     parts = [f"# {markdown_text(report.title)}", markdown_text(report.meta)]
-    for section in report.sections:
+    for section in in_text(report.sections):
         parts += _markdown_section(section, 2)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _markdown_section(section: Section, level: int) -> Iterator[str]:
-    if not section.parts:
-        return
-    if section.title:
+    if section.title and (section.short or not section.id):
         yield f"{'#' * level} {sentence(section.title, _inline, lambda words: _inline(plain_symbols(words)))}"
     for part in section.parts:
         if isinstance(part, Section):
@@ -85,7 +85,7 @@ def _markdown_part(part: Part) -> str:
             items = map(markdown_sentence, part.items)
             return "\n".join(f"{i}. {item}" if part.numbered else f"- {item}" for i, item in enumerate(items, 1))
         case Terms():
-            pairs = [(markdown_text(plain_symbols(a)), markdown_text(plain_symbols(b))) for a, b in part.pairs]
+            pairs = [(_term(word), markdown_text(plain_symbols(word.meaning))) for word in part.words]
             return "\n".join(f"- **{a}**: {b}" for a, b in pairs)
         case Code():
             return markdown_call(part.text)
@@ -94,6 +94,11 @@ def _markdown_part(part: Part) -> str:
         case Table():
             foot = [markdown_text(plain_symbols(part.block.foot))] if part.block.foot else []
             return "\n\n".join(["\n".join(_markdown_rows(part.block)), *foot])
+    raise TypeError(f"no part of a text: {part!r}")
+
+
+def _term(word: Word) -> str:
+    return markdown_text(word.term if word.is_name else plain_symbols(word.term))
 
 
 def markdown_call(call: str) -> str:
