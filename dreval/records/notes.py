@@ -140,12 +140,15 @@ def joined(notes: Iterable[Note]) -> str:
 
 
 def _code(code: str) -> Code:
-    """The code from the table, or from the file of the thing that raises it."""
+    """The code from the table, or from the file of the thing that raises it; things may share a file of codes."""
     if code not in CODES:
         thing = code.partition(".")[0]
         for registry in (MEASURES, TESTS, METHODS):
             if thing in registry:
                 registry.get(thing)
+    if code not in CODES:
+        for registry in (MEASURES, TESTS, METHODS):
+            registry.cards()
     return CODES[code]
 
 

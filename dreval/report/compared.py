@@ -181,11 +181,11 @@ MAX_FIGURES = 12
 def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Paragraph]) -> Iterator[Section]:
     """The sections of a page before what does not follow."""
     names = list(dict.fromkeys(found.standing["embedding"]))
-    across, forests = bool(found.families), pair_forests(found)
-    rows = rank_rows(found, found.measures, names) if across else _value_rows(found, columns, names)
+    across, forests, lettered = bool(found.families), pair_forests(found), len(names) <= BESIDE
+    rows = rank_rows(found, found.measures, names, lettered) if across else _value_rows(found, columns, names, lettered)
     what = "Mean ranks" if across else "Values"
     order = "Mean rank over the data sets, 1 being the best" if across else what
-    read = f"{order}; ● the best of a column, a stronger shade is better. {letter_words(found)}"
+    read = f"{order}; ● the best of a column, a stronger shade is better. {letter_words(found) if lettered else ''}"
     heads = [Head("Embedding", words=True), *(Head(one.title, below=_below(one)) for one in columns.values())]
     sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat")
     yield Section("Who is ahead", [*answer, Paragraph(read.strip(), "note"), sheet], "ahead", "Ahead")
@@ -242,9 +242,12 @@ def _below(column: Column) -> str:
     return ", ".join(filter(None, [parameter_words(column.parameters), "" if column.higher else column.better_words]))
 
 
-def _value_rows(found: Comparison, columns: Mapping[str, Column], names: Sequence[str]) -> list[list[Cell]]:
-    """Values on one data set: a row for each embedding, with a cell and its letters for each measure."""
-    letters = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
+def _value_rows(
+    found: Comparison, columns: Mapping[str, Column], names: Sequence[str], lettered: bool
+) -> list[list[Cell]]:
+    """Values on one data set: a row for each embedding, with a cell for each measure, of a few with their letters."""
+    known = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
+    letters = {name: known[name] if lettered else {} for name in columns}
     return [
         [Cell(one, "name", heads=True), *(_value(c, one, letters[name].get(one, "")) for name, c in columns.items())]
         for one in names

@@ -178,7 +178,7 @@ def _ranking(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str,
     ends = f"All values: {len(every.rows)} rows, with the ends of the intervals{more}"
     yield Details(ends, [every], screen=True)
     if made.cards and reading.many:
-        yield Details(f"What each of the {len(made.cards)} embeddings keeps", [made])
+        yield Details(f"What each of the {len(made.cards)} embeddings keeps", [made], screen=True)
 
 
 def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int], notes: Footnotes) -> Sheet:
@@ -288,7 +288,7 @@ def _differences(reading: Reading, paired: Paired) -> Iterator[Part]:
     yield drawn
     what = "Paired differences from the best by each measure" if paired.more else "All paired differences"
     left = f"; {paired.more:,} more in results.compare().tidy()" if paired.more else ""
-    yield Details(f"{what}: {len(paired.sheet.rows)} rows{left}", [paired.sheet])
+    yield Details(f"{what}: {len(paired.sheet.rows)} rows{left}", [paired.sheet], screen=reading.many)
 
 
 def _histograms(nulls: Nulls, columns: tuple[int, int]) -> Group:

@@ -158,13 +158,15 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     )
 
 
-def rank_rows(found: Comparison, names: Sequence[str], methods: Sequence[str]) -> list[list[Cell]]:
-    """Mean ranks over data sets: a row for each method, the best first, with a cell for each measure."""
+def rank_rows(
+    found: Comparison, names: Sequence[str], methods: Sequence[str], lettered: bool = True
+) -> list[list[Cell]]:
+    """Mean ranks over data sets: a row for each method, the best first, with a cell for each measure and letters."""
     lines = []
     for method in methods:
         ranks = [_mean_rank(found, name, method) for name in names]
         known = [rank for rank in ranks if not math.isnan(rank)]
-        cells = [_rank_cell(found, name, method, rank) for name, rank in zip(names, ranks, strict=True)]
+        cells = [_rank_cell(found, name, method, rank, lettered) for name, rank in zip(names, ranks, strict=True)]
         lines.append((sum(known) / len(known) if known else math.inf, [Cell(method, "name", heads=True), *cells]))
     return [cells for _, cells in sorted(lines, key=lambda line: line[0])]
 
@@ -176,11 +178,11 @@ def _mean_rank(found: Comparison, name: str, method: str) -> float:
     return float(mine.iloc[0]) if len(mine) else math.nan
 
 
-def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> Cell:
-    """The mean rank as it is printed, with the letters of the method."""
+def _rank_cell(found: Comparison, name: str, method: str, rank: float, lettered: bool) -> Cell:
+    """The mean rank as it is printed, with the letters of the method where methods are ``lettered``."""
     if math.isnan(rank):
         return Cell()
     standing = found.of(found.standing, name)
     k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
     shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
-    return Cell(f"{rank:.2f}", small=[str(letters)], best=rank == standing["mean_rank"].min(), shade=shade)
+    return Cell(f"{rank:.2f}", small=[str(letters)] * lettered, best=rank == standing["mean_rank"].min(), shade=shade)
