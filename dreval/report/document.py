@@ -116,13 +116,20 @@ class Block:
     @property
     def longest(self) -> int:
         """Columns of a terminal that the longest cell takes that may be shortened."""
-        return max((terminal_width(row[i]) for row in self.cells for i in self.free), default=0)
+        return max((terminal_width(cell) for cell in self.shortened), default=0)
+
+    @property
+    def shortened(self) -> list[str]:
+        """The cells that may be shortened: words of ours stay whole."""
+        return [row[i] for row in self.cells for i in self.free if not isinstance(row[i], Words)]
 
     def renamed(self, short: Mapping[str, str]) -> Block:
         """The same table with the short forms of what may be shortened."""
         free = self.free
         rows = [
-            row if len(row) < len(self.columns) else [short[c] if i in free else c for i, c in enumerate(row)]
+            row
+            if len(row) < len(self.columns)
+            else [short[c] if i in free and not isinstance(c, Words) else c for i, c in enumerate(row)]
             for row in self.rows
         ]
         return replace(self, rows=rows)
@@ -130,7 +137,11 @@ class Block:
     def width(self, room: int) -> int:
         """Columns of a terminal that the table takes where a name has so many at most."""
         heads, widths, free = list(map(terminal_width, self.columns)), self._widths(), self.free
-        cut = [max(heads[i], min(wide, room)) if i in free else wide for i, wide in enumerate(widths)]
+        whole = [
+            max((terminal_width(row[i]) for row in self.cells if isinstance(row[i], Words)), default=0) for i in free
+        ]
+        kept = dict(zip(free, whole, strict=True))
+        cut = [max(heads[i], kept[i], min(wide, room)) if i in kept else wide for i, wide in enumerate(widths)]
         return sum(cut) + 2 * (len(cut) - 1)
 
     def room(self, width: int) -> int:

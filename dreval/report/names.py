@@ -23,14 +23,13 @@ def in_short(blocks: Sequence[Block], rooms: Sequence[int]) -> tuple[list[Block]
     tight = [block for block, room in pairs if room < block.longest]
     if not tight:
         return list(blocks), {}
-    short = distinct_short_names(_free(blocks), min(room for block, room in pairs if room < block.longest))
+    short = distinct_short_names(
+        [cell for block in blocks for cell in block.shortened],
+        min(room for block, room in pairs if room < block.longest),
+    )
     shown = [block.renamed(short) if room < block.longest else block for block, room in pairs]
-    return shown, {short[whole]: whole for whole in dict.fromkeys(_free(tight)) if short[whole] != whole}
-
-
-def _free(blocks: Sequence[Block]) -> list[str]:
-    """The cells that may be shortened."""
-    return [row[i] for block in blocks for row in block.cells for i in block.free]
+    seen = dict.fromkeys(cell for block in tight for cell in block.shortened)
+    return shown, {short[whole]: whole for whole in seen if short[whole] != whole}
 
 
 def shortened(text: str, room: int) -> str:

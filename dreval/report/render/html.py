@@ -19,8 +19,8 @@ STYLE = """<style>
 .dreval caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0;color:inherit}
 .dreval th,.dreval td{background:none;color:inherit;border:0;padding:.15em .7em .15em 0;text-align:right;
 vertical-align:baseline;font-weight:400;white-space:nowrap}
-.dreval th[scope=row],.dreval .l{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:3em;max-width:26em}
-.dreval .l{min-width:6.6em}
+.dreval th[scope=row],.dreval .l{text-align:left;white-space:normal;overflow-wrap:break-word;min-width:8em;
+max-width:26em}
 .dreval thead th,.dreval thead td{border-bottom:1px solid currentColor;font-weight:600}
 .dreval tbody th[scope=rowgroup]{text-align:left;font-style:italic;padding-top:.5em;white-space:normal}
 .dreval .s th[scope=row]{padding-left:1.2em}
