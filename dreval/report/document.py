@@ -447,6 +447,7 @@ class Card:
     """What is said of one embedding: how it stands, what holds and what does not, and what has no value."""
 
     tag: Tag
+    title: str
     standing: str
     good: Sequence[str]
     poor: Sequence[str]

@@ -64,7 +64,7 @@ from dreval.report.statements import (
     statements_of,
 )
 
-NAME_ROOM = 30
+NAME_ROOM, CARD_ROOM = 30, 60  # letters of a name in a table, and on a card
 SHOWN = 12  # rows of the first table that stand on a page of many embeddings
 FOLDED = 15  # rows; with more, those beyond the first are shown by a button
 
@@ -649,13 +649,13 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
 
 def cards(reading: Reading, tags: Mapping[str, Tag]) -> list[Card]:
     """A card for each embedding, with what not all of them share; none where there is one only."""
-    alike, made = shared(reading), []
+    alike, titles, made = shared(reading), short_names(reading.names, CARD_ROOM), []
     for name in reading.names if len(reading.names) > 1 else ():
         said = statements_of(reading, name, without=alike)
         good = [one.text for one in said if one.kind in (HOLDS, MOSTLY)]
         poor = [one.text for one in said if one.kind not in (HOLDS, MOSTLY)]
         missing = [one.text for one in missing_of(reading, name)]
-        made.append(Card(tags[name], standing_of(reading, name).text, good, poor, missing))
+        made.append(Card(tags[name], titles[name], standing_of(reading, name).text, good, poor, missing))
     return made
 
 
