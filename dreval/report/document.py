@@ -298,6 +298,7 @@ class Sheet:
 
     ``look`` is "" for one that is only read and sorted, "main" for the first table, "heat" for a heat map and "turned"
     for the first table with its measures as rows. ``subjects`` head groups: of columns, or of rows in a turned table.
+    Where ``shown`` is not 0 a script hides the rows beyond so many.
     """
 
     caption: str
@@ -310,6 +311,7 @@ class Sheet:
     subjects: Sequence[tuple[str, int]] = ()
     foot: Sequence[Cell] = ()
     name_width: int = 13
+    shown: int = 0
 
     @property
     def groups(self) -> list[tuple[str, Sequence[Sequence[Cell]]]]:

@@ -491,6 +491,17 @@ def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
     assert 'class="dot" style="background:var(--other)"' in page
 
 
+@pytest.mark.parametrize(("count", "folded"), [(15, 0), (16, 4), (30, 18)])
+def test_a_long_first_table_is_folded(count, folded, tmp_path):
+    """A script hides the rows behind the twelfth of more than fifteen, and a button says how many they are."""
+    results = simulated_results(tuple(f"m{i}" for i in range(count)), n=40)
+    page = write_report(results, tmp_path / "r.html").read_text("utf-8")
+
+    assert page.count('<tr class="more" data-embedding') == folded
+    assert page.count('class="all-rows"') == (folded > 0)
+    assert f"... {folded} more: show all {count}" in page or not folded
+
+
 def test_formulas_are_set_by_the_browser():
     """Of every measure the formula of its page becomes MathML without a command that is left; what is none stays."""
     for card in MEASURES.cards():

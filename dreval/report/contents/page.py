@@ -168,8 +168,8 @@ def _ranking(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str,
     read = " ".join(filter(None, [_shade_note(reading, turned), _table_note(reading)]))
     yield Paragraph(read, "note", scripted="Click a heading to sort." if sheet.sortable else "")
     yield sheet
-    if len(sheet.rows) > FOLDED and not turned:
-        yield Unfold(len(sheet.rows), SHOWN)
+    if sheet.shown:
+        yield Unfold(len(sheet.rows), sheet.shown)
     if notes.marks:
         yield Items([], remarks=list(notes.marks.values()))
     every = _every_value(reading)
@@ -225,8 +225,9 @@ def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[s
         rows.append([first, *cells.get(name, lost)])
     foot = [Cell("chance level", "number", heads=True), *chances]
     top = [Head("Embedding", words=True), *heads]
+    shown = SHOWN if len(rows) > FOLDED else 0
     sortable, caption = len(reading.computed) > 1, "Embeddings down, measures across"
-    return Sheet(caption, top, rows, label, "main", sortable, subjects=subjects, foot=foot, name_width=width)
+    return Sheet(caption, top, rows, label, "main", sortable, True, subjects, foot, width, shown)
 
 
 def _subject(column: Column) -> str:
