@@ -29,6 +29,7 @@ __all__ = [
     "part_words",
     "spread",
     "terminal_width",
+    "true_minus",
 ]
 
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
@@ -201,16 +202,21 @@ def terminal_width(text: str) -> int:
     return len(spread(text))
 
 
+def true_minus(number: str) -> str:
+    """A printed number with the sign of mathematics in place of a hyphen."""
+    return number.replace("-", "\N{MINUS SIGN}")
+
+
 def format_number(value: Any, digits: int = 4) -> str:
     """A number as it is printed: ``digits`` significant places behind the point, scientific only when it must be."""
     if value is None or value != value:
         return ""
     if isinstance(value, int):
-        return f"{value:,}"
+        return true_minus(f"{value:,}")
     size = abs(value)
     if size != 0 and (size >= 1e6 or size < 10.0**-digits):
-        return f"{value:.{max(digits - 1, 1)}e}"
-    return f"{value:.{digits}f}"
+        return true_minus(f"{value:.{max(digits - 1, 1)}e}")
+    return true_minus(f"{round(value, digits) + 0.0:.{digits}f}")
 
 
 def format_p(p: float) -> str:

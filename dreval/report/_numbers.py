@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dreval.glossary import format_p
+from dreval.glossary import format_p, true_minus
 
 ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -37,7 +37,7 @@ def fixed(value: float, places: int) -> str:
         if size >= 1e7 or (places >= 8 and 0 < size < 10.0**-8)
         else f"{round(value, places) + 0.0:,.{places}f}"
     )
-    return text.replace("-", "−")
+    return true_minus(text)
 
 
 def plain_numbers(values: Sequence[float]) -> list[str]:
@@ -56,7 +56,7 @@ def plain_numbers(values: Sequence[float]) -> list[str]:
     else:
         places = next((d for d in range(8) if all(abs(v - round(v, d)) < 1e-6 * largest for v in values)), 8)
         texts = [f"{value:,.{places}f}" if value else "0" for value in values]
-    return [text.replace("-", "\N{MINUS SIGN}") for text in texts]
+    return [true_minus(text) for text in texts]
 
 
 def half_width(value: float, low: float, high: float, places: int) -> str:
@@ -66,14 +66,20 @@ def half_width(value: float, low: float, high: float, places: int) -> str:
     if min(below, above) >= 0 and abs(below - above) < unit / 2:
         width = (below + above) / 2
         if width >= unit / 2:
-            return f"± {_bare(width, places)}"
-        return "± 0" if width == 0 else f"± <{_bare(unit, places)}"
+            return f"± {without_zero(fixed(width, places))}"
+        return "± 0" if width == 0 else f"± <{without_zero(fixed(unit, places))}"
     return f"{fixed(low, places)} to {fixed(high, places)}"
 
 
-def _bare(value: float, places: int) -> str:
-    """A number without the zero before the point, to be short."""
-    return fixed(value, places).removeprefix("0") if places else fixed(value, places)
+def without_zero(number: str) -> str:
+    """A number below one without the zero before the point, to be short.
+
+    Examples
+    --------
+    >>> without_zero("0.25"), without_zero("−0.02"), without_zero("10.5"), without_zero("0")
+    ('.25', '−.02', '10.5', '0')
+    """
+    return re.sub(r"(?<![\d.])0(?=\.\d)", "", number)
 
 
 def of_hundred(share: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
-from dreval.glossary import spread, terminal_width
+from dreval.glossary import spread, terminal_width, true_minus
 from dreval.report.render.markup import marked, plain_symbols, printable
 
 WIDTH = 78
@@ -46,7 +46,7 @@ def same_digits(values: Sequence[float]) -> list[str]:
     places = max(3 - power, 0)
     written = f".{places}f" if -6 < power < 6 else ".3e"
     return [
-        "" if value != value else f"{round(value, places) + 0.0 if -6 < power < 6 else value:{written}}"
+        "" if value != value else true_minus(f"{round(value, places) + 0.0 if -6 < power < 6 else value:{written}}")
         for value in values
     ]
 

@@ -219,15 +219,15 @@ def test_numbers_are_read_back(value: float) -> None:
 
     assert len(text) <= 13
     if math.isfinite(value):
-        assert float(text) == pytest.approx(value, rel=6e-4, abs=6e-5)
+        assert float(text.replace("−", "-")) == pytest.approx(value, rel=6e-4, abs=6e-5)
 
 
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [
-        (0.12345, 4, "0.1235"), (0.0, 4, "0.0000"), (1e-5, 4, "1.000e-05"), (1234567.0, 4, "1.235e+06"),
+        (0.12345, 4, "0.1235"), (0.0, 4, "0.0000"), (1e-5, 4, "1.000e−05"), (1234567.0, 4, "1.235e+06"),
         (None, 4, ""), (math.nan, 4, ""), (569, 4, "569"), (12345, 4, "12,345"), (0.000123, 6, "0.000123"),
-        (math.inf, 4, "inf"), (-0.5, 2, "-0.50"),
+        (math.inf, 4, "inf"), (-0.5, 2, "−0.50"), (-1e-300, 2, "−1.0e−300"), (-0.0, 2, "0.00"),
     ],
 )  # fmt: skip
 def test_numbers_as_printed(value: Any, digits: int, text: str) -> None:
@@ -293,7 +293,7 @@ SEEDS = [f"pbmc_umap_min_dist_0.{i}_seed_{j}" for i in (1, 5) for j in (0, 1)]
 
 def pairs_summary(names: list[str]) -> Summary:
     """A table of names with room for them, and one of pairs without; in either column every name but one."""
-    numbers = ["-0.0015", "-0.05", "0.961", "1.000", "-0.015", "0.487"]
+    numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
     headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
     values = Block("Values", ["", "value"], [[name, "0.5"] for name in names])
@@ -305,9 +305,9 @@ def test_a_short_form_is_one_name_wherever_it_stands() -> None:
     summary = pairs_summary(SEEDS)
     text, latex = summary.as_text(), summary.as_latex().replace(r"\_", "_").replace(r"\allowbreak{}", "")
     key = dict(re.findall(r"^  (\S+): (\S+)$", text.partition("\nNames\n")[2], re.M))
-    shown = re.findall(r"^(\S+)  (\S+) +-0\.0015", text, re.M)
+    shown = re.findall(r"^(\S+)  (\S+) +−0\.0015", text, re.M)
     tex_key = dict(re.findall(r"(\S+…\S*): (\S+)\.(?= |\\par)", latex))
-    tex_shown = re.findall(r"^(\S+) & (\S+) & \$-\$0\.0015", latex, re.M)
+    tex_shown = re.findall(r"^(\S+) & (\S+) & \\ensuremath\{-\}0\.0015", latex, re.M)
     expected = [(a, b) for i, a in enumerate(SEEDS) for b in SEEDS[i + 1 :]]
 
     assert sorted(key.values()) == sorted(tex_key.values()) == sorted(SEEDS)

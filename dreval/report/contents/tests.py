@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval.glossary import format_number, format_p
+from dreval.glossary import format_number, format_p, true_minus
 from dreval.records.certificate import EMPTY, LEVEL, Certificate
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.sweep import Sensitivity
@@ -78,7 +78,7 @@ def _cell(value: Any) -> str:
     """One value of any kind as text."""
     if value is None or value != value:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return true_minus(f"{value:.4g}") if isinstance(value, float) else str(value)
 
 
 def _label(key: str) -> str:
@@ -129,7 +129,7 @@ def certificate_summary(found: Certificate) -> Summary:
             f"{t.name} ({t.effect_name})",
             format_number(t.effect_size),
             format_number(t.effect_expected),
-            f"{t.statistic:.4g}",
+            true_minus(f"{t.statistic:.4g}"),
             format_p(t.p_value),
             format_p(p),
             significance_stars(p),
@@ -152,8 +152,8 @@ def certificate_verdict(found: Certificate) -> str:
     empty = f"tells next to nothing of held-out points (error {found.held_out:.2f} of 1)"
     if found.objections:
         seen = "; ".join(
-            f"{t.name.upper()}: {t.effect_name} {t.effect_size:.3f}, {t.effect_expected:.3f} if Definition 1 held, "
-            f"adjusted p = {format_p(p)}"
+            f"{t.name.upper()}: {t.effect_name} {fixed(t.effect_size, 3)}, "
+            f"{fixed(t.effect_expected, 3)} if Definition 1 held, adjusted p = {format_p(p)}"
             for t, p in zip(found.tests, found.p_adjusted, strict=True)
             if t.name in found.objections
         )
@@ -255,7 +255,13 @@ def tests_sheet(group: GroupOfTests) -> Sheet:
 
 def _number(row: Mapping[str, Any], key: str, digits: int) -> str:
     value = float(row[key])
-    return ABSENT if math.isnan(value) else fixed(value, digits) if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
+    return (
+        ABSENT
+        if math.isnan(value)
+        else fixed(value, digits)
+        if 1e-3 <= abs(value) < 1e5
+        else true_minus(f"{value:.2e}")
+    )
 
 
 def tests_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:

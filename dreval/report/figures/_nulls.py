@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray
+from dreval.glossary import true_minus
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.results import Results
 from dreval.report._numbers import counted, decisive_p, p_words, plain_numbers
@@ -125,7 +126,7 @@ def draw_panel(
     low, high = min(low, statistic), high if far else max(high, statistic)
     pad = 0.04 * (high - low) or abs(high) or 1.0
     ax.set_xlim(low - pad, high + pad)
-    words = f"observed {statistic:.4g}{', far beyond' if far else ''}"
+    words = true_minus(f"observed {statistic:.4g}") + ", far beyond" * far
     _mark(ax, statistic, far, color, words + (aside if aside.startswith("\n") or not aside else f", {aside}"))
     inches = ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     bottom, top = ax.get_xlim()
@@ -207,9 +208,9 @@ def null_figures(tests: Sequence[Mapping[str, Any]], results: Results, reading: 
         with drawing():
             figure = _histogram(null, row, embedding_color(reading.named, row["embedding"]))
         name, test = printable(row["embedding"]), str(row["test"]).upper()
-        about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
-        about += f"{row['chance']:.4g}, {decisive_p(row)}"
-        aside = f"{test}, {printable(row['variable'])}: null mean {row['chance']:.3g}; "
+        about = f"{test} of {name} and {printable(row['variable'])}: "
+        about += true_minus(f"observed {row['statistic']:.4g}, null mean {row['chance']:.4g}, {decisive_p(row)}")
+        aside = f"{test}, {printable(row['variable'])}: null mean {true_minus(format(row['chance'], '.3g'))}; "
         aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
         made.append(Drawn(inline_svg(figure, f"h{number}", about), name, aside))
     return Nulls(made, len(kept), said)

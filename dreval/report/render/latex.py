@@ -183,11 +183,10 @@ def _latex_cell(cell: str) -> str:
     made = latex_title(cell) if isinstance(cell, Words) else latex_text(cell)
     if isinstance(cell, Best | Small):
         return f"\\textbf{{{made}}}" if isinstance(cell, Best) else f"{{\\scriptsize {made}}}"
-    number = re.fullmatch(r"-(\d[\d.,]*)", made)
-    power = re.fullmatch(r"(-?)(\d\.\d+)e([-+]\d+)", made)
+    power = re.fullmatch(r"(-?)(\d\.\d+)e([-+]\d+)", cell.replace("\N{MINUS SIGN}", "-"))
     if power:
         return f"${power[1]}{power[2]}\\cdot 10^{{{int(power[3])}}}$"
-    return f"$-${number[1]}" if number else f"{{{made}}}" if made.startswith(("[", "*")) else made
+    return f"{{{made}}}" if made.startswith(("[", "*")) else made
 
 
 def _shown(block: Block) -> Block:
