@@ -375,6 +375,8 @@ MUTANTS = [
     ),
     Mutant("comparison/within.py", "sign = 1.0 if at.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
     Mutant("comparison/ranking.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
+    Mutant("comparison/ranking.py", "untested |= tested is None", "untested |= False", "comparison/test_ranking.py"),
+    Mutant("report/statements.py", "and not self.unjudged", "and True", "report/test_statements.py"),
     # The wiring of an evaluation
     Mutant(
         "evaluation/rows.py",
@@ -547,8 +549,8 @@ MUTANTS = [
     ),
     Mutant(
         "report/statements.py",
-        "and not _is_tied(reading, column):",
-        "and True:",
+        "for column in reading.by_goal if not is_tied(reading, column))",
+        "for column in reading.by_goal)",
         "report/test_statements.py",
     ),
     Mutant(

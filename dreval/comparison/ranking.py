@@ -39,18 +39,20 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
     found: dict[str, tuple[float, Any]] = {}
-    open_ones: set[str] = set()
+    open_ones: dict[str, Note] = {}
     if judged:
         places = [known.index(name) for name in judged]
         rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["measure"], at.key["parameters"])
         values = np.array([at.values[name] for name in judged])
         got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng, size=at.chance)
-        p_values = np.maximum(got.p_value, [_few_carriers(at, name, judged, alpha) for name in judged])
+        few = {name: _few_carriers(at, name, judged, alpha, tiny) for name in judged}
+        p_values = np.maximum(got.p_value, [p for p, _ in few.values()])
         found = {name: (float(p), bool(p > alpha)) for name, p in zip(judged, p_values, strict=True)}
         if set(judged) <= at.exact:
             found = {name: (math.nan, at.values[known[0]] - at.values[name] <= tiny) for name in judged}
         else:
-            open_ones = {name for name, behind in zip(judged, got.untested, strict=True) if behind}
+            open_ones = {name: note("best.unbounded") for name in judged if few[name][1]}
+            open_ones |= {name: note("best.no_spread") for name, one in zip(judged, got.untested, strict=True) if one}
     table = over_replicates(results.table[results.table["test"] == ""])
     mine = table[(table["measure"] == at.key["measure"]) & (table["parameters"] == at.key["parameters"])]
     intervals = mine.set_index("embedding")[["value", "se", "conf_low", "conf_high", "conf_level"]].to_dict("index")
@@ -66,34 +68,39 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         if kept is True and any(at.values[other] - at.values[name] > tiny for other in reasons):
             p, kept, reason = math.nan, pd.NA, note("best.better_untested")
         elif kept is True and name in open_ones:
-            p, kept, reason = math.nan, pd.NA, note("best.no_spread")
+            p, kept, reason = math.nan, pd.NA, open_ones[name]
         elif name in at.exact:
             reason = reason or note("best.exact")
         elif kept is not pd.NA and math.isnan(row["conf_low"]):
             reason = note("best.fixed")
         row |= {"p_adjusted": p, "in_best_set": kept, "note": str(reason or "")}
         rows.append(row)
+    kept_ones = [row for row in rows if row["in_best_set"] is not pd.NA]
+    if len(known) > 1 and len(kept_ones) == 1 and kept_ones[0]["in_best_set"]:  # beside nothing that could be tested
+        kept_ones[0].update(p_adjusted=math.nan, in_best_set=pd.NA, note=str(note("best.untested")))
     return rows
 
 
-def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> float:
+def _few_carriers(at: Setting, name: str, names: list[str], alpha: float, tiny: float) -> tuple[float, bool]:
     """Where few anchors carry a difference from a better embedding: p of tests of bounded means times their number.
 
-    Student's distribution does not hold there, and Bonferroni's bound does. 0 where it is not needed.
+    Student's distribution does not hold there, and Bonferroni's bound does. 0 where it is not needed. And whether some
+    such difference has no test at all, since it has no bound.
     """
     if at.kinds.get(name) != "anchors" or name not in at.points:
-        return 0.0
-    smallest, few = 1.0, False
+        return 0.0, False
+    smallest, few, untested = 1.0, False, False
     for other in names:
         differences = at.points[other] - at.points[name] if other in at.points else np.zeros(0)
         differences = differences[np.isfinite(differences)]
-        if other == name or at.values[other] <= at.values[name] or not 1 < len(differences) < at.n:
+        if at.values[other] - at.values[name] <= tiny or not 1 < len(differences) < at.n:
             continue
         size = max(abs(at.values[other]), abs(at.values[name]), at.chance)
         tested = anchor_test(differences, at.n, at.limits, at.seed, 1 - alpha, size)
         few |= tested is None or tested[0].kind != "anchors"
+        untested |= tested is None
         smallest = min(smallest, 1.0 if tested is None else tested[1])
-    return min(1.0, (len(names) - 1) * smallest) if few else 0.0
+    return (min(1.0, (len(names) - 1) * smallest) if few else 0.0), untested
 
 
 def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, Note]]:

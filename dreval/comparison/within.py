@@ -139,6 +139,12 @@ def _kinds(results: Results) -> dict[str, str]:
     return {name: kind for name, kind in said.items() if kind}
 
 
+def comparable(results: Results) -> bool:
+    """Whether a result can be ranked and compared: several embeddings, intervals, and a measure with a better end."""
+    ranked = results.table["direction"].isin(["higher", "lower"])
+    return len(results.embeddings) > 1 and bool(_kinds(results)) and bool(ranked.any())
+
+
 @dataclass(frozen=True)
 class Setting:
     """All embeddings at one measure and setting, everything turned so that large is good.

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dreval.errors import DrevalError
-from dreval.glossary import part_words
+from dreval.glossary import part_words, true_minus
 from dreval.registry import MEASURES, METHODS, TESTS
 
 # How much a note weighs: something was assumed or chosen; the value says less than it seems to; there is no value.
@@ -103,11 +103,13 @@ class _Shown(string.Formatter):
         if format_spec == "parts":
             return ", ".join(f"{title} {text}" for title, text in part_words(value).items() if text)
         if format_spec == "and":
-            return " and ".join(map(str, value if isinstance(value, tuple) else (value,)))
+            names = list(map(str, value if isinstance(value, tuple) else (value,)))
+            return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
         if isinstance(value, tuple):
             shown = [self.format_field(one, format_spec if isinstance(one, float) else "") for one in value]
             return (" / " if value and isinstance(value[0], Note) else ", ").join(shown)
-        return str(format(str(value) if isinstance(value, Note) else value, format_spec))
+        text = str(format(str(value) if isinstance(value, Note) else value, format_spec))
+        return true_minus(text) if isinstance(value, float) else text
 
 
 _SHOWN = _Shown()
@@ -568,11 +570,13 @@ CODES: dict[str, Code] = {
         "Evaluate all with the same `ci`.",
     ),
     "best.no_spread": Code("neither it nor a better one has any spread, so that they are not tested", LIMIT),
-    "best.fixed": Code(
-        "no interval of its own, since nothing that was left out or run again changed its value: judged by the spread "
-        "of the others",
+    "best.unbounded": Code(
+        "few anchors carry the difference from a better embedding, and what one point contributes has no bound",
         LIMIT,
+        "Use more anchors.",
     ),
+    "best.untested": Code("no other embedding can be tested against it", LIMIT, "See the notes of the others."),
+    "best.fixed": Code("no interval of its own: judged by the spread of its differences from the others", LIMIT),
     "best.exact": Code("exact: computed from all points", ASSUMPTION),
     # comparisons across data sets
     "datasets.renamed": Code("other data under the same name {name!r} are called {called!r}", ASSUMPTION),

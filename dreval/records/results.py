@@ -552,7 +552,8 @@ class Results(Record):
             ``conf_low`` and ``conf_high`` (as in ``tidy``, at the level ``conf_level``), ``difference`` (how far it is
             behind the best value, at least 0),
             ``p_adjusted`` (of "none is better", adjusted over the embeddings, not over measures; 1 for the best value),
-            ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others.
+            ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others: where no test of its
+            differences decides, ``p_adjusted`` and ``in_best_set`` are missing, for the best value too.
 
         Raises
         ------

@@ -265,9 +265,10 @@ SCALE = "n_neighbors"
 class Standing(NamedTuple):
     """Which embeddings are best by one measure.
 
-    ``best`` is the best set of ``Results.ranking``, the best value first; where nothing was ``tested``, the embeddings
-    whose value prints as the best one. It is empty where the measure compares nothing, and where all print the same
-    without a test. ``unjudged`` cannot be judged beside the others.
+    ``best`` is the best set of ``Results.ranking``, the best value first, and ``unjudged`` those that cannot be judged
+    beside it. Where nothing is known to be in the set nothing was ``tested``: ``best`` are then the embeddings whose
+    value prints as the best one. It is empty where the measure compares nothing, and where all print the same without
+    a test.
     """
 
     best: tuple[str, ...] = ()
@@ -383,21 +384,18 @@ class Reading:
             if not column.ranks or len(column.values) < 2:
                 continue
             mine[column.parameters] = Standing(column.leaders)
-        judged = [
-            c.measure
-            for c in self.columns
-            if c.parameters in found[c.measure] and any(cell.has_interval for cell in c.cells.values())
-        ]
-        if self.results is None or not judged:
+        asked = [measure for measure, mine in found.items() if mine]
+        if self.results is None or not asked:
             return found
         try:
-            table = ranking(self.results, list(dict.fromkeys(judged)))
-        except DrevalError:  # intervals without what they were made of: nothing is tested
+            table = ranking(self.results, asked)
+        except DrevalError:  # no intervals, or not what they were made of: nothing is tested
             return found
         for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
             kept = part["in_best_set"]
             best, unjudged = part.loc[kept.fillna(False), "embedding"], part.loc[kept.isna(), "embedding"]
-            found[str(measure)][str(parameters)] = Standing(tuple(best), tuple(unjudged), tested=True)
+            if len(best) and str(parameters) in found[str(measure)]:
+                found[str(measure)][str(parameters)] = Standing(tuple(best), tuple(unjudged), tested=True)
         return found
 
     @cached_property

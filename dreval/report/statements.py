@@ -23,6 +23,7 @@ HOLDS, MOSTLY, FAILS, CHANCE, OPEN = "holds", "mostly", "fails", "chance", "open
 # Which is best at a goal, or that none is; that measures disagree; how an embedding stands; what has no value.
 BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
 STANDS, MISSING, FAILED = "stands", "missing", "failed"
+UNCLEAR = "No embedding is distinguishable as the best"
 
 Row = tuple[str, str, str]  # measure, parameters, embedding
 
@@ -194,33 +195,77 @@ def leading(columns: Sequence[Column]) -> Column:
 
 
 class Contest(NamedTuple):
-    """One column by which embeddings are compared, with its best set and all others."""
+    """One column by which embeddings are compared, with its best set and all others, some of which are not judged."""
 
     column: Column
     best: tuple[str, ...]
     others: tuple[str, ...]
     tested: bool
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def clear(self) -> bool:
+        """Whether one embedding is significantly better than all others."""
+        return self.tested and len(self.best) == 1 and not self.unjudged
 
 
 def contests(reading: Reading) -> list[Contest]:
-    """The columns by which embeddings are compared, without those that ties or missing tests leave open.
+    """The columns by which embeddings are compared, without those that ties or missing tests leave open."""
+    found = (contest(reading, column) for column in reading.by_goal if not is_tied(reading, column))
+    return [one for one in found if one is not None]
+
+
+def contest(reading: Reading, column: Column) -> Contest | None:
+    """How the embeddings compare by one column; None where it compares none.
 
     An embedding whose points all lie in one place is best at nothing, whatever its values.
     """
-    found = []
-    for column in reading.by_goal:
-        at = reading.standing(column)
-        best = tuple(name for name in at.best if name not in reading.collapsed)
-        if best and len(column.values) > 1 and not _is_tied(reading, column):
-            others = tuple(name for name in column.values if name not in (*best, *reading.collapsed))
-            found.append(Contest(column, best, others, at.tested))
-    return found
+    at = reading.standing(column)
+    best, unjudged = (tuple(n for n in some if n not in reading.collapsed) for some in (at.best, at.unjudged))
+    if not best or len(column.values) < 2:
+        return None
+    others = tuple(name for name in column.values if name not in (*best, *reading.collapsed))
+    return Contest(column, best, others, at.tested, unjudged)
 
 
-def _is_tied(reading: Reading, column: Column) -> bool:
+def is_tied(reading: Reading, column: Column) -> bool:
     """Whether another order of equal distances may bring another embedding above the one that is best."""
     best = reading.standing(column).best
     return len(best) == 1 and len(column.values) > 1 and column.ties_overlap(best[0])
+
+
+def best_words(best: Sequence[str], tested: bool, values: str = "the best value") -> str:
+    """Which embeddings are best, where not one alone is significantly better than all others."""
+    several = len(best) > 1
+    verb = f"{'are' if several else 'is'} among the best" if tested else f"{'have' if several else 'has'} {values}"
+    return f"{named(best)} {verb}"
+
+
+def standing_words(reading: Reading, column: Column) -> str:
+    """Which embeddings are best by one column, and which could not be tested, without the full stop."""
+    one = contest(reading, column)
+    if one is None:
+        alike = len(column.values) > 1 and len(set(map(column.shown, column.values.values()))) == 1
+        only = f"Only {named(list(column.values))} has a value" if len(column.values) == 1 else "No embedding is judged"
+        return "All embeddings have the same value" if alike else only
+    if is_tied(reading, column):
+        return "Equal distances leave open which embedding is best"
+    if not one.tested:
+        return f"{best_words(one.best, tested=False)}, not tested"
+    if not one.others and len(one.best) > 1:
+        return UNCLEAR
+    open_ones = f" ({named(one.unjudged)} not tested)" if one.unjudged else ""
+    return f"{named(one.best)} is best" if one.clear else best_words(one.best, tested=True) + open_ones
+
+
+def mark_words(reading: Reading, columns: Iterable[Column], symbols: bool = False) -> str:
+    """What the mark of the best means in a table of some columns, named as there; empty where none has it."""
+    starred = [column for column in columns if reading.standing(column).best]
+    bare = list(dict.fromkeys(c.called if symbols else c.named for c in starred if not reading.standing(c).tested))
+    if not any(reading.standing(column).tested for column in starred):
+        return "best value, not tested" if starred else ""
+    which = ordered(bare) if len(bare) <= LISTED + 1 else f"{in_words(len(bare))} measures"
+    return "best or not distinguishable from it" + (f" (by {which} the best value, not tested)" if bare else "")
 
 
 def verdict(reading: Reading) -> list[Statement]:
@@ -246,7 +291,7 @@ def findings(reading: Reading) -> list[Statement]:
     ]
     tied: dict[str, list[Column]] = {}
     for column in reading.by_goal:
-        if _is_tied(reading, column):
+        if is_tied(reading, column):
             tied.setdefault(GOALS[column.goal].keeps if column.goal else "", []).append(column)
     for keeps, columns in tied.items():
         aim = f" at {_doing(keeps)}" if keeps else ""
@@ -256,7 +301,9 @@ def findings(reading: Reading) -> list[Statement]:
     place = "shows nothing of the data: all its points lie in one place."
     made += [Statement(f"{marked(name)} {place}", FAILED) for name in reading.collapsed]
     if known and not tested:
-        made.append(Statement("These are values without intervals: nothing tells how clear the differences are.", NONE))
+        bare = not any(column.has_some_intervals for column in reading.columns)
+        what = "These are values without intervals" if bare else "No difference of these values could be tested"
+        made.append(Statement(f"{what}: nothing tells how clear the differences are.", NONE))
     return made
 
 
@@ -286,30 +333,21 @@ def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
     always = [name for name in order if all(name in one.best for one in part)]
     main = part[[one.column for one in part].index(leading([one.column for one in part]))]
     rows = _rows([one.column for one in part], reading.computed)
-    by = "" if len(part) == 1 else " by both measures" if len(part) == 2 else f" by all {in_words(len(part))} measures"
+    several = (f" by all {in_words(len(part))} measures", f" by any of {in_words(len(part))} measures")
+    by, either = {1: ("", ""), 2: (" by both measures", " by either measure")}.get(len(part), several)
     if not always:
         return Statement(f"Measures disagree on which is best at {keeping}: {_split(part)}.", SPLIT, rows)
-    crowd = [name for name in reading.computed if name not in reading.collapsed]
-    if all(len(one.best) == len([name for name in crowd if name in one.column.values]) for one in part):
-        by = (
-            ""
-            if len(part) == 1
-            else " by either measure"
-            if len(part) == 2
-            else f" by any of {in_words(len(part))} measures"
-        )
-        said = f"No embedding is distinguishable as the best at {keeping}{by} ({_beside(main, main.best)})."
-        return Statement(said, NONE, rows)
-    if len(always) > 1:
-        said = f"{named(always)} are among the best at {keeping}{by} ({_beside(main, always)})."
-    elif not part[0].tested:
-        values = "the best values" if len(part) > 1 else "the best value"
-        said = f"{marked(always[0])} has {values} at {keeping}{by} ({_beside(main, always)})."
-    elif any(len(one.best) > 1 for one in part):
-        said = f"Only {marked(always[0])} is among the best at {keeping}{by} ({_beside(main, always)})."
-    else:
-        said = f"{marked(always[0])} {verb}s {rest} best{by} ({_beside(main, always)})."
-    return Statement(said, BEST, rows)
+    if not any(one.others or len(one.best) < 2 for one in part):
+        return Statement(f"{UNCLEAR} at {keeping}{either} ({_beside(main, main.best)}).", NONE, rows)
+    beside = f"{by} ({_beside(main, always)})"
+    if all(one.clear for one in part):
+        return Statement(f"{marked(always[0])} {verb}s {rest} best{beside}.", BEST, rows)
+    tested, some = part[0].tested, [set(one.unjudged) for one in part]
+    who = best_words(always, tested, "the best values" if len(part) > 1 else "the best value")
+    who = f"Only {who}" if tested and len(always) == 1 and not any(some) else who
+    left = named([name for name in order if any(name in one for one in some)])
+    every = "" if all(one == some[0] for one in some) else " by every measure"
+    return Statement(f"{who} at {keeping}{beside}{f'; {left} could not be tested{every}' * bool(left)}.", BEST, rows)
 
 
 def _doing(keeps: str) -> str:
@@ -357,9 +395,9 @@ def standing_of(reading: Reading, name: str) -> Statement:
         return Statement("", STANDS)
     tested = any(one.tested for one in compared)
     compared = [one for one in compared if one.tested or not tested]
-    judged = [one for one in compared if name not in reading.standing(one.column).unjudged]
-    alone = [one.column for one in judged if one.best == (name,)]
-    among = [one.column for one in judged if name in one.best and len(one.best) > 1]
+    judged = [one for one in compared if name not in one.unjudged]
+    alone = [one.column for one in judged if one.best == (name,) and not one.unjudged]
+    among = [one.column for one in judged if name in one.best and (len(one.best) > 1 or one.unjudged)]
     of, some = len(judged), f"{in_words(len(judged))} measures"
     if not of:
         said = "not judged beside the others"

@@ -170,6 +170,37 @@ def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
     assert table.loc["mixed", "note"] != ""
 
 
+@pytest.mark.parametrize("measure", ["procrustes_rn_opt", "spearman_distance"])
+def test_where_no_difference_can_be_tested_nobody_is_in_the_set(measure):
+    """Forty anchors carry too little, or can miss what carries it: ranks and reasons, for the best value too."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(300, 6))
+    made = {"a": data[:, :2], "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
+    res = dreval.Evaluation(data, made, n_neighbors=10, random_state=0, anchors=40).run(measure, None)
+    table = res.ranking()
+
+    assert res.compare().pairs["p_value"].isna().all()
+    assert table["rank"].tolist() == [1, 2, 3]
+    assert table["in_best_set"].isna().all()
+    assert table["p_adjusted"].isna().all()
+    assert (table["note"] != "").all()
+
+
+def test_only_what_is_tested_against_a_better_one_is_judged():
+    """Of two good embeddings whose difference has no test the second is left open; the noise is out by its own test."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(300, 6))
+    made = {"a": data[:, :2], "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
+    res = dreval.Evaluation(data, made, n_neighbors=10, random_state=0, anchors=100).run("procrustes_rn_opt", None)
+    table, pairs = res.ranking().set_index("embedding"), res.compare().pairs
+
+    assert pairs["p_value"].isna().tolist() == [True, False, False]
+    assert table.index.tolist() == ["a", "near", "noise"]
+    assert table["in_best_set"].isna().tolist() == [False, True, False]
+    assert table["in_best_set"].fillna(False).tolist() == [True, False, False]
+    assert "few anchors carry the difference" in table.loc["near", "note"]
+
+
 def test_few_anchors_that_carry_a_difference_put_nobody_out():
     """One wrong anchor in thirty is no proof: Student's law would say so, the bound of bounded means does not."""
     cloud = np.random.default_rng(3).normal(size=(400, 2))

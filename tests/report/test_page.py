@@ -432,7 +432,7 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     assert len(table) == 2 + len(cards)
     assert {line.count("|") for line in table} == {5}
     assert sum("**" in line for line in table) == ranked
-    assert "bold: the best value; bad failed." in text
+    assert "bold: best value, not tested; bad failed." in text
     assert first.count('<th scope="row"') == len(cards)
     assert first.count('scope="rowgroup"') == len({card.goals[0] for card in cards})
     assert first.count('class="best"') == ranked

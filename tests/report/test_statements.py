@@ -13,6 +13,8 @@ from report_cases import make_results, measure_row, readings, simulated_results
 
 import dreval
 from dreval.registry import MEASURES
+from dreval.report.contents.table import printed_block
+from dreval.report.document import Best
 from dreval.report.reading import read_results
 from dreval.report.render.markup import plain_symbols, sentence
 from dreval.report.statements import (
@@ -111,10 +113,13 @@ def best_sets(results, keys):
     table = results.table[results.table["test"] == ""]
     for measure, parameters in dict.fromkeys(key[:2] for key in keys):
         rows = table[(table["measure"] == measure) & (table["parameters"] == parameters) & table["value"].notna()]
-        if rows["conf_low"].notna().any():
+        kept = set()
+        if results.recipe.get("intervals"):
             ranks = results.ranking(measure)
             ranks = ranks[ranks["parameters"] == parameters]
-            found[measure, parameters] = set(ranks.loc[ranks["in_best_set"].fillna(False), "embedding"])
+            kept = set(ranks.loc[ranks["in_best_set"].fillna(False), "embedding"])
+        if kept:
+            found[measure, parameters] = kept
         else:
             sign = 1 if MEASURES.card(measure).direction == "higher" else -1
             top = (sign * rows["value"]).max()
@@ -155,10 +160,9 @@ def check_best(statement, results):
     if statement.kind == BEST:
         assert named <= common
         assert len(common) == len(named) + (int(more[1]) if more else 0)
-        clear = all(len(one) == 1 for one in sets.values())
-        assert clear == ("among the best" not in text)
         untested = results.table["conf_low"].isna().all()
-        assert not clear or untested == ("has the best value" in text)
+        assert untested == bool(re.search(r" (has|have) the best values? at ", text))
+        assert untested or all(len(one) == 1 for one in sets.values()) == ("among the best" not in text)
     elif statement.kind == NONE:
         assert not named or "intervals" in text
     else:
@@ -240,6 +244,46 @@ def test_members_of_a_best_set_have_equal_words():
     assert words["noise"] == "Significantly behind the best by all two measures."
     (said,) = findings(reading)
     assert sentence(said.text).startswith("copy 0, copy 1 and copy 2 are among the best at keeping neighbors by both")
+
+
+@pytest.fixture(scope="module")
+def anchored():
+    """A hundred anchors: tests of all, of some and of no differences."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    made = {"a": X[:, :2], "near": X[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
+    ev = dreval.Evaluation(X, made, n_neighbors=10, random_state=0, anchors=100)
+    return ev.run(["trustworthiness", "procrustes_rn_opt", "spearman_distance"], None)
+
+
+def test_table_statements_and_ranking_agree_where_not_everything_is_tested(anchored):
+    """Starred are the best set and, where nothing is tested, the best value; nobody is best beside one not tested."""
+    reading, ranks = read_results(anchored), anchored.ranking().set_index(["measure", "embedding"])["in_best_set"]
+    block = printed_block(reading)
+    starred = {row[0]: [isinstance(cell, Best) for cell in row[1:4]] for row in block.rows}
+    said = [sentence(one.text) for one in findings(reading)]
+
+    assert starred["T"] == ranks["trustworthiness"][["a", "near", "noise"]].tolist() == [True, True, False]
+    assert starred["R_N,opt ↓"] == [True, False, False] == ranks["procrustes_rn_opt"].fillna(False).tolist()
+    assert ranks["spearman_distance"].isna().all()
+    assert starred["ρ_D"] == [True, False, False]
+    assert "best or not distinguishable from it (by rho_D the best value, not tested)" in block.foot
+    assert "not tested: R_N,opt of near" in block.foot
+    assert said[1].startswith("a is among the best at keeping local shapes")
+    assert said[1].endswith("; near could not be tested.")
+    assert not any("distances" in one for one in said)
+    assert standing_of(reading, "a").text == "Not distinguishable from the best by two of two measures."
+    assert standing_of(reading, "near").text == "Not distinguishable from the best."
+
+
+def test_equal_values_without_a_test_share_the_best_value():
+    """Two copies: both have the best value, and neither is called among the best."""
+    X = np.random.default_rng(0).normal(size=(60, 5)) * [3, 2, 1, 1, 1]
+    made = {"a": X[:, :2], "copy": X[:, :2].copy(), "c": X[:, 2:4]}
+    results = dreval.Evaluation(X, made, n_neighbors=5).run(["trustworthiness", "continuity"], None, None)
+    said = sentence(findings(read_results(results))[0].text)
+
+    assert said.startswith("a and copy have the best values at keeping neighbors by both measures (")
 
 
 def test_an_order_that_ties_can_turn_is_not_called():

@@ -125,10 +125,15 @@ def test_a_missing_value_and_a_failed_embedding_are_said(results):
     assert "b failed" in value_block(made).foot
 
 
+def _noise(data, n_components, random_state=None):
+    return np.random.default_rng(random_state or 0).normal(size=(len(data), n_components))
+
+
 def test_what_cannot_be_judged_is_neither_best_nor_worse():
     """An embedding whose interval is for another target is marked, and the targets are named."""
     X = np.random.default_rng(0).normal(size=(40, 4))
-    ev = dreval.Evaluation(X, {"run": "pca", "given": X[:, 2:], "other": X[:, :2]}, n_neighbors=5, random_state=0)
+    sources = {"run": _noise, "given": X[:, 2:] + 5 * _noise(X, 2), "other": X[:, :2]}
+    ev = dreval.Evaluation(X, sources, n_neighbors=5, random_state=0)
     options = {"replicates": {"n_replicates": 3, "over": "subsamples"}}
     results = ev.run("continuity", None, options=options)
     judged = results.ranking().set_index("embedding")["in_best_set"]
@@ -136,10 +141,27 @@ def test_what_cannot_be_judged_is_neither_best_nor_worse():
     cells = dict(zip(results.names, block.rows[0][1:], strict=False))
 
     assert judged.isna().any()
+    assert judged.fillna(False).any()
     assert {name for name, cell in cells.items() if cell.endswith(" °")} == {*judged.index[judged.isna()]}
     assert {name for name, cell in cells.items() if isinstance(cell, Best)} == {*judged.index[judged.fillna(False)]}
     assert " or " in block.foot
     assert "° not comparable" in block.foot
+
+
+def test_where_nothing_is_judged_the_best_value_is_bold_and_no_more():
+    """All embeddings behind one of another target: the foot says that nothing was tested."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    ev = dreval.Evaluation(X, {"run": "pca", "given": X[:, 2:], "other": X[:, :2]}, n_neighbors=5, random_state=0)
+    options = {"replicates": {"n_replicates": 3, "over": "subsamples"}}
+    results = ev.run("continuity", None, options=options)
+    block, table = value_block(results), results.ranking()
+
+    assert table["in_best_set"].isna().all()
+    assert [name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if isinstance(cell, Best)] == [
+        table["embedding"][0]
+    ]
+    assert "bold: best value, not tested" in block.foot
+    assert "distinguishable" not in block.foot
 
 
 def test_without_neighbors_no_k_is_said():

@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dreval.comparison.within import comparable
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.frames import notes_in, of_whole, over_replicates
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.registry import MEASURES, TESTS
-from dreval.report._numbers import adjusted_by, counted, in_words, ordered, p_words
+from dreval.report._numbers import adjusted_by, counted, fixed, in_words, ordered, p_words, without_zero
 from dreval.report.contents.table import printed_block
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
 from dreval.report.reading import Reading, read_results, targets_of
 from dreval.report.render.summary import Summary
-from dreval.report.statements import verdict
+from dreval.report.statements import mark_words, verdict
 
 if TYPE_CHECKING:
     from dreval.records.results import Results
@@ -47,7 +48,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
     blocks = [printed_block(reading)] if reading.computed and reading.main else []
     noted = [text for _, text in sorted(_noted(results), key=lambda one: -one[0])]
     ways = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
-    if not shell and len(reading.computed) > 1 and (len(results.groups) or results.left_out):
+    if not shell and comparable(results):
         ways += [".compare()", ".ranking()"]
     ways += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not reading.main else []
 
@@ -118,7 +119,7 @@ def tests_in_words(reading: Reading) -> list[str]:
 
 
 def _effect(row: Mapping[str, Any]) -> str:
-    return f"{row['effect_size']:.2f}".removeprefix("0") if row["effect_size"] == row["effect_size"] else "-"
+    return without_zero(fixed(row["effect_size"], 2)) or "-"
 
 
 def _header(results: Results) -> list[tuple[str, str]]:
@@ -158,9 +159,7 @@ def _value_block(rows: Any, reading: Reading) -> Block:
     shown = (True, several, True, interval, True, ties)
     columns = [*itertools.compress(("", "", "value", f"{reading.level} interval", "chance", "worst, best"), shown)]
     rows = [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines]
-    tested = any(reading.standing(column).tested for column in reading.columns)
-    foot = "best, or not distinguishable from the best (95 %)" if tested else "best value, not tested"
-    return Block("", columns, rows, foot=f"* {foot}" if starred else "")
+    return Block("", columns, rows, foot=f"* {mark_words(reading, reading.columns)}" if starred else "")
 
 
 def _measure_rows(name: str, rows: Any, reading: Reading) -> tuple[str, list[list[str]]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison.within import compare_pairs
+from dreval.comparison.within import comparable, compare_pairs
 from dreval.errors import DrevalError
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
@@ -40,7 +40,7 @@ class Paired:
 
 def paired_differences(results: Results, reading: Reading) -> Paired:
     """Every pair of embeddings by every measure, where the result has what this takes."""
-    if len(reading.computed) < 2 or not (len(results.groups) or results.left_out):
+    if len(reading.computed) < 2 or not comparable(results):
         return Paired()
     try:
         found = compare_pairs(results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
@@ -12,7 +11,7 @@ from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import fixed, in_words
+from dreval.report._numbers import counted, fixed, in_words, ordered, without_zero
 from dreval.report.document import TERMINAL, Best, Block, Words
 from dreval.report.names import distinct_short_names
 from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words, read_results, scale_of, targets_of
@@ -21,9 +20,10 @@ from dreval.report.render.latex import latex
 from dreval.report.render.markdown import markdown_tables
 from dreval.report.render.markup import known_letters, plain_symbols
 from dreval.report.render.summary import Summary
-from dreval.report.statements import leading
+from dreval.report.statements import leading, mark_words
 
 ACROSS = 5  # embeddings that stand beside each other
+TOLD = 4  # values that have no test and are named
 LISTED = 15  # measures whose symbols are explained below the printed table
 SHOWN = 10  # embeddings in the printed table, where there are many
 HEADING, WIDER = 10, 18  # letters of a name over a column of the printed table, and of three at most
@@ -73,8 +73,7 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
     foot = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
     foot += [f"k = {reading.k}{' where no other is given' * (len(scales) > 1)}"] if reading.k in scales else []
     foot += [f"± or in parentheses: {reading.level} interval for {' or '.join(targets)}"] if targets else []
-    alike = ", and those that are not distinguishable from it by this measure" if targets else ""
-    foot += [f"bold: the best value{alike}"] if any(at.best for at in standings) else []
+    foot += [f"bold: {said}"] if (said := mark_words(reading, columns, symbols)) else []
     foot += [f"{MARK.strip()} not comparable with the others by a test"] if any(at.unjudged for at in standings) else []
     foot += [f"{symbol}: {said}" for symbol, said in key.items()]
     foot += [f"{name} failed" for name in reading.failed]
@@ -173,10 +172,10 @@ def printed_block(reading: Reading) -> Block:
         key += ["symbols are written out in summary(full=True)"]
     elif not titles:
         key += [f"{c.called} {c.named}" for c in shown if c.symbol and not c.title.endswith(c.symbol)]
-    tested = any(reading.standing(column).tested for column in shown)
-    starred = any(reading.standing(column).best for column in shown)
-    marks = [f"* best{' or not distinguishable from it' if tested else ' value, not tested'}"] if starred else []
+    marks = [f"* {said}"] if (said := mark_words(reading, shown, not titles)) else []
     even = all(c.is_symmetric(name) for c in shown for name in order if name in c.values)
+    missed = [f"{c.called} of {name}" for c in shown for name in order if name in reading.standing(c).unjudged]
+    marks += [f"not tested: {ordered(missed) if len(missed) <= TOLD else counted(len(missed), 'value')}"] * bool(missed)
     half = "± half the interval" if even else "± half the interval, which is not symmetric for all: summary(full=True)"
     marks += [half] if any(c.has_some_intervals for c in shown) else []
     marks += [f"at k = {reading.k} of {', '.join(map(str, reading.scales))}"] if len(reading.scales) > 1 else []
@@ -216,7 +215,7 @@ def _narrow_chance(column: Column) -> str:
     if column.short_chance == DIFFERS:
         return DIFFERS
     alike = " to " not in column.chance
-    return _short(column.chance) if alike else f"≈{_short(fixed((low[0] + high[0]) / 2, 2))}"
+    return without_zero(column.chance) if alike else f"≈{without_zero(fixed((low[0] + high[0]) / 2, 2))}"
 
 
 def _narrow(reading: Reading, column: Column, name: str) -> str:
@@ -224,14 +223,9 @@ def _narrow(reading: Reading, column: Column, name: str) -> str:
     if name not in column.values:
         return "-"
     cell = column.cells[name]
-    text = _short(column.shown(cell.value))
+    text = without_zero(column.shown(cell.value))
     if cell.has_interval:
         half, unit = (cell.high - cell.low) / 2, 10.0**-column.places
         seen = half >= unit / 2 or half == 0
-        text += f" ±{_short(fixed(half, column.places))}" if seen else f" ±<{_short(fixed(unit, column.places))}"
+        text += f" ±{'' if seen else '<'}{without_zero(fixed(half if seen else unit, column.places))}"
     return Best(text) if name in reading.standing(column).best else text
-
-
-def _short(number: str) -> str:
-    """Numbers below one without the zero before the point."""
-    return re.sub(r"(?<![\d.])0(?=\.\d)", "", number)
