@@ -288,6 +288,22 @@ def test_what_cannot_be_compared_is_refused(results):
         results.compare(adjust="hom")
 
 
+def test_what_is_said_of_pairs_is_one_note_for_all_of_them():
+    """Without any interval one note names the measures; where only some pairs have no test, these are named."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(300, 6))
+    made = {"a": data[:, :2], "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
+    ev = dreval.Evaluation(data, made, n_neighbors=10, random_state=0, anchors=100)
+    measures = ["trustworthiness", "procrustes_rn_opt", "q_global", "average_local_error"]
+    notes = " ".join(str(ev.run(measures, None).compare().summary()).partition("\nNotes\n")[2].split())
+
+    assert notes.count("no interval of") == 1
+    assert "q_global, average_local_error: no test: no interval of any embedding." in notes
+    assert "procrustes_rn_opt (a and near): no test: few anchors carry the difference" in notes
+    pair = str(ev.run(measures, None).compare(["a", "noise"]).summary())
+    assert "no interval of a and noise" in " ".join(pair.split())
+
+
 def test_pairs_of_distances_at_anchors_are_not_compared():
     """Intervals of a measure of pairs are the jackknife of its groups, by hand; differences have no test, and say why.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
-from dreval.records.notes import Notes, joined
+from dreval.records.notes import ASSUMPTION, Note, Notes, joined
 from dreval.report._numbers import ADJUSTMENTS, adjusted_by, in_words, ordered
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.table import fitted
@@ -76,6 +76,7 @@ PAIR_COLUMNS = {
 
 LONG = 30  # rows of standings, or of pairs, beyond which a printed comparison is short
 SHOWN = 10  # embeddings of a short table
+NAMED = 3  # pairs or embeddings that a note names before it counts
 
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Summary:
@@ -314,13 +315,20 @@ def _notes(comparison: Comparison, lettered: bool = True) -> Iterator[str]:
     yield from (f"{name}: {words}" if several else words for name, words in silent.items())
     if not comparison.families:
         yield from _method_notes(comparison.pairs)
-    where: dict[Notes, list[str]] = {}  # which tests (across data sets) or measures the notes of rows belong to
-    for (measure, parameters, first, _, test), notes in notes_by_row(comparison.notes).items():
-        if first or test:
-            where.setdefault(notes, []).append(test if comparison.families else measure)
-        else:
+    by_row = notes_by_row(comparison.notes)
+    for (measure, parameters, first, _, test), notes in by_row.items():
+        if not (first or test):
             yield from (f"{full_name(measure, parameters)}: {one}" if measure else str(one) for one in notes)
-    yield from (f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}." for notes, names in where.items())
+    rows = {key: notes for key, notes in by_row.items() if key[2] or key[4]}
+    if comparison.families:
+        where: dict[Notes, list[str]] = {}  # the tests that the notes of rows belong to
+        for key, notes in rows.items():
+            where.setdefault(notes, []).append(key[4])
+        yield from (
+            f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}." for notes, names in where.items()
+        )
+    else:
+        yield from _pair_notes(comparison, rows)
     if not comparison.families:
         yield (
             "The best sets of ranking() ask only, measure by measure, who is worse than the best: they may tell "
@@ -330,6 +338,31 @@ def _notes(comparison: Comparison, lettered: bool = True) -> Iterator[str]:
     yield from _letter_notes(comparison) if lettered else ()
     adjust = comparison.recipe["adjust"]
     yield f"p of pairs {adjusted_by(adjust)}{' within this table and test' if adjust in ADJUSTMENTS else ''}."
+
+
+def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -> Iterator[str]:
+    """What is said of pairs, each once with its measures; embeddings or pairs are named where it is not said of all."""
+    counts = comparison.pairs.groupby(["measure", "parameters"]).size().to_dict()
+    every = set(comparison.standing["embedding"])
+    places: dict[tuple[Note, str, str], list[tuple[str, str, tuple[str, ...]]]] = {}
+    for (measure, parameters, first, second, _), notes in rows.items():
+        for one in notes:
+            key = (one.altered(embeddings=()), measure, parameters)
+            places.setdefault(key, []).append((first, second, dict(one.values).get("embeddings", ())))
+    said: dict[tuple[Note, str], list[str]] = {}
+    for (one, measure, parameters), found in places.items():
+        values, where = {key for key, _ in one.values}, ""
+        if "embeddings" in values:
+            names = list(dict.fromkeys(name for *_, some in found for name in some))
+            short = names if len(names) <= NAMED else [f"{len(names)} of {len(every)} embeddings"]
+            one = one.altered(embeddings=("any embedding",) if len(every) > 2 and {*names} == every else tuple(short))
+        elif "embedding" not in values and one.severity != ASSUMPTION and len(found) < counts[measure, parameters]:
+            pairs = [f"{first} and {second}" for first, second, _ in found]
+            left = f"{len(pairs):,} of {counts[measure, parameters]:,} pairs"
+            where = f" ({'; '.join(pairs) if len(pairs) <= NAMED else left})"
+        said.setdefault((one, where), []).append(measure)
+    for (one, where), measures in said.items():
+        yield f"{', '.join(dict.fromkeys(measures))}{where}: {str(one).rstrip('.')}."
 
 
 def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
