@@ -14,7 +14,7 @@ import pandas as pd
 from dreval._check import check_numeric, check_one_of, describe, did_you_mean
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
-from dreval.journal.study_file import read_study_table
+from dreval.journal.study_file import StudyFile, read_study_table
 from dreval.records.archive import load_results
 from dreval.records.comparison import Family
 from dreval.records.frames import full_name
@@ -35,10 +35,14 @@ class _Known:
     names: dict[str, str] = field(default_factory=dict)  # name by the hash of the data
     runs: dict[tuple[str, Any, Any], int] = field(default_factory=dict)  # number by data set, seed and replicate
     notes: list[Note] = field(default_factory=list)
+    metrics: set[str] = field(default_factory=set)  # in the data; empty of a table that does not say
 
 
-def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, Notes]:
-    """One row per data set, embedding, replicate, measure and parameters, with value and direction; and notes."""
+def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, Notes, str]:
+    """One row per data set, embedding, replicate, measure and parameters, with value and direction; and notes.
+
+    And the metric in the data, empty where it is not known or not the same for all.
+    """
     single = isinstance(results, Results | pd.DataFrame | str | os.PathLike)
     given = [results] if single else list(results) if isinstance(results, list | tuple) else None
     if not given:
@@ -51,15 +55,18 @@ def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFram
         first = ", ".join(f"{key} {str(value)!r}" for key, value in twice.iloc[0][list(KEYS)].items() if value != "")
         cure = "Number re-runs of a method in a column `replicate`, and give each setting its own `parameters`."
         raise InputError("results", "must have one value for each cell", f"two for {first}", cure)
-    return table, tuple(known.notes)
+    return table, tuple(known.notes), known.metrics.pop() if len(known.metrics) == 1 else ""
 
 
 def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
     """The rows of one table, result or file."""
+    metric = ""
     if isinstance(one, str | os.PathLike):
         path = Path(one)
         if is_journal(path):
             one = read_study_table(path)
+            with StudyFile(path) as file:
+                metric = str(file.recipe.get("metric") or "")
         elif path.suffix.lower() in TABLES:
             one = pd.DataFrame(read_table(path, "results").values)
         else:
@@ -67,6 +74,7 @@ def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
     if isinstance(one, Results):
         return _of_results(one, known)
     if isinstance(one, pd.DataFrame):
+        known.metrics.add(metric)
         return _of_frame(one, columns)
     cure = "Pass data frames, results, or names of files."
     raise InputError("results", "must be tables or results", describe(one), cure)
@@ -77,6 +85,7 @@ def _of_results(results: Results, known: _Known) -> pd.DataFrame:
     table = results.table[(results.table["test"] == "") & (results.table["measure"] != "")]
     said = str(results.recipe.get("dataset") or "data")
     sha = str(results.recipe.get("data_sha256", said))
+    known.metrics.add(str(results.recipe.get("metric") or ""))
     if sha not in known.names:
         taken = list(known.names.values())
         number = next(i for i in range(1, len(taken) + 2) if (f"{said} ({i})" if i > 1 else said) not in taken)

@@ -164,7 +164,7 @@ def compare(
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     rope = None if rope is None else check_float(rope, "rope", low=0.0)
     adjust, wanted, root = check_adjustment(adjust), _tests(tests, rope), root_seed(random_state)
-    table, notes = gather(results, columns)
+    table, notes, metric = gather(results, columns)
     found = families(table, measure, direction, names, baseline)
     pairs, overall = [], []
     for family in found:
@@ -177,6 +177,7 @@ def compare(
     standing = pd.DataFrame([row for family in found for row in _standing(family, by, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
     recipe |= {} if baseline is None else {"baseline": baseline}
+    recipe |= {"metric": metric} if metric else {}
     given = {
         "names": names,
         "measure": measure,

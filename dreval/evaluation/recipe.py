@@ -17,7 +17,7 @@ from dreval._check import AUTO, check_one_of, describe
 from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.plan import CI_OPTIONS
-from dreval.inference.adjustment import adjust_p_values
+from dreval.inference.adjustment import smallest_p
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
 from dreval.inputs.identity import ADDRESS
@@ -112,15 +112,11 @@ def unused_settings(asked: Mapping[str, Any], table: pd.DataFrame) -> list[Note]
 
 def attainable_note(table: Any, adjust: str | None) -> list[Note]:
     """That no p of the tests can be small, where there are too few permutations for so many tests."""
-    table = table[table["p_value"].notna() & (table["family"] != "")]
-    sampled = table[table["n_resamples"] > 0].copy()
-    if sampled.empty or len(sampled) < len(table):
-        return []
-    m, most = len(sampled), int(sampled["n_resamples"].max())
-    sampled["p_value"] = 1.0 / (sampled["n_resamples"] + (sampled["p_kind"] != "exact"))
-    least = float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
+    least = smallest_p(table, adjust)
     if least <= ALPHA:
         return []
+    tested = table[table["p_value"].notna() & (table["family"] != "")]
+    m, most = len(tested), int(tested["n_resamples"].max())
     word = "p" if adjust is None else "adjusted p"
     enough = round((m if adjust == "holm" else 1) / ALPHA) - 1
     return [note("test.attainable", word=word, tests=m, least=least, most=most, enough=enough)]

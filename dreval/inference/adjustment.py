@@ -39,6 +39,19 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
     return table
 
 
+def smallest_p(table: Any, adjust: str | None) -> float:
+    """The smallest p, adjusted where it is, that the tests of a table can have with so many resamples each.
+
+    0 where a test of a family does not resample.
+    """
+    table = table[table["p_value"].notna() & (table["family"] != "")]
+    sampled = table[table["n_resamples"] > 0].copy()
+    if sampled.empty or len(sampled) < len(table):
+        return 0.0
+    sampled["p_value"] = 1.0 / (sampled["n_resamples"] + (sampled["p_kind"] != "exact"))
+    return float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
+
+
 def _adjusted(p: FloatArray, adjust: str) -> FloatArray:
     """Adjusted p-values of one family.
 

@@ -469,7 +469,7 @@ class Study:
                 "Add data sets to the study; on one, Evaluation(data, methods).run().compare() compares by its points."
             )
             raise InputError("datasets", "must be two or more to be compared across", "one data set", cure)
-        made: Comparison = compare(table, **options)
+        made: Comparison = compare(self.path, **options)
         return made
 
     def plot(self, kind: str = "critical_difference", ax: Any = None, figsize: Any = None, **options: Any) -> Any:

@@ -21,6 +21,9 @@ from dreval.references import reference
 from dreval.report.contents.methods import methods
 from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.contents.voices import VOICES
+from dreval.report.reading import read_results
+from dreval.report.render.markup import sentence
+from dreval.report.statements import standing_words
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5)) * [3, 2, 1, 1, 1]
@@ -102,11 +105,11 @@ def test_many_embeddings_and_all_measures_fit() -> None:
 def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:
     """Who is best by how many measures, the sizes of the best sets, values, intervals, chance levels, and tests."""
     said, ranks, table = full.paragraph(), full.ranking(), full.tidy()
-    best = ranks[ranks["rank"] == 1].drop_duplicates(["measure"])
+    best = ranks[ranks["rank"] == 1]
     sizes = ranks.groupby("measure")["in_best_set"].sum()
 
     for name, count in best["embedding"].value_counts().items():
-        assert re.search(rf"{name} by (both|all \d+|{count})\b|{name} has the best value by (both|all)", said)
+        assert re.search(rf"{name} by {count}\b|{name}( and \w+)? ha(s|ve) the best value by (both|all)", said)
     assert f"distinguishable from all others by {(sizes == 1).sum()} of {len(sizes)} measures" in said
     for row in best.to_dict("records"):
         rows = table[(table["measure"] == row["measure"]) & (table["embedding"] == row["embedding"])]
@@ -138,9 +141,74 @@ def test_without_intervals_nothing_is_called_distinguishable() -> None:
     """The best value is the best value, and no more."""
     said = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", None, None).paragraph()
 
-    assert "a has the best value, untested, by Trustworthiness (T):" in said
+    assert "a has the best value, not tested, by Trustworthiness (T):" in said
     assert "distinguishable" not in said
     assert "interval" not in said
+
+
+def test_equal_values_are_credited_to_all_that_have_them() -> None:
+    """Two copies: both are named, in the first sentence and by each measure, and in a comparison."""
+    results = evaluation(a=X[:, :2], copy=X[:, :2].copy(), c=X[:, 2:4]).run(["trustworthiness", "stress"], None)
+    said, compared = results.paragraph(), results.compare().paragraph()
+
+    for one in (said, compared):
+        assert one.startswith("a and copy have the best value by both measures, of 3 embeddings of 60 points.")
+    assert "a and copy are among the best, by Trustworthiness (T): 0." in said
+    split = evaluation(a=X[:, :2], copy=X[:, :2].copy(), c=X[:, [0, 4]]).run(["trustworthiness", "stress"], None)
+    assert "a by " in split.paragraph() or split.paragraph().startswith("a and copy have")
+
+
+def test_the_words_on_the_best_are_those_of_the_report(full: dreval.Results) -> None:
+    """One fact has one wording: what leads the measures is ``standing_words`` of the statements."""
+    said, reading = full.paragraph(), read_results(full)
+
+    for column in reading.columns:
+        if column.ranks:
+            assert sentence(standing_words(reading, column)) + ", by " in said
+    assert "is best, not distinguishable" not in said
+
+
+def test_measures_without_tests_are_not_counted_among_those_with_tests() -> None:
+    """By how many of the measures that have tests the best one is clear; the others are named as not tested."""
+    results = evaluation(a=X[:, :2], b=X[:, 2:4]).run(["trustworthiness", "average_local_error"], None)
+    said = results.paragraph()
+
+    assert re.search(r"distinguishable from all others by 1 of 1 measures with tests\.", said)
+    assert "a has the best value, not tested, by Average local error (ALE): " in said
+
+
+def test_too_few_permutations_are_said_to_be_too_few() -> None:
+    """Where no adjusted p can be .05 nothing is said to be rejected for none of the embeddings."""
+    results = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", ["hsic", "kcca"], None, n_resamples=19)
+    said = results.paragraph()
+
+    assert "19 permutations are too few for 4 tests of independence: no adjusted p can be below .200." in said
+    assert "reject" not in said
+    enough = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", "hsic", None, n_resamples=99).paragraph()
+    assert "HSIC rejects independence of labels for" in enough
+
+
+def test_numbers_are_written_as_in_the_table() -> None:
+    """A small chance level has no power of ten; negative numbers have a true minus sign, which LaTeX knows."""
+    noise = np.random.default_rng(2).normal(size=(60, 2))
+    results = evaluation(a=X[:, 3:], b=noise).run(["silhouette", "kendall_distance"], "kcca", None, n_resamples=19)
+    said, printed = results.paragraph(), f"{results}\n{results.summary(full=True)}"
+    chances = [float(one) for one in re.findall(r"chance (\S+?)[;)]", said.replace("−", "-"))]
+
+    assert len(chances) == 2
+    assert all(any(abs(one - known) < 0.0006 for known in results.table["chance"]) for one in chances)
+    assert not re.search(r"\de[-−]\d", said)
+    assert (results.table["value"] < 0).any()
+    assert re.search(r"−\.?\d", printed)
+    assert not re.search(r"(?<![\w.])-\.?\d", said + printed)
+    rows = [
+        {"dataset": f"d{i}", "embedding": name, "measure": "stress", "value": value + 0.01 * i}
+        for i in range(6)
+        for name, value in (("a", -0.1), ("b", -0.5), ("c", 0.7))
+    ]
+    found = dreval.compare(pd.DataFrame(rows), direction={"stress": "lower"}, rope=0.01)
+    assert not re.search(r" -\d", str(found.summary()) + found.paragraph())
+    assert "−" not in found.paragraph(format="latex")
 
 
 def test_all_failed() -> None:
@@ -219,6 +287,23 @@ def test_the_methods_of_a_comparison_name_its_tests(full: dreval.Results, across
     assert "Wilcoxon signed-rank tests (Wilcoxon, 1945; Hodges and Lehmann, 1963)" in over
     assert "Differences are called by Wilcoxon signed-rank tests." in over
     assert "Differences below 0.1 count as none." in over
+
+
+def test_the_methods_across_data_sets_name_k_and_the_metric(tmp_path: Path) -> None:
+    """Of a study and of results: the numbers of neighbors of the measures, and the metric that all share."""
+    data = {f"d{i}": np.random.default_rng(i).normal(size=(30, 3)) for i in range(3)}
+    study = dreval.Study(tmp_path / "s.dreval", data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=[4, 6])
+    said = study.run().compare().paragraph("methods")
+    assert "Settings: k = 4 and 6, Euclidean distances in the data." in said
+
+    def run(i: int, metric: str) -> dreval.Results:
+        made = {"a": data[f"d{i}"][:, :2], "b": data[f"d{i}"][:, 1:]}
+        return dreval.Evaluation(data[f"d{i}"], made, n_neighbors=5, metric=metric).run("trustworthiness", None, None)
+
+    alike = dreval.compare([run(i, "manhattan") for i in range(3)]).paragraph("methods")
+    mixed = dreval.compare([run(0, "manhattan"), run(1, "euclidean")]).paragraph("methods")
+    assert "Settings: k = 5, manhattan distances in the data." in alike
+    assert "Settings: k = 5." in mixed
 
 
 def test_up_to_ten_measures_are_named() -> None:

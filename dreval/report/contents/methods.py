@@ -14,6 +14,7 @@ from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report._numbers import ordered
 from dreval.report.contents.voices import Voice
+from dreval.report.reading import SCALE, parameter
 
 NAMED = 10  # measures that are named
 SOFTWARE = "dreval"  # the key of this package
@@ -43,8 +44,11 @@ OVERALL = {
 def methods(record: Results | Comparison, voice: Voice, listed: int) -> Iterator[str]:
     """What was computed of what, by which measures, intervals, tests and adjustments, and with which software."""
     results = record if isinstance(record, Results) else record.results
-    measures, known = _measures(record), {}  # of several data sets no settings are known
+    measures, known = _measures(record), {}
     if isinstance(record, Comparison) and results is None:
+        found = [parameter(parameters, SCALE) for parameters in dict.fromkeys(record.standing["parameters"])]
+        known = {"n_neighbors": sorted({int(k) for k in found if k and k.isdigit()})}
+        known |= {"metric": record.recipe.get("metric")}
         over = {name for family in record.families.values() for name in family.cells.index}
         what = f"{record.standing['embedding'].nunique()} embeddings on {len(over)} data sets"
     elif results is not None:

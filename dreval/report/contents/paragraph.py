@@ -11,24 +11,26 @@ from typing import Any
 import pandas as pd
 
 from dreval.comparison._ranks import critical_difference, critical_level
-from dreval.comparison.ranking import ranking
+from dreval.comparison.within import comparable
+from dreval.glossary import true_minus
+from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
 from dreval.records.comparison import Comparison
-from dreval.records.frames import over_replicates, setting_names
+from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report._numbers import ordered
+from dreval.report._numbers import fixed, ordered, p_words
 from dreval.report.contents.comparison import SHORT, cannot_tell, heading
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.methods import methods
-from dreval.report.contents.voices import VOICES, Voice, standing_words
+from dreval.report.contents.voices import VOICES, Voice
 from dreval.report.names import distinct_short_names, shortened
-from dreval.report.reading import collapsed
+from dreval.report.reading import Column, read_results
+from dreval.report.statements import EXACT, contest, in_chance, is_tied, standing_words
 
 WORDS = 150  # of a paragraph
 LISTED = 12  # things that a paragraph lists at most
 NAME, TITLE = 40, 80  # columns of a terminal that a name and a title may take
 ALPHA = 0.05  # level of the tests of independence
-SIGNS = {"higher": 1.0, "lower": -1.0}
 
 
 OVERALL = {
@@ -75,12 +77,13 @@ def _fitted(make: Callable[[Voice, int], str], form: str, names: Sequence[str]) 
 
     voices = [voiced(kind) for kind in VOICES.values()]
     fits = (n for n in range(LISTED, 0, -1) if all(len(make(voice, n).split()) <= WORDS for voice in voices))
-    return make(voiced(VOICES[form]), next(fits, 0))
+    made = make(voiced(VOICES[form]), next(fits, 0))
+    return made.replace("\N{MINUS SIGN}", VOICES[form].minus)
 
 
 def _number(value: float) -> str:
     """A number in a sentence, four significant places."""
-    return f"{value:.3g}" if abs(value) < 1e4 else f"{value:.4g}"
+    return true_minus(f"{value:.3g}" if abs(value) < 1e4 else f"{value:.4g}")
 
 
 def _rounded_to(width: float) -> Callable[[float], str]:
@@ -96,115 +99,104 @@ def _rounded_to(width: float) -> Callable[[float], str]:
     if not (math.isfinite(half) and 1e-9 < half < 1e4):
         return _number
     decimals = max(1 - math.floor(math.log10(half)), 0)
-    return lambda value: f"{value:.{decimals}f}"
+    return lambda value: fixed(value, decimals)
 
 
-def _leaders(best: Sequence[str], total: str, voice: Voice) -> str:
-    """Which embeddings have the best value, each with by how many measures; four are named."""
-    count = Counter(best).most_common()
-    m = len(best)
-    by = [f"{voice.name(name)} by {n}{f' of {m} measures' * (not place)}" for place, (name, n) in enumerate(count)]
-    rest = sum(n for _, n in count[3:])
-    by = [*by[:3], f"others by {rest}"] if len(by) > 4 else by
-    if m == 1:
-        return f"{voice.name(best[0])} has the best value of {total}."
-    if len(count) == 1:
-        return f"{voice.name(best[0])} has the best value by {'both' if m == 2 else f'all {m}'} measures, of {total}."
-    return f"Of {total}, the best value is that of {', '.join(by[:-1])} and {by[-1]}."
+def _leaders(best: Sequence[Sequence[str]], total: str, voice: Voice) -> str:
+    """Which embeddings have the best value, each with by how many measures; four are named, equal ones all count."""
+    m, shared = len(best), any(len(names) > 1 for names in best)
+    everywhere = [name for name in best[0] if all(name in names for names in best)]
+    if everywhere and len(everywhere) == max(map(len, best)):
+        by = "" if m == 1 else f" by {'both' if m == 2 else f'all {m}'} measures,"
+        who = ordered(_some([voice.name(name) for name in everywhere], "others"))
+        return f"{who} {'have' if len(everywhere) > 1 else 'has'} the best value{by} of {total}."
+    count = Counter(name for names in best for name in names).most_common()
+    by_each = [f"{voice.name(name)} by {n}{f' of {m} measures' * (not place)}" for place, (name, n) in enumerate(count)]
+    if len(by_each) > 4:
+        rest = {name for name, _ in count[3:]}
+        by_each = [*by_each[:3], f"others by {sum(bool(rest.intersection(names)) for names in best)}"]
+    equal = "; equal values count for each" if shared else ""
+    return f"Of {total}, the best value is that of {ordered(by_each)}{equal}."
+
+
+def _some(names: list[str], rest: str) -> list[str]:
+    """Four names at most, the others counted."""
+    return names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} {rest}"]
 
 
 def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
     """Sentences on a result: who is best and how clear that is, then each measure, the tests, and where pairs are."""
-    families = _families(results)
-    best = [family[0] for family in families]
+    reading = read_results(results)
+    columns = [column for column in reading.columns if column.ranks and column.values]
     computed, n, titles = len(results.embeddings), int(results.recipe.get("n") or 0), _titles(results.table)
-    levels = {row["conf_level"] for row in best if _known(row["conf_low"])}
+    intervals = any(cell.has_interval for column in columns for cell in column.cells.values())
 
-    def value(row: dict[str, Any], voice: Voice) -> str:
-        write, inside = _number, []
-        if _known(row["conf_low"]):
-            write = _rounded_to(row["conf_high"] - row["conf_low"])
-            inside.append(f"{write(row['conf_low'])} to {write(row['conf_high'])}")
-        inside += [f"chance {_number(row['chance'])}"] if _known(row["chance"]) else []
+    def top(column: Column) -> list[str]:
+        """The embeddings whose value prints as the best one; not those in one place, where there are others."""
+        alive = [name for name in column.values if name not in reading.collapsed] or list(column.values)
+        best = (max if column.higher else min)(alive, key=column.values.__getitem__)
+        shown = {name: column.shown(column.values[name]) for name in alive}
+        return [best, *(name for name in alive if name != best and shown[name] == shown[best])]
+
+    def value(column: Column, voice: Voice, named: bool) -> str:
+        name, *equal = top(column)
+        cell, inside = column.cells[name], []
+        alike = len({column.ends(one) for one in (name, *equal)}) == 1
+        inside += [f"{column.shown(cell.low)} to {column.shown(cell.high)}"] if cell.has_interval and alike else []
+        inside += [f"chance {column.shown(cell.chance)}"] if _known(cell.chance) else []
         behind = f" ({'; '.join(inside)})" if inside else ""
-        return f"{voice.title(titles[row['measure'], row['parameters']])}: {write(row['value'])}{behind}"
-
-    def stands(family: list[dict[str, Any]], voice: Voice) -> str:
-        others = family[1:]
-        tied = [voice.name(row["embedding"]) for row in others if row["in_best_set"] is True]
-        unjudged = sum(row["in_best_set"] is None for row in others)
-        return standing_words(voice.name(family[0]["embedding"]), tied, len(others), unjudged) + ", by "
+        whose = f"{ordered(_some([voice.name(one) for one in (name, *equal)], 'others'))} " if named else ""
+        title = voice.title(titles[column.measure, column.parameters])
+        return f"{title}: {whose}{column.shown(cell.value)}{behind}"
 
     def said(voice: Voice, listed: int) -> Iterator[str]:
-        level = f"{100 * min(levels):g}{voice.percent}" if levels else ""
+        level = reading.level.replace(" %", voice.percent)
         total = f"{computed} embeddings of {n:,} points"
         if not computed:
             yield "No embedding could be computed."
             return
         if computed == 1:
-            yield _above_chance(
-                best, f"{voice.name(next(iter(results.embeddings)))}, an embedding of {n:,} points,", level
-            )
-        elif best:
-            yield _leaders([row["embedding"] for row in best], total, voice)
-            sizes = [sum(row["in_best_set"] is True for row in family) for family in families]
-            yield from _clear([size for size in sizes if size])
+            who = f"{voice.name(next(iter(results.embeddings)))}, an embedding of {n:,} points,"
+            yield _above_chance(columns, who, level)
+        elif columns:
+            yield _leaders([top(column) for column in columns], total, voice)
+            tested = [one for column in columns if (one := contest(reading, column)) is not None and one.tested]
+            yield from _clear([len(one.best) for one in tested], [one.clear for one in tested], len(columns))
         groups: dict[str, list[str]] = {}
-        for family, row in list(zip(families, best, strict=True))[:listed]:
-            groups.setdefault("" if computed == 1 else stands(family, voice), []).append(value(row, voice))
-        if groups and level:
+        for column in columns[:listed]:
+            lead = "" if computed == 1 else f"{voice.sentence(standing_words(reading, column))}, by "
+            one = contest(reading, column)
+            unnamed = one is not None and not is_tied(reading, column) and {*one.best} == {*top(column)}
+            groups.setdefault(lead, []).append(value(column, voice, computed > 1 and not unnamed))
+        if groups and intervals:
             yield f"In parentheses: {level} interval and chance level."
         yield from (f"{lead}{', '.join(values)}." for lead, values in groups.items())
-        yield from _left_out(len(best) - listed, listed)
+        yield from _left_out(len(columns) - listed, listed)
         yield from _tested(results, voice)
-        if computed > 1 and best and (len(results.groups) or results.left_out):
+        if columns and comparable(results):
             yield f"Pairs: {voice.code.format('compare().tidy()')}."
 
     return said
 
 
-def _families(results: Results) -> list[list[dict[str, Any]]]:
-    """The rows of each measure that has a better end, the best first, each with whether it is in the best set.
-
-    Embeddings in one place stand last, in no best set.
-    """
-    dead = collapsed(results)
-    table = over_replicates(results.table[results.table["test"] == ""])
-    table = table[table["direction"].isin(list(SIGNS)) & table["value"].notna()]
-    table = table[table["embedding"].isin(list(results.embeddings))]
-    judged = list(dict.fromkeys(table.loc[table["conf_low"].notna(), "measure"])) if len(results.embeddings) > 1 else []
-    kept: dict[tuple[str, str, str], tuple[int, bool | None]] = {}
-    for place, row in enumerate(ranking(results, judged).to_dict("records") if judged else ()):
-        inside = None if pd.isna(row["in_best_set"]) else bool(row["in_best_set"])
-        kept[row["measure"], row["parameters"], row["embedding"]] = (place, inside)
-    families = []
-    for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
-        rows = [{**row, "sign": SIGNS[row["direction"]]} for row in part.to_dict("records")]
-        rows.sort(key=lambda row: -row["sign"] * row["value"])
-        for row in rows:
-            row["place"], row["in_best_set"] = kept.get((measure, parameters, row["embedding"]), (0, None))
-            if row["embedding"] in dead:
-                row["place"], row["in_best_set"] = len(kept), False
-        families.append(sorted(rows, key=lambda row: row["place"]))
-    return families
-
-
-def _above_chance(best: Sequence[dict[str, Any]], lead: str, level: str) -> str:
+def _above_chance(columns: Sequence[Column], lead: str, level: str) -> str:
     """By how many measures one embedding is better than chance, where there is more than the value to tell it."""
-    judged = [row for row in best if _known(row["conf_low"]) and _known(row["chance"])]
+    cells = [(column, cell) for column in columns for cell in column.cells.values() if not cell.missing]
+    judged = [(column, cell) for column, cell in cells if cell.has_interval and _known(cell.chance)]
     if not judged:
-        return f"{lead} has values of {len(best)} measure{'s' * (len(best) != 1)}."
-    ends = [(row["sign"], row["conf_low" if row["sign"] > 0 else "conf_high"] - row["chance"]) for row in judged]
-    above = sum(sign * distance > 0 for sign, distance in ends)
+        return f"{lead} has values of {len(cells)} measure{'s' * (len(cells) != 1)}."
+    above = sum(not in_chance(column, cell) for column, cell in judged)
     return f"{lead} is better than chance by {above} of {len(judged)} measures with intervals at {level}."
 
 
-def _clear(sizes: Sequence[int], what: str = "the best set holds") -> Iterator[str]:
-    """By how many measures the best is alone in its set."""
+def _clear(
+    sizes: Sequence[int], clear: Sequence[bool], m: int, what: str = "the best set holds", having: str = "tests"
+) -> Iterator[str]:
+    """By how many of the measures that have tests, of all m, the best is distinguishable from all others."""
     if sizes:
         most = f"; else {what} up to {max(sizes)} embeddings" if max(sizes) > 1 else ""
-        clear = sum(size == 1 for size in sizes)
-        yield f"The best is distinguishable from all others by {clear} of {len(sizes)} measures{most}."
+        tests = f" with {having}" if len(sizes) < m else ""
+        yield f"The best is distinguishable from all others by {sum(clear)} of {len(sizes)} measures{tests}{most}."
 
 
 def _left_out(left: int, listed: int) -> Iterator[str]:
@@ -221,10 +213,22 @@ def _titles(table: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def _tested(results: Results, voice: Voice) -> Iterator[str]:
-    """Of how many embeddings the tests reject independence; tests that find the same are one sentence."""
+    """Of how many embeddings the tests reject independence; tests that find the same are one sentence.
+
+    Where so few resamples can give no small p, that is said instead.
+    """
     rows = results.table[results.table["test"] != ""]
+    adjust = str(results.recipe.get("adjust"))
+    least = smallest_p(rows, adjust if adjust in ADJUSTMENTS else None)
     rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
     rows = rows[rows["p"].notna() & rows["embedding"].isin(list(results.embeddings))]
+    if least > ALPHA:
+        few = rows[rows["family"] != ""]
+        kind = f"{'adjusted ' * bool(few['p_adjusted'].notna().any())}p"
+        of = f"{len(few)} tests of independence" if len(few) > 1 else "the test of independence"
+        most = f"{int(few['n_resamples'].max()):,} permutations"
+        yield f"{most[:1].upper()}{most[1:]} are too few for {of}: no {kind} can be below {p_words(least)[4:]}."
+        rows = rows[rows["family"] == ""]
     found: dict[str, list[str]] = {}
     for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
         rejected, largest = int((part["p"] <= ALPHA).sum()), float(part["p"].max())
@@ -279,10 +283,13 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
     def said(voice: Voice, listed: int) -> Iterator[str]:
         best = [rows for rows in tables.values() if _known(rows[0]["mean_rank" if over else "value"])]
         if best:
-            yield _leaders([str(rows[0]["embedding"]) for rows in best], total, voice)
+            key = "mean_rank" if over else "value"
+            equal = [[row for row in rows if math.isclose(row[key], rows[0][key], rel_tol=EXACT)] for rows in best]
+            yield _leaders([[str(row["embedding"]) for row in rows] for rows in equal], total, voice)
             lettered = [rows for rows in best if rows[0]["letters"]]
             sizes = [sum(bool({*row["letters"]} & {*rows[0]["letters"]}) for row in rows) for rows in lettered]
-            yield from _clear(sizes, "its letters are those of")
+            alone = [size == 1 for size in sizes]
+            yield from _clear(sizes, alone, len(best), "its letters are those of", "all pairs tested")
         silent = sum(bool(over) and bool(cannot_tell(comparison, name)) for name in comparison.measures)
         if silent:
             yield f"No difference could have been significant by {silent} of {len(tables)} measures."
@@ -349,7 +356,7 @@ def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
         if test not in found:
             continue
         title, row = OVERALL[test], found[test]
-        value = f"({row['df']:g}) = {row['statistic']:.2f}"
+        value = f"({row['df']:g}) = {fixed(row['statistic'], 2)}"
         said = [f"{voice.math(voice.chi, value)}, {voice.p(row['p_value'])}"]
         if test == "skillings_mack":
             said = [f"{row['p_kind']} {voice.p(row['p_value'])}", voice.math(voice.chi, value)]
@@ -362,7 +369,7 @@ def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
 def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -> tuple[str, dict[str, Any], list[str]]:
     """Which test decides on equal ranks, its row, and what all of them say: by arrangements, else F."""
     more = found["iman_davenport"]
-    value = f"{more['statistic']:.2f}" if math.isfinite(more["statistic"]) else "∞"
+    value = f"{fixed(more['statistic'], 2)}" if math.isfinite(more["statistic"]) else "∞"
     value = value if voice.open_math != "$" else value.replace("∞", r"\infty")
     degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
     exact = found.get("friedman_exact")
@@ -412,7 +419,9 @@ def _pair(row: dict[str, Any], voice: Voice, adjusted: bool, brief: bool = False
         inside.append(f"{'' if brief else 'interval '}{write(ends[0])} to {write(ends[1])}")
     inside.append(voice.p(row["p"], adjusted))
     if row["effect_size"] == row["effect_size"] and not brief:
-        inside.append(f"{'rank-biserial correlation' if ranked else 'effect size'} {sign * row['effect_size']:.2f}")
+        inside.append(
+            f"{'rank-biserial correlation' if ranked else 'effect size'} {fixed(sign * row['effect_size'], 2)}"
+        )
     if row["superiority"] == row["superiority"] and not (ranked or brief):
         share = row["superiority"] if sign > 0 else 1 - row["superiority"]
         inside.append(f"probability of superiority {share:.2f}")

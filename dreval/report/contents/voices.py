@@ -1,14 +1,14 @@
-"""How the paragraphs for a paper are written as text, Markdown and LaTeX, and how clear the best is, in words."""
+"""How the paragraphs for a paper are written as text, Markdown and LaTeX."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from dreval.references import reference
 from dreval.report.render.latex import latex_title
-from dreval.report.render.markup import latex_text, markdown_text, plain_symbols
+from dreval.report.render.markup import latex_text, markdown_text, plain_symbols, sentence
 
 
 def _markdown_title(title: str) -> str:
@@ -27,6 +27,11 @@ class Voice:
     percent: str
     code: str = "{}"
     cites: str = ""
+    minus: str = "\N{MINUS SIGN}"
+
+    def sentence(self, text: str) -> str:
+        """A sentence of ``report.statements`` with its names."""
+        return sentence(text, name=self.name)
 
     def math(self, symbol: str, rest: str) -> str:
         """A symbol with what follows it, as ``p = .02`` or ``F(3, 39) = 3.69``."""
@@ -54,36 +59,7 @@ VOICES = {
     "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
     "markdown": Voice(markdown_text, _markdown_title, "*", "*", "χ²", " %", "`{}`"),
     "latex": Voice(
-        partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%", r"\texttt{{{}}}", "cite"
+        partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%", r"\texttt{{{}}}", "cite",
+        r"\ensuremath{-}",
     ),
-}
-
-
-def standing_words(best: str, tied: Sequence[str], others: int, unjudged: int = 0) -> str:
-    """How clear the best is: from how many of the ``others`` it is told, and from which (``tied``) it is not.
-
-    Examples
-    --------
-    >>> standing_words("umap", [], 3)
-    'umap is best, distinguishable from all others'
-    >>> standing_words("umap", ["pca", "isomap"], 3)
-    'umap is best, not distinguishable from pca and isomap'
-    >>> standing_words("umap", ["pca", "isomap", "lle"], 3)
-    'umap is best, not distinguishable from any other'
-    >>> standing_words("umap", list("abcde"), 9, unjudged=1)
-    'umap is best, not distinguishable from 5 of 9 others, 1 untested'
-    >>> standing_words("umap", [], 2, unjudged=2)
-    'umap has the best value, untested'
-    """
-    if unjudged >= others:
-        return f"{best} has the best value, untested"
-    open_ones = f", {unjudged} untested" if unjudged else ""
-    if not tied:
-        return f"{best} is best, distinguishable from {'all others' if not unjudged else 'the others'}{open_ones}"
-    if len(tied) == others:
-        said = "any other" if others > 1 else tied[0]
-    elif len(tied) < 3:
-        said = " and ".join(tied)
-    else:
-        said = f"{len(tied)} of {others} others"
-    return f"{best} is best, not distinguishable from {said}{open_ones}"
+}  # fmt: skip
