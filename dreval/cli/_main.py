@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from dreval import __version__
 from dreval._check import did_you_mean, known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
+from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.frames import noted_rows, notes_in
 from dreval.records.notes import Note, joined
@@ -109,6 +110,23 @@ def add_answer(verb: argparse.ArgumentParser, document: str, *, with_quiet: bool
     (verb if with_quiet else output).add_argument("--quiet", action="store_true", help="print nothing")
     output.add_argument("--json", action="store_true", help=f"print one JSON document: {document}")
     return output
+
+
+def add_paragraph(output: Any) -> None:
+    """Add the option ``--paragraph`` to the formats of the output."""
+    output.add_argument(
+        "--paragraph",
+        metavar="FORMAT",
+        **one_of(TEXT_FORMS),
+        help=f"print the results and the methods for a paper: {', '.join(TEXT_FORMS)}",
+    )
+
+
+def paragraphs(record: Any, form: str) -> str:
+    """The results and the methods for a paper."""
+    from dreval.report.contents.paragraph import paragraph
+
+    return "\n\n".join(paragraph(record, part, form) for part in PAPER_PARTS)
 
 
 def names(text: str) -> str | list[str]:

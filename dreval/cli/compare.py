@@ -13,16 +13,16 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    add_paragraph,
     check_output,
     check_report,
     json_text,
     names,
-    one_of,
     pairs,
+    paragraphs,
     with_command,
     write_files,
 )
-from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records.frames import plain_notes
 from dreval.records.whole_file import whole_file
 
@@ -78,12 +78,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(verb, "recipe, pairs, overall, standing, notes", with_quiet=True)
     verb.add_argument("--full", action="store_true", help="print all standings and pairs, however many")
-    output.add_argument(
-        "--paragraph",
-        metavar="FORMAT",
-        **one_of(TEXT_FORMS),
-        help=f"print the results and the methods for a paper: {', '.join(TEXT_FORMS)}",
-    )
+    add_paragraph(output)
     output.add_argument("--bibtex", action="store_true", help="print the works that the methods cite, for BibTeX")
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")
@@ -100,9 +95,7 @@ def _compare(options: Any, say: Say) -> int:
     check_output(options.plot, "--plot", options.results, FIGURES)
     comparison = with_command(_comparison(options), options)
     if options.paragraph:
-        from dreval.report.contents.paragraph import paragraph
-
-        say("\n\n".join(paragraph(comparison, part, options.paragraph) for part in PAPER_PARTS))
+        say(paragraphs(comparison, options.paragraph))
     elif options.bibtex:
         from dreval.report.contents.methods import bibtex
 

@@ -16,6 +16,7 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    add_paragraph,
     check_different,
     check_output,
     check_report,
@@ -25,6 +26,7 @@ from dreval.cli._main import (
     neighbors,
     one_of,
     pairs,
+    paragraphs,
     with_command,
     with_flags,
     write_files,
@@ -76,6 +78,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     )
     output = add_answer(verb, "recipe, table (the columns of Results.tidy()), notes")
     output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
+    add_paragraph(output)
 
 
 def _add_variables(verb: Verb) -> None:
@@ -170,6 +173,8 @@ def _evaluate(options: Any, say: Say) -> int:
     results = with_command(with_flags(results, options), options, *seed)
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy(), "notes": plain_notes(results.notes)}))
+    elif options.paragraph:
+        say(paragraphs(results, options.paragraph))
     else:
         from dreval.report.contents.evaluation import summarize
 
@@ -177,7 +182,7 @@ def _evaluate(options: Any, say: Say) -> int:
     saved = ("--save", options.save, partial(save_results, results), "result")
     report = ("--report", options.report, partial(_write, results), "report")
     figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]
-    write_files([saved, report, *figures], say, options.json)
+    write_files([saved, report, *figures], say, bool(options.json or options.paragraph))
     return NOT_ALL if results.failed else DONE
 
 

@@ -63,6 +63,18 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
     assert "1 failed" in out
 
 
+@pytest.mark.parametrize("form", ["text", "latex"])
+def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
+    """The results and the methods of the same call in Python, and nothing else; files are written all the same."""
+    words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
+    code, out, err = run(*words, "--paragraph", form, "--save", "p.dreval")
+    same = dreval.load_results("p.dreval")
+
+    assert (code, err) == (0, "")
+    assert out == f"{same.paragraph('results', form)}\n\n{same.paragraph('methods', form)}\n"
+    assert run(*words, "--paragraph", form, "--json")[0] == 2
+
+
 def test_methods_are_run_anew(run: Any) -> None:
     """``--n-replicates`` gives the intervals of the same call in Python; one run is refused in its words."""
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
