@@ -425,7 +425,7 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     lines = text.partition("## How well")[2].partition("## Where each")[0].splitlines()
     table = [line for line in lines if line.startswith("|")]
     page = results.report(tmp_path / "a.html").read_text("utf-8")
-    first = page.partition('<table class="main turned"')[2].partition("</table>")[0]
+    first = page.partition('<table class="main turned')[2].partition("</table>")[0]
 
     ranked = sum(card.direction in ("higher", "lower") for card in cards)
     assert table[0] == "|  | a | b | chance |"
