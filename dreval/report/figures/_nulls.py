@@ -126,7 +126,7 @@ def draw_panel(
     low, high = min(low, statistic), high if far else max(high, statistic)
     pad = 0.04 * (high - low) or abs(high) or 1.0
     ax.set_xlim(low - pad, high + pad)
-    words = true_minus(f"observed {statistic:.4g}") + ", far beyond" * far
+    words = true_minus(f"observed {statistic:.4g}") + (", far beyond" if far else "")
     _mark(ax, statistic, far, color, words + (aside if aside.startswith("\n") or not aside else f", {aside}"))
     inches = ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     bottom, top = ax.get_xlim()
