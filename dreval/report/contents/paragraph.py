@@ -161,7 +161,8 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
         elif columns:
             yield _leaders([top(column) for column in columns], total, voice)
             tested = [one for column in columns if (one := contest(reading, column)) is not None and one.tested]
-            yield from _clear([len(one.best) for one in tested], [one.clear for one in tested], len(columns))
+            clear = [one.clear and not is_tied(reading, one.column) for one in tested]
+            yield from _clear([len(one.best) for one in tested], clear, len(columns))
         groups: dict[str, list[str]] = {}
         for column in columns[:listed]:
             lead = "" if computed == 1 else f"{voice.sentence(standing_words(reading, column))}, by "
