@@ -253,7 +253,7 @@ class Comparison(Record):
         return self.families[self.named(measure)].wins()
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export
-        """What a paper would print, in 150 words at most: the findings, or the methods with their works.
+        """What a paper would print: the findings in 150 words at most, or the methods in 250, with their works.
 
         Parameters
         ----------

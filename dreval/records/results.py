@@ -797,7 +797,7 @@ class Results(Record):
         return str(call("Results.to_html", self, measures, rows=rows))
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export
-        r"""What a paper would print, in 150 words at most: the findings, or the methods with their works.
+        r"""What a paper would print: the findings in 150 words at most, or the methods in 250, with their works.
 
         Parameters
         ----------

@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
@@ -288,6 +291,7 @@ class Reading:
     rows: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
     results: Results | None = field(repr=False, default=None)
     collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
+    equal: tuple[tuple[str, ...], ...] = ()  # embeddings with the same coordinates
     chosen: tuple[str, ...] = ()  # embeddings that are asked for by name
 
     @cached_property
@@ -475,12 +479,21 @@ def read_results(results: Results) -> Reading:
         rows=tuple(kept.to_dict("records")),
         results=results,
         collapsed=collapsed(results),
+        equal=same(results),
     )
 
 
 def collapsed(results: Results) -> tuple[str, ...]:
     """Embeddings whose points all lie in one place: they show nothing, and are best at nothing."""
     return tuple(name for name, Y in results.embeddings.items() if len(Y) > 1 and bool((Y == Y[:1]).all()))
+
+
+def same(results: Results) -> tuple[tuple[str, ...], ...]:
+    """Groups of embeddings with the same coordinates."""
+    found: dict[tuple[Any, bytes], list[str]] = {}
+    for name, Y in results.embeddings.items():
+        found.setdefault((Y.shape, sha256(np.ascontiguousarray(Y)).digest()), []).append(name)
+    return tuple(tuple(names) for names in found.values() if len(names) > 1)
 
 
 def make_column(measure: str, parameters: str, rows: list[dict[str, Any]]) -> Column:

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
 from dreval.measures._recommendation import GOALS
 from dreval.report._numbers import fixed, in_words, of_hundred, ordered
-from dreval.report.reading import Cell, Column, Reading, parameter
+from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter
 from dreval.report.render.markup import marked
 
 LISTED = 3  # names in a sentence before the rest is counted
 EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
 # How a value counts: by the way from chance to perfect, or it cannot be told from chance, or ties leave it open.
 HOLDS, MOSTLY, FAILS, CHANCE, OPEN = "holds", "mostly", "fails", "chance", "open"
-# Which is best at a goal, or that none is; that measures disagree; how an embedding stands; what has no value.
+# Which is best at a goal, or that none is; that measures disagree; how an embedding stands; what has no value, and
+# which embeddings are the same.
 BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
-STANDS, MISSING, FAILED = "stands", "missing", "failed"
+STANDS, MISSING, FAILED, EQUAL = "stands", "missing", "failed", "equal"
 UNCLEAR = "No embedding is distinguishable as the best"
 
 Row = tuple[str, str, str]  # measure, parameters, embedding
@@ -281,14 +282,26 @@ def findings(reading: Reading) -> list[Statement]:
     """
     if not reading.computed and len(reading.names) != 1:
         return [Statement("No embedding could be computed.", FAILED)]
+    lost = [Statement(f"{named(list(reading.failed))} could not be computed.", FAILED)] if reading.failed else []
     if len(reading.computed) <= 1:
-        return statements_of(reading, (reading.computed or reading.names)[0])
+        name = (reading.computed or reading.names)[0]
+        alone = statements_of(reading, name)
+        lead = f"{marked(name)}: " if len(reading.names) > 1 else ""
+        return [
+            *(replace(one, text=lead + _lower(one.text)) if lead else one for one in alone),
+            *(lost if lead else []),
+        ]
     known = contests(reading)
     tested = any(one.tested for one in known)
-    made = [
-        _best_at(reading, goal, list(part))
-        for goal, part in groupby((one for one in known if one.tested or not tested), key=lambda one: one.column.goal)
-    ]
+    parts = groupby((one for one in known if one.tested or not tested), key=lambda one: one.column.goal)
+    goals = {goal: list(part) for goal, part in parts}
+    noise = [one.column for part in goals.values() if _is_noise(part) for one in part]
+    made = []
+    if noise:
+        by = "any measure" if len(noise) == len(reading.by_goal) > 1 else ordered([column.called for column in noise])
+        said = f"No embedding is told from chance by {by}."
+        made.append(Statement(said, CHANCE, _rows(noise, reading.computed)))
+    made += [_best_at(reading, goal, part) for goal, part in goals.items() if part[0].column not in noise]
     tied: dict[str, list[Column]] = {}
     for column in reading.by_goal:
         if is_tied(reading, column):
@@ -300,6 +313,8 @@ def findings(reading: Reading) -> list[Statement]:
         made.append(Statement(f"Equal distances leave open which embedding is best{aim} by {by}.", TIED, rows))
     place = "shows nothing of the data: all its points lie in one place."
     made += [Statement(f"{marked(name)} {place}", FAILED) for name in reading.collapsed]
+    made += [Statement(f"{named(names)} have the same coordinates.", EQUAL) for names in reading.equal]
+    made += lost
     if known and not tested:
         bare = not any(column.has_some_intervals for column in reading.columns)
         what = "These are values without intervals" if bare else "No difference of these values could be tested"
@@ -307,9 +322,16 @@ def findings(reading: Reading) -> list[Statement]:
     return made
 
 
+def _is_noise(part: Sequence[Contest]) -> bool:
+    """Whether no embedding is told from chance by any measure of one goal."""
+    kinds = [grade(one.column, one.column.cells[name]) for one in part for name in one.column.values]
+    return all(kind == CHANCE for kind in kinds)
+
+
 def shared_lines(reading: Reading) -> list[Statement]:
-    """What holds for all embeddings, and what fails for all, a sentence each."""
-    common, made = shared(reading), []
+    """What holds for all embeddings, and what fails for all, a sentence each, but what ``findings`` say."""
+    told = {row for one in findings(reading) if one.kind == CHANCE for row in one.rows}
+    common, made = [one for one in shared(reading) if not told.issuperset(one.rows)], []
     count = len(reading.computed) - len(reading.collapsed)
     others = f"The other {in_words(count)}" if reading.collapsed else "Both" if count == 2 else f"All {in_words(count)}"
     lead = f"{others} embeddings: "
@@ -322,32 +344,40 @@ def shared_lines(reading: Reading) -> list[Statement]:
 
 
 def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+    """A sentence within another one."""
+    starts_so = text[1:2].islower() and not text.startswith(PERSONS)
+    return text[:1].lower() + text[1:] if starts_so else text
 
 
 def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
-    """Which embeddings are in the best set of every measure of one goal."""
-    keeps = GOALS[goal].keeps if goal else "do"
+    """Which embeddings are in the best set of every measure of one goal; that is said of the k of the first table."""
+    keeps, columns = GOALS[goal].keeps if goal else "do", [one.column for one in part]
     (verb, _, rest), keeping = keeps.partition(" "), _doing(keeps)
     order = reading.ranked if reading.many else reading.names
     always = [name for name in order if all(name in one.best for one in part)]
-    main = part[[one.column for one in part].index(leading([one.column for one in part]))]
-    rows = _rows([one.column for one in part], reading.computed)
+    rows = _rows(columns, reading.computed)
+    scaled = len(reading.scales) > 1 and any(parameter(one.parameters, SCALE) == str(reading.k) for one in columns)
+    at = f" at k = {reading.k}" * scaled
     several = (f" by all {in_words(len(part))} measures", f" by any of {in_words(len(part))} measures")
     by, either = {1: ("", ""), 2: (" by both measures", " by either measure")}.get(len(part), several)
     if not always:
-        return Statement(f"Measures disagree on which is best at {keeping}: {_split(part)}.", SPLIT, rows)
+        return Statement(f"Measures disagree on which is best at {keeping}{at}: {_split(part)}.", SPLIT, rows)
     if not any(one.others or len(one.best) < 2 for one in part):
-        return Statement(f"{UNCLEAR} at {keeping}{either} ({_beside(main, main.best)}).", NONE, rows)
-    beside = f"{by} ({_beside(main, always)})"
+        return Statement(f"{UNCLEAR} at {keeping}{either}{at} ({_beside(part, part[0].best)}).", NONE, rows)
+    beside = f"{by}{at} ({_beside(part, always)})"
+    kinds = [grade(column, column.cells[name]) for column in columns for name in always]
+    quoted = [grade(column, column.cells[name]) for column in [_quoted(part, always)[0]] for name in always]
+    low = {*quoted} <= {FAILS, CHANCE} and not {HOLDS, MOSTLY} & {*kinds}
+    poor = f" Even the best {'is' if len(always) == 1 else 'are'} poor." * low
     if all(one.clear for one in part):
-        return Statement(f"{marked(always[0])} {verb}s {rest} best{beside}.", BEST, rows)
+        return Statement(f"{marked(always[0])} {verb}s {rest} best{beside}.{poor}", BEST, rows)
     tested, some = part[0].tested, [set(one.unjudged) for one in part]
     who = best_words(always, tested, "the best values" if len(part) > 1 else "the best value")
     who = f"Only {who}" if tested and len(always) == 1 and not any(some) else who
     left = named([name for name in order if any(name in one for one in some)])
     every = "" if all(one == some[0] for one in some) else " by every measure"
-    return Statement(f"{who} at {keeping}{beside}{f'; {left} could not be tested{every}' * bool(left)}.", BEST, rows)
+    untested = f"; {left} could not be tested{every}" * bool(left)
+    return Statement(f"{who} at {keeping}{beside}{untested}.{poor}", BEST, rows)
 
 
 def _doing(keeps: str) -> str:
@@ -356,10 +386,21 @@ def _doing(keeps: str) -> str:
     return f"{verb}ing {rest}".strip()
 
 
-def _beside(one: Contest, names: Sequence[str]) -> str:
-    """The values of some embeddings, the best one of all others, and chance."""
-    column = one.column
-    others = [name for name in (*one.best, *one.others) if name not in names]
+def _quoted(part: Sequence[Contest], names: Sequence[str]) -> tuple[Column, Contest | None]:
+    """The measure whose values are given of some embeddings, and how it sets them apart from all others if it does."""
+    main = leading([one.column for one in part])
+    in_order = sorted(part, key=lambda one: one.column is not main)
+    apart = next((one for one in in_order if {*one.best} == {*names}), None)
+    return (main if apart is None else apart.column), apart
+
+
+def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
+    """The values of some embeddings and chance, by a measure of which they are the best set, where there is one.
+
+    By such a measure the best one of all others is named as well; by another it may have the better value.
+    """
+    column, apart = _quoted(part, names)
+    others = [name for name in apart.others if name not in apart.unjudged] if apart else []
     after = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
     values = _values(column, names)
     name = f"{marked(after)} " if len(names) == 1 else ""
@@ -370,7 +411,7 @@ def _beside(one: Contest, names: Sequence[str]) -> str:
     else:
         said = [f"{column.called}\u00a0{_span(values, column)}"]
         said += [f"next {name}{column.shown(column.values[after])}"] if after else []
-        said += [f"chance level {column.short_chance}"] if column.short_chance else []
+        said += [f"chance level {column.chance}"] if column.chance else []
     return "; ".join(said)
 
 

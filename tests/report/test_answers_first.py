@@ -128,7 +128,8 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
             ahead, alike = int((mine["better"] == name).sum()), int((mine["better"] == "").sum())
             every = len(mine)
             if ahead:
-                of = f"all {WORDS[every] if every < 11 else every} others" if ahead == every else f"of {every} others"
+                count = WORDS[every] if every < 11 else every
+                of = f"all {count} others" if ahead == every else f"of the {count} others"
                 assert of in words
                 assert WORDS[ahead] in words if ahead < 11 else str(ahead) in words
             shown = re.search(r"not distinguishable from (.*)$", words)

@@ -57,8 +57,9 @@ def across() -> dreval.Comparison:
 
 
 def words(record: Any) -> dict[tuple[str, str], int]:
-    """How many words every paragraph has."""
-    return {(part, form): len(record.paragraph(part, form).split()) for part in PARTS for form in FORMS}
+    """How many words every paragraph has more than it may."""
+    most = {"results": 150, "methods": 250}
+    return {(part, form): len(record.paragraph(part, form).split()) - most[part] for part in PARTS for form in FORMS}
 
 
 NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=120)
@@ -69,16 +70,16 @@ NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
     measures=st.lists(st.sampled_from(["trustworthiness", "continuity", "stress", "jaccard"]), min_size=1, unique=True),
     ci=st.sampled_from(["points", None]),
 )
-def test_no_paragraph_has_more_than_150_words(names: list[str], measures: list[str], ci: str | None) -> None:
+def test_no_paragraph_is_longer_than_it_may_be(names: list[str], measures: list[str], ci: str | None) -> None:
     """Whatever embeddings are called, in every form; comparisons too, also on each measure."""
     rng = np.random.default_rng(len(names))
     made = {name: X[:, :2] + 0.5 * i * rng.normal(size=(60, 2)) for i, name in enumerate(names)}
     results = dreval.Evaluation(X, made, n_neighbors=5, random_state=0).run(measures, None, ci)
 
-    assert max(words(results).values()) <= 150
+    assert max(words(results).values()) <= 0
     if ci is not None and len(names) > 1:
         found = results.compare()
-        assert max(words(found).values()) <= 150
+        assert max(words(found).values()) <= 0
         assert all(len(measure_paragraph(found, one, form).split()) <= 150 for one in found.measures for form in FORMS)
 
 
@@ -89,7 +90,7 @@ def test_many_embeddings_and_all_measures_fit() -> None:
     count = results.ranking()["measure"].nunique()
     said, found = results.paragraph(), results.compare()
 
-    assert max([*words(results).values(), *words(found).values()]) <= 150
+    assert max([*words(results).values(), *words(found).values()]) <= 0
     left = re.search(r"(\d+) (further )?measures are left out", said)
     assert left is not None
     assert said.count("chance ") - said.count("chance level") == count - int(left[1])
@@ -173,7 +174,7 @@ def test_measures_without_tests_are_not_counted_among_those_with_tests() -> None
     results = evaluation(a=X[:, :2], b=X[:, 2:4]).run(["trustworthiness", "average_local_error"], None)
     said = results.paragraph()
 
-    assert re.search(r"distinguishable from all others by 1 of 1 measures with tests\.", said)
+    assert re.search(r"distinguishable from all others by 1 of 1 measure with tests\.", said)
     assert "a has the best value, not tested, by Average local error (ALE): " in said
 
 

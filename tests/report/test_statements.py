@@ -20,6 +20,7 @@ from dreval.report.render.markup import plain_symbols, sentence
 from dreval.report.statements import (
     BEST,
     CHANCE,
+    EQUAL,
     FAILED,
     FAILS,
     HOLDS,
@@ -67,9 +68,7 @@ def graded(row):
 
 def recompute(statement, results):
     """Check one statement against the rows it names."""
-    table = results.table[results.table["test"] == ""].set_index(["measure", "parameters", "embedding"])
-    text = sentence(statement.text)
-    rows = [{**table.loc[key].to_dict(), "measure": key[0], "embedding": key[2]} for key in statement.rows]
+    text, rows = sentence(statement.text), table_rows(results, statement.rows)
     if statement.kind in GRADES:
         kinds = {graded(row) for row in rows}
         assert kinds == {statement.kind}, (text, kinds)
@@ -103,6 +102,10 @@ def recompute(statement, results):
     elif statement.kind == MISSING:
         assert all(math.isnan(row["value"]) for row in rows)
         assert all(row["note"] in text for row in rows)
+    elif statement.kind == EQUAL:
+        first, *others = NAMES.findall(statement.text)
+        assert others
+        assert all(np.array_equal(results.embeddings[first], results.embeddings[name]) for name in others)
     else:
         assert statement.kind == FAILED
 
@@ -125,6 +128,12 @@ def best_sets(results, keys):
             top = (sign * rows["value"]).max()
             found[measure, parameters] = set(rows.loc[(sign * rows["value"] - top).abs() < 0.0006, "embedding"])
     return found
+
+
+def table_rows(results, keys):
+    """The rows of the table with these keys."""
+    table = results.table[results.table["test"] == ""].set_index(["measure", "parameters", "embedding"])
+    return [{**table.loc[key].to_dict(), "measure": key[0], "embedding": key[2]} for key in keys]
 
 
 def check_best(statement, results):
@@ -155,7 +164,16 @@ def check_best(statement, results):
         assert ("behind" in text) == (alone == among == 0 and "value" not in text)
         return
     common = set.intersection(*sets.values())
-    named = set(NAMES.findall(statement.text.partition(" next ")[0]))
+    claim, _, after = statement.text.partition(" next ")
+    named = set(NAMES.findall(claim))
+    assert not after or common in sets.values()  # by the measure that is quoted they are the best set
+    kinds = {graded(row) for row in table_rows(results, statement.rows) if row["embedding"] in common}
+    if "Even the best" in text:
+        assert statement.kind == BEST
+        assert {FAILS, CHANCE} & kinds
+        assert not {HOLDS, MOSTLY} & kinds
+    else:
+        assert statement.kind != BEST or not kinds <= {FAILS, CHANCE}
     more = re.search(r"and (\d+|\w+) more", text)
     if statement.kind == BEST:
         assert named <= common
@@ -203,7 +221,7 @@ def test_every_statement_of_a_real_result_is_recomputed_from_its_rows(real, whic
 
     assert len(said) >= 2
     for one in said:
-        assert one.rows or one.kind in (FAILED, NONE)
+        assert one.rows or one.kind in (FAILED, NONE, EQUAL)
         recompute(one, real[which])
     if which == "full":
         assert {BEST, STANDS, FAILED, FAILS} <= {one.kind for one in said}
@@ -270,7 +288,7 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
     assert "best or not distinguishable from it (by rho_D the best value, not tested)" in block.foot
     assert "not tested: R_N,opt of near" in block.foot
     assert said[1].startswith("a is among the best at keeping local shapes")
-    assert said[1].endswith("; near could not be tested.")
+    assert said[1].endswith("; near could not be tested. Even the best is poor.")
     assert not any("distances" in one for one in said)
     assert standing_of(reading, "a").text == "Not distinguishable from the best by two of two measures."
     assert standing_of(reading, "near").text == "Not distinguishable from the best."
@@ -416,3 +434,54 @@ def test_shared_lines_name_all_measures_and_no_embedding():
 
     assert good.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
     assert poor.text == "All three embeddings: neighborhoods lose their shape (R_C)."
+
+
+def test_noise_is_called_noise_first():
+    """Where no value is told from chance nobody is called best, and that is said once."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 6))
+    made = {name: rng.normal(size=(80, 2)) for name in "abc"}
+    results = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
+    said = [sentence(one.text) for one in verdict(read_results(results))]
+
+    assert said == ["No embedding is told from chance by any measure."]
+
+
+def test_failed_equal_and_scaled_embeddings_are_named():
+    """What failed and what is the same are said; with several k the sentence names the one that it speaks of."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 5)) * [4, 3, 1, 1, 1]
+    made = {"a": X[:, :2], "twin": X[:, :2].copy(), "noise": rng.normal(size=(80, 2))}
+    ev = dreval.Evaluation(X, made, n_neighbors=[5, 20], random_state=0)
+    said = [sentence(one.text) for one in findings(read_results(ev.run(["trustworthiness", "spearman_distance"])))]
+
+    assert said[0].startswith("a and twin are among the best at keeping neighbors at k = 20 (T")
+    assert said[1].startswith("a and twin are among the best at keeping distances (rho_D")
+    assert said[2] == "a and twin have the same coordinates."
+    rows = [measure_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)]
+    alone = make_results(rows, {"a": X[:, :2]}, failed={"lost": "no memory", "too": "no time"})
+    assert [sentence(one.text) for one in findings(read_results(alone))] == [
+        "a: neighbors in the embedding are close in the data (T\u00a00.990).",
+        "lost and too could not be computed.",
+    ]
+
+
+def test_the_next_one_is_named_by_a_measure_that_sets_it_apart():
+    """A value that is better than the best one's, or not distinguishable from it, never stands there as the next."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(100, 6)) * [4, 3, 2, 1, 1, 1]
+    near = X[:, :2] + 0.3 * rng.normal(size=(100, 2))
+    made = {"a": X[:, :2], "near": near, "bent": np.c_[X[:, 0], X[:, 1] ** 3 / 20]}
+    results = dreval.Evaluation(X, made, n_neighbors=10, random_state=0).run(tests=None)
+    ranks = results.ranking()
+    for one in findings(read_results(results)):
+        claim, _, after = one.text.partition("; next ")
+        if one.kind == BEST and after:
+            names = {*NAMES.findall(claim)}
+            keys = {row[:2] for row in one.rows}
+            sets = [
+                {*part.loc[part["in_best_set"].fillna(False), "embedding"]}
+                for key, part in ranks.groupby(["measure", "parameters"])
+                if key in keys
+            ]
+            assert names in sets

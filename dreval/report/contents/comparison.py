@@ -112,9 +112,9 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
         worse = [better for better in mine["better"] if better not in ("", lead)]
         ahead, few = len(mine) - len(alike) - len(worse), len(mine) < BESIDE
         all_of = {1: "the other", 2: "both others"}.get(ahead, f"all {in_words(ahead)} others")
-        parts = [f"better than {all_of if ahead == len(mine) else f'{in_words(ahead)} of {len(mine)} others'}"] * (
-            ahead > 0
-        )
+        parts = [
+            f"better than {all_of if ahead == len(mine) else f'{in_words(ahead)} of the {in_words(len(mine))} others'}"
+        ] * (ahead > 0)
         parts += [f"worse than {named(worse) if few else in_words(len(worse))}"] if worse else []
         parts += [f"not distinguishable from {named(alike) if few else in_words(len(alike))}"] if alike else []
         column = column_of(comparison, name)
@@ -152,8 +152,10 @@ def column_of(comparison: Comparison, name: str) -> Column:
 def _side_by_side(comparison: Comparison) -> Block:
     """Values, or mean ranks, of the best embeddings by mean rank, across by as many measures as fit.
 
-    Of a few embeddings with their letters; of many a star marks those not distinguishable from the best.
+    Of a few embeddings with their letters; of many a star marks those not distinguishable from the best, or where they
+    are compared with a baseline those that are better than it.
     """
+    baseline = str(comparison.recipe.get("baseline") or "")
     across, columns = bool(comparison.families), {name: column_of(comparison, name) for name in comparison.measures}
     names = comparison.standing["embedding"].unique()
     many = len(names) > BESIDE
@@ -162,9 +164,10 @@ def _side_by_side(comparison: Comparison) -> Block:
     for name, column in columns.items():
         lead, mine = _against_lead(comparison, name)
         worse = set(mine.loc[mine["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
+        ahead = {*mine["better"]} - {"", lead}
         for place, row in enumerate(comparison.of(comparison.standing, name).to_dict("records")):
             text = format_number(row["mean_rank"], 2) if across else column.shown(row["value"])
-            best = many and row["embedding"] not in worse and bool(text)
+            best = (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and many and bool(text)
             text = text if many else " ".join(filter(None, [text, row["letters"]]))
             cells[row["embedding"]][name] = Best(text) if best else text
             places[row["embedding"]].append(place)
@@ -177,7 +180,8 @@ def _side_by_side(comparison: Comparison) -> Block:
         names = [f"{plain_symbols(columns[one].called)}{_setting(comparison, one)}" for one in some]
         heads = [f"{word}{' ↓' * (columns[one].direction == 'lower')}" for word, one in zip(names, some, strict=True)]
         key = list(dict.fromkeys(f"{columns[one].called} {columns[one].named}" for one in some if columns[one].symbol))
-        marks = ["* not significantly worse than the best"] if many else []
+        mark = f"* significantly better than {baseline}" if baseline else "* not significantly worse than the best"
+        marks = [mark] if many else []
         left = len(columns) - len(some)
         more = [f"{in_words(left)} more measure{'s' * (left > 1)}"] if left else []
         return Block(

@@ -12,7 +12,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
-from dreval.report._numbers import ordered
+from dreval.report._numbers import counted, ordered
 from dreval.report.contents.voices import Voice
 from dreval.report.reading import SCALE, parameter
 
@@ -73,7 +73,7 @@ def _bundled(results: Results | None, voice: Voice, listed: int) -> Iterator[str
     """Embeddings that methods of this package made."""
     made = _methods(results)
     shown = [f"{voice.title(METHODS.card(name).title)}{voice.cite(*METHODS.card(name).works[:1])}" for name in made]
-    shown = _counted(shown, min(listed, 5), "other method")
+    shown = _counted(shown, min(listed, 5), "method")
     if shown:
         yield f"Embeddings were made by {shown}, as in dreval."
 
@@ -116,11 +116,12 @@ def _uncertainty(results: Results, voice: Voice) -> Iterator[str]:
     for (how, target), part in parts[:2]:
         level = f"{100 * float(part['conf_level'].iloc[0]):g}{voice.percent}"
         count = part[["measure", "parameters"]].drop_duplicates().shape[0]
-        whose = f" of {count} measures" if len(parts) > 1 else ""
+        whose = f" of {counted(int(count), 'measure')}" if len(parts) > 1 else ""
         works = voice.cite(*INFERENCE.get(KINDS.get(how, "anchors"), ()))
         yield f"Intervals{whose} ({level}): {how}{works}; for {TARGETS[target]}."
     if len(parts) > 2:
-        yield f"{len(parts) - 2} further kinds of intervals are named in the table."
+        left = len(parts) - 2
+        yield f"{left} further kind{'s of intervals are' if left > 1 else ' of interval is'} named in the table."
     yield from _tests(results, voice)
     if parts and len(results.embeddings) > 1:
         works = voice.cite(*INFERENCE["best set"])

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from dreval.errors import DrevalWarning, InputError
-from dreval.glossary import COLUMNS
+from dreval.glossary import COLUMNS, true_minus
 from dreval.measures._recommendation import GOALS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -57,6 +57,7 @@ from dreval.report.statements import (
     MOSTLY,
     findings,
     grade_words,
+    mark_words,
     missing_of,
     shared,
     shared_lines,
@@ -427,10 +428,9 @@ def _cell(reading: Reading, column: Column, name: str, notes: Footnotes) -> Cell
 
 def _shade_note(reading: Reading, turned: bool) -> str:
     """What the shades and marks of a page mean."""
-    standings = [reading.standing(column) for column in reading.main]
-    if not any(at.best for at in standings):
+    best = mark_words(reading, reading.main)
+    if not best:
         return ""
-    best = "the best or not distinguishable from it" if any(at.tested for at in standings) else "the best value"
     order = "Embeddings by their mean rank over these measures. " if reading.many else ""
     return f"{order}A stronger shade is better within a {'row' if turned else 'column'}; ● {best}."
 
@@ -622,9 +622,9 @@ def _meaning(column: Column) -> str:
     """Question, direction, range and chance of a measure."""
     low, high = column.bounds
     if math.isfinite(low) and math.isfinite(high):
-        span = f"from {low:g} to {high:g}"
+        span = true_minus(f"from {low:g} to {high:g}")
     else:
-        span = f"from {low:g} up" if math.isfinite(low) else "without bounds"
+        span = true_minus(f"from {low:g} up") if math.isfinite(low) else "without bounds"
     chance = f"; chance level {column.chance}" if column.chance else ""
     return f"{column.question} {column.better_words.capitalize()}, {span}{chance}.".strip()
 

@@ -152,7 +152,8 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
     return (
         "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
-        f"measure points. {counted(few, 'difference')} of {len(known)} with {by} ≤ {found.recipe['alpha']:g}; "
+        f"measure points. {few:,} of {counted(len(known), 'difference')} {'has' if few == 1 else 'have'} {by} ≤ "
+        f"{found.recipe['alpha']:g}; "
         "the others are open. These tests are adjusted over all pairs and measures; the best sets above ask only, "
         "measure by measure, who is worse than the best, and may tell embeddings apart that are open here."
     )

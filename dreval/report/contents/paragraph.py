@@ -1,4 +1,4 @@
-"""What a paper would print, as text, Markdown or LaTeX: the findings and the methods, each in 150 words at most."""
+"""What a paper would print, as text, Markdown or LaTeX: the findings and the methods, in so many words at most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report._numbers import fixed, ordered, p_words
+from dreval.report._numbers import counted, fixed, ordered, p_words
 from dreval.report.contents.comparison import SHORT, cannot_tell, heading
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.methods import methods
@@ -28,6 +28,7 @@ from dreval.report.reading import Column, read_results
 from dreval.report.statements import EXACT, contest, in_chance, is_tied, standing_words
 
 WORDS = 150  # of a paragraph
+METHODS_WORDS = 250  # of what was computed, with its settings and works
 LISTED = 12  # things that a paragraph lists at most
 NAME, TITLE = 40, 80  # columns of a terminal that a name and a title may take
 ALPHA = 0.05  # level of the tests of independence
@@ -47,7 +48,7 @@ def paragraph(record: Results | Comparison, part: str, form: str) -> str:
     """The findings ("results") or the "methods" of a result or a comparison."""
     names = record.names if isinstance(record, Results) else list(dict.fromkeys(record.standing["embedding"]))
     if part == "methods":
-        return _fitted(lambda voice, listed: " ".join(methods(record, voice, listed)), form, names)
+        return _fitted(lambda voice, listed: " ".join(methods(record, voice, listed)), form, names, METHODS_WORDS)
     if isinstance(record, Results):
         said = _findings(record)
     elif len(record.measures) == 1:
@@ -64,8 +65,8 @@ def measure_paragraph(comparison: Comparison, name: str, form: str = "text") -> 
     return _fitted(lambda voice, listed: " ".join(speak(comparison, name, voice, listed)), form, names)
 
 
-def _fitted(make: Callable[[Voice, int], str], form: str, names: Sequence[str]) -> str:
-    """The fullest paragraph of at most 150 words, the same in every form; it lists as many things as it is told."""
+def _fitted(make: Callable[[Voice, int], str], form: str, names: Sequence[str], most: int = WORDS) -> str:
+    """The fullest paragraph of so many words, the same in every form; it lists as many things as it is told."""
     short = distinct_short_names(names, NAME)
 
     def voiced(kind: Voice) -> Voice:
@@ -76,7 +77,7 @@ def _fitted(make: Callable[[Voice, int], str], form: str, names: Sequence[str]) 
         )
 
     voices = [voiced(kind) for kind in VOICES.values()]
-    fits = (n for n in range(LISTED, 0, -1) if all(len(make(voice, n).split()) <= WORDS for voice in voices))
+    fits = (n for n in range(LISTED, 0, -1) if all(len(make(voice, n).split()) <= most for voice in voices))
     made = make(voiced(VOICES[form]), next(fits, 0))
     return made.replace("\N{MINUS SIGN}", VOICES[form].minus)
 
@@ -197,7 +198,8 @@ def _clear(
     if sizes:
         most = f"; else {what} up to {max(sizes)} embeddings" if max(sizes) > 1 else ""
         tests = f" with {having}" if len(sizes) < m else ""
-        yield f"The best is distinguishable from all others by {sum(clear)} of {len(sizes)} measures{tests}{most}."
+        of = counted(len(sizes), "measure")
+        yield f"The best is distinguishable from all others by {sum(clear)} of {of}{tests}{most}."
 
 
 def _left_out(left: int, listed: int) -> Iterator[str]:
@@ -274,10 +276,12 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
         differ = pairs[pairs["p"] <= alpha]
         if len(differ):
             largest = _pair(differ.loc[differ["advantage"].abs().idxmax()].to_dict(), voice, adjusted, brief=True)
-            count = f"{len(differ):,} of {len(pairs):,} pairs differ, most " if len(pairs) > 1 else ""
+            verb = "differs" if len(differ) == 1 else "differ, most"
+            count = f"{len(differ):,} of {len(pairs):,} pairs {verb} " if len(pairs) > 1 else ""
             inside.append(count + largest)
         elif len(pairs):
-            inside.append(f"no pair of {len(pairs):,} differs (smallest {voice.p(float(pairs['p'].min()), adjusted)})")
+            none = f"no pair of {len(pairs):,} differs (smallest " if len(pairs) > 1 else "the pair does not differ ("
+            inside.append(f"{none}{voice.p(float(pairs['p'].min()), adjusted)})")
         title = voice.title(titles[rows[0]["measure"], rows[0]["parameters"]])
         return f"{title}: {'; '.join(inside) or 'not tested'}."
 
@@ -299,7 +303,7 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
         if tested:
             how = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
             behind = f" after {how[recipe['adjust']]}" if recipe["adjust"] in how else ""
-            yield f"{differ:,} of {tested:,} pairs differ at {level}{behind}."
+            yield f"{differ:,} of {counted(tested, 'pair')} differ{'s' * (differ == 1)} at {level}{behind}."
         if untested:
             yield f"{untested:,} pair{'s' * (untested > 1)} could not be tested."
         yield from (clause(name, voice) for name in comparison.measures[:listed])

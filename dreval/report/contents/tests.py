@@ -318,4 +318,4 @@ def _counted(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> tuple[str,
     method = reading.recipe.get("adjust")
     by = f"adjusted p ({ADJUSTMENTS.get(method, method)})" if method and method != "nothing" else "p"
     lost = "" if len(known) == len(ps) else f"{counted(len(ps) - len(known), 'test')} could not be computed."
-    return f"{counted(few, 'test')} of {len(known)} with {by} ≤ .05.", lost
+    return f"{few} of {counted(len(known), 'test')} {'has' if few == 1 else 'have'} {by} ≤ .05.", lost
