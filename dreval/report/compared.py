@@ -271,7 +271,7 @@ def _measures(found: Comparison, columns: Mapping[str, Column], drawn: bool) -> 
         if svg:
             label = f"Figure of {', '.join(filter(None, [column.title, below]))}"
             parts.append(Scroll(Drawn(svg), label, "cd" if found.families else "forests"))
-        said = Paragraph(measure_paragraph(found, name), "said")
+        said = Paragraph(measure_paragraph(found, name, "page"), "said")
         parts.append(Details("In words", [said], about=f"on {column.title}"))
         if family is not None:
             rows = list(_dataset_rows(column, family.cells))

@@ -71,6 +71,11 @@ class Small(str):
     __slots__ = ()
 
 
+def shown(cell: str) -> str:
+    """A cell in a terminal: words of ours have their symbols in letters."""
+    return plain_symbols(cell) if isinstance(cell, Words) else cell
+
+
 class Words(str):
     """Words of ours, in which the symbols of measures are formulas; other cells may be names of users."""
 
@@ -83,7 +88,7 @@ class Block:
 
     A row of one cell is a heading of the rows below it. The first ``names`` columns hold names, which are shortened
     where there is no room, as are columns without a heading, by one map of short forms for all tables of a summary;
-    numbers never are. ``foot`` stands below the table.
+    numbers never are. Below the table stands what the mark of its best cells means, ``best``, and ``foot``.
     """
 
     title: str
@@ -91,6 +96,11 @@ class Block:
     rows: Sequence[Sequence[str]]
     names: int = 1
     foot: str = ""
+    best: str = ""
+
+    def below(self, mark: str = "bold:") -> str:
+        """What stands below the table, where best cells have this mark."""
+        return f"{mark} {self.best}{f'; {self.foot}' if self.foot else '.'}" if self.best else self.foot
 
     @property
     def cells(self) -> list[Sequence[str]]:
@@ -136,7 +146,8 @@ class Block:
 
     def width(self, room: int) -> int:
         """Columns of a terminal that the table takes where a name has so many at most."""
-        heads, widths, free = list(map(terminal_width, self.columns)), self._widths(), self.free
+        heads = [terminal_width(shown(name)) for name in self.columns]
+        widths, free = self._widths(), self.free
         whole = [
             max((terminal_width(row[i]) for row in self.cells if isinstance(row[i], Words)), default=0) for i in free
         ]
@@ -152,7 +163,7 @@ class Block:
 
     def _widths(self) -> list[int]:
         columns = zip(self.columns, *self.starred(), strict=True)
-        return [max(map(terminal_width, column)) for column in columns]
+        return [max(terminal_width(shown(cell)) for cell in column) for column in columns]
 
     def starred(self) -> list[list[str]]:
         """The cells with a star behind the values of the best ones, and room for it in the others of their column."""
@@ -199,7 +210,7 @@ class Block:
         for part in self.pieces(width - indent):
             sides = "".join("l" if part.is_left(place) else "r" for place in range(len(part.columns)))
             look = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
-            cells = [[spread(printable(cell)) for cell in row] for row in (part.columns, *part.starred())]
+            cells = [[spread(printable(shown(cell))) for cell in row] for row in (part.columns, *part.starred())]
             head, *rows = str(SimpleTable(cells, txt_fmt=look)).split("\n")
             if any(part.columns):
                 yield " " * indent + head.rstrip()

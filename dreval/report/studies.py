@@ -140,7 +140,8 @@ def _family_section(
     said: list[Part] = []
     if found is not None and family.key in found.measures:
         table += _figure(found, family, number, beside)
-        said = [Paragraph(measure_paragraph(found, family.key), "said")]
+        voice = "page" if beside is None else "text"
+        said = [Paragraph(measure_paragraph(found, family.key, voice), "said")]
     question = [Paragraph(family.column.question, "note")] if family.column.question else []
     parts = [*question, Group([Group(table), *said], "" if wide else "values")]
     return Section(family.column.title, parts, below=family.below)

@@ -9,7 +9,7 @@ import pytest
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.contents.comparison import outcomes
+from dreval.report.contents.comparison import comparison_summary, outcomes
 from dreval.report.contents.table import printed_block
 from dreval.report.document import Best
 from dreval.report.reading import read_results
@@ -47,8 +47,8 @@ def check_block(results: dreval.Results) -> None:
     block = printed_block(reading)
     rows = results.tidy().set_index(["embedding", "measure"])
     best = results.ranking().set_index(["embedding", "measure"])["in_best_set"]
-    heads = {plain_symbols(column.called): column.measure for column in reading.by_goal}
-    heads |= {plain_symbols(column.title): column.measure for column in reading.by_goal}
+    heads = {column.called: column.measure for column in reading.by_goal}
+    heads |= {column.title: column.measure for column in reading.by_goal}
     down = len(results.names) > 5
     measures = [
         heads[re.sub(r" (\(k = \d+\)|↓)", "", str(h)).strip()]
@@ -162,3 +162,17 @@ def test_the_baseline_leads_where_it_is_named(five: dreval.Results) -> None:
     assert worse
     assert f"worse than {worse[0]}" in said
     assert said.count("umap") == 1 + len(worse) + alike  # each of these once; those that are worse are counted
+
+
+def test_stars_beside_a_baseline_are_those_that_beat_it(twelve: dreval.Results) -> None:
+    """Of many embeddings beside a baseline those have a star that are significantly better, whoever is the best."""
+    found = twelve.compare(baseline=twelve.names[-1])
+    pairs, table = found.tidy(), comparison_summary(found).blocks[0]
+    called = {plain_symbols(c.symbol): c.name for c in MEASURES.cards() if c.name in set(pairs["measure"])}
+
+    assert table.best == f"significantly better than {twelve.names[-1]}"
+    for place, head in enumerate(table.columns[1:], 1):
+        mine = pairs[pairs["measure"] == called[head.removesuffix(" ↓")]]
+        starred = {row[0] for row in table.rows if isinstance(row[place], Best)}
+        shown = {row[0] for row in table.rows}
+        assert starred == shown & ({*mine["better"]} - {"", twelve.names[-1]})

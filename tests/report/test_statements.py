@@ -284,8 +284,8 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
     assert starred["T"] == ranks["trustworthiness"][["a", "near", "noise"]].tolist() == [True, True, False]
     assert starred["R_N,opt ↓"] == [True, False, False] == ranks["procrustes_rn_opt"].fillna(False).tolist()
     assert ranks["spearman_distance"].isna().all()
-    assert starred["ρ_D"] == [True, False, False]
-    assert "best or not distinguishable from it (by rho_D the best value, not tested)" in block.foot
+    assert starred["rho_D"] == [True, False, False]
+    assert "best or not distinguishable from it (by rho_D the best value, not tested)" in block.best
     assert "not tested: R_N,opt of near" in block.foot
     assert said[1].startswith("a is among the best at keeping local shapes")
     assert said[1].endswith("; near could not be tested. Even the best is poor.")

@@ -61,8 +61,8 @@ def test_without_intervals_the_best_value_is_bold():
     for row, name in zip(block.rows, best, strict=True):
         cells = zip(block.columns, row, strict=True)
         assert [column for column, cell in cells if isinstance(cell, Best)] == [name]
-    assert "±" not in str(block.rows) + block.foot
-    assert "distinguishable" not in block.foot
+    assert "±" not in str(block.rows) + block.below()
+    assert "distinguishable" not in block.below()
 
 
 def test_many_embeddings_stand_below_each_other():
@@ -160,8 +160,8 @@ def test_where_nothing_is_judged_the_best_value_is_bold_and_no_more():
     assert [name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if isinstance(cell, Best)] == [
         table["embedding"][0]
     ]
-    assert "bold: best value, not tested" in block.foot
-    assert "distinguishable" not in block.foot
+    assert "bold: best value, not tested" in block.below()
+    assert "distinguishable" not in block.below()
 
 
 def test_without_neighbors_no_k_is_said():

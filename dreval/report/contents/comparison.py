@@ -180,15 +180,15 @@ def _side_by_side(comparison: Comparison) -> Block:
         names = [f"{plain_symbols(columns[one].called)}{_setting(comparison, one)}" for one in some]
         heads = [f"{word}{' ↓' * (columns[one].direction == 'lower')}" for word, one in zip(names, some, strict=True)]
         key = list(dict.fromkeys(f"{columns[one].called} {columns[one].named}" for one in some if columns[one].symbol))
-        mark = f"* significantly better than {baseline}" if baseline else "* not significantly worse than the best"
-        marks = [mark] if many else []
+        mark = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
         left = len(columns) - len(some)
         more = [f"{in_words(left)} more measure{'s' * (left > 1)}"] if left else []
         return Block(
             f"{'Mean ranks' if across else 'Values'}, embeddings by their mean rank",
             ["", *heads],
             lines,
-            foot=f"{'; '.join([*marks, *key, *more])}.",
+            foot=f"{'; '.join([*key, *more])}." if key or more else "",
+            best=mark if many else "",
         )
 
     return fitted(list(columns), block) if many else block(list(columns))

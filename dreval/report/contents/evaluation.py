@@ -159,7 +159,7 @@ def _value_block(rows: Any, reading: Reading) -> Block:
     shown = (True, several, True, interval, True, ties)
     columns = [*itertools.compress(("", "", "value", f"{reading.level} interval", "chance", "worst, best"), shown)]
     rows = [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines]
-    return Block("", columns, rows, foot=f"* {mark_words(reading, reading.columns)}" if starred else "")
+    return Block("", columns, rows, best=mark_words(reading, reading.columns) if starred else "")
 
 
 def _measure_rows(name: str, rows: Any, reading: Reading) -> tuple[str, list[list[str]]]:

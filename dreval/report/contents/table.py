@@ -18,7 +18,7 @@ from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_wor
 from dreval.report.render.html import html_tables
 from dreval.report.render.latex import latex
 from dreval.report.render.markdown import markdown_tables
-from dreval.report.render.markup import known_letters, plain_symbols
+from dreval.report.render.markup import known_letters
 from dreval.report.render.summary import Summary
 from dreval.report.statements import leading, mark_words
 
@@ -73,24 +73,23 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
     foot = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
     foot += [f"k = {reading.k}{' where no other is given' * (len(scales) > 1)}"] if reading.k in scales else []
     foot += [f"± or in parentheses: {reading.level} interval for {' or '.join(targets)}"] if targets else []
-    foot += [f"bold: {said}"] if (said := mark_words(reading, columns, symbols)) else []
     foot += [f"{MARK.strip()} not comparable with the others by a test"] if any(at.unjudged for at in standings) else []
     foot += [f"{symbol}: {said}" for symbol, said in key.items()]
     foot += [f"{name} failed" for name in reading.failed]
-    said = f"{'; '.join(foot)}."
+    said, best = f"{'; '.join(foot)}." if foot else "", mark_words(reading, columns, symbols)
     sizes = {name: results.embeddings[name].shape[1] for name in names if name in results.embeddings}
     if len(set(sizes.values())) > 1:
         names = tuple(f"{name} (d = {sizes[name]})" if name in sizes else name for name in names)
     if rows == "embeddings" or (rows == "auto" and len(names) > ACROSS):
         lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
         lines += [[CHANCE, *chances]] if any(chances) else []
-        return Block("", ["", *heads], lines, foot=said)
+        return Block("", ["", *heads], lines, foot=said, best=best)
     if symbols:  # LaTeX has no room for long names over columns
         short = distinct_short_names(list(map(known_letters, names)), WIDER)
         said = " ".join([said, *(f"{form}: {name}." for name, form in short.items() if form != name)])
         names = tuple(short.values())
     lines = [[head, *line, chance] for head, line, chance in zip(heads, cells, chances, strict=True)]
-    return Block("", ["", *names, "chance"], lines, foot=said)
+    return Block("", ["", *names, "chance"], lines, foot=said, best=best)
 
 
 def _asked(reading: Reading, measures: Any) -> tuple[Column, ...]:
@@ -172,7 +171,7 @@ def printed_block(reading: Reading) -> Block:
         key += ["symbols are written out in summary(full=True)"]
     elif not titles:
         key += [f"{c.called} {c.named}" for c in shown if c.symbol and not c.title.endswith(c.symbol)]
-    marks = [f"* {said}"] if (said := mark_words(reading, shown, not titles)) else []
+    best, marks = mark_words(reading, shown, not titles), list[str]()
     even = all(c.is_symmetric(name) for c in shown for name in order if name in c.values)
     missed = [f"{c.called} of {name}" for c in shown for name in order if name in reading.standing(c).unjudged]
     marks += [f"not tested: {ordered(missed) if len(missed) <= TOLD else counted(len(missed), 'value')}"] * bool(missed)
@@ -187,7 +186,7 @@ def printed_block(reading: Reading) -> Block:
         if name in c.values and c.ties_matter(name)
     ]
     marks += [f"by the order of ties {', '.join(tied)}"] if len(tied) == 1 else ["ties matter: tidy()"] if tied else []
-    return replace(block, foot=f"{'; '.join([*marks, *key])}." if marks or key else "")
+    return replace(block, foot=f"{'; '.join([*marks, *key])}." if marks or key else "", best=best)
 
 
 def fitted(wanted: Sequence[Any], make: Callable[[Sequence[Any]], Block]) -> Block:
@@ -204,7 +203,7 @@ def _printed_head(reading: Reading, column: Column, titles: bool) -> str:
     scale = scale_of(column)
     own = f"(k = {scale})" if scale not in (reading.k, None) else ""
     arrow = ARROWS["lower"] if column.direction == "lower" else ""
-    return " ".join(filter(None, [plain_symbols(column.title if titles else column.called), own, arrow]))
+    return Words(" ".join(filter(None, [column.title if titles else column.called, own, arrow])))
 
 
 def _narrow_chance(column: Column) -> str:

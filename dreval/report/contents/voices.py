@@ -8,7 +8,7 @@ from functools import partial
 
 from dreval.references import reference
 from dreval.report.render.latex import latex_title
-from dreval.report.render.markup import latex_text, markdown_text, plain_symbols, sentence
+from dreval.report.render.markup import latex_text, markdown_text, marked, plain_symbols, sentence
 
 
 def _markdown_title(title: str) -> str:
@@ -62,4 +62,5 @@ VOICES = {
         partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%", r"\texttt{{{}}}", "cite",
         r"\ensuremath{-}",
     ),
+    "page": Voice(marked, str, "", "", "χ²", " %"),
 }  # fmt: skip

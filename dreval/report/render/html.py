@@ -57,7 +57,9 @@ def html_tables(summary: Content) -> str:
 
 def _html_blocks(summary: Content) -> Iterator[str]:
     for block in summary.blocks:
-        yield _html_table(block) + (f'\n<p class="foot">{_html(block.foot)}</p>' if block.foot else "")
+        yield _html_table(block) + (
+            f'\n<p class="foot">{html_symbols(_html(below))}</p>' if (below := block.below()) else ""
+        )
 
 
 def _html(text: str) -> str:

@@ -129,7 +129,7 @@ def latex_table(fitted: Fitted, caption: str, label: str) -> str:
     block = fitted.block
     parts = list(block.pieces(fitted.room))
     key = " ".join(f"{latex_text(form)}: {latex_text(name, breaks=True)}." for form, name in fitted.short.items())
-    foot = " ".join(filter(None, [latex_title(block.foot, breaks=True), key]))
+    foot = " ".join(filter(None, [latex_title(block.below(), breaks=True), key]))
     begin = f"\\{fitted.size}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}"
     named = f"\\caption{{{caption}}}\\label{{{label}}}"
     if len(parts) * (len(block.rows) + 3) > ROWS:

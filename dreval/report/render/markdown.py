@@ -55,7 +55,10 @@ def markdown_tables(summary: Content) -> str:
     parts: list[str] = []
     for block in summary.blocks:
         parts += [f"### {markdown_text(plain_symbols(block.title))}"] if block.title else []
-        parts += ["\n".join(_markdown_rows(block)), *([markdown_text(block.foot)] if block.foot else [])]
+        parts += [
+            "\n".join(_markdown_rows(block)),
+            *([markdown_text(plain_symbols(below))] if (below := block.below()) else []),
+        ]
     return "\n\n".join(parts)
 
 
@@ -92,7 +95,7 @@ def _markdown_part(part: Part) -> str:
         case Drawing():
             return f"![{markdown_text(plain_symbols(part.words))}]({part.path})"
         case Table():
-            foot = [markdown_text(plain_symbols(part.block.foot))] if part.block.foot else []
+            foot = [markdown_text(plain_symbols(below))] if (below := part.block.below()) else []
             return "\n\n".join(["\n".join(_markdown_rows(part.block)), *foot])
     raise TypeError(f"no part of a text: {part!r}")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dreval.glossary import MARK, spread
-from dreval.report.document import CODES, LEAST, TERMINAL, WIDTH, Content
+from dreval.report.document import CODES, LEAST, STAR, TERMINAL, WIDTH, Content
 from dreval.report.names import in_short, shortened
 from dreval.report.render.markup import plain_symbols, printable, sentence
 
@@ -36,7 +36,7 @@ def text(content: Content) -> str:
     for block in blocks:
         lines += ["", *textwrap.wrap(plain_symbols(block.title), WIDTH), *block.lines(TERMINAL)]
         lines += ["---"] if block.foot == CODES else []
-        lines += textwrap.wrap(plain_symbols(block.foot), WIDTH)
+        lines += textwrap.wrap(plain_symbols(block.below(STAR)), WIDTH)
     lines += ["", "Names", *_key_lines(short)] if short else []
     lines += [""] if content.after else []
     for one in content.after:
