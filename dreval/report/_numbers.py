@@ -10,21 +10,29 @@ from typing import Any
 from dreval.glossary import format_p, true_minus
 
 ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
+ROUNDING = 1e-12  # differences of values near 1 that are nothing but rounding
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) -> int:
-    """Places behind the point for a column: three to five significant ones, and enough not to round onto a bound."""
+    """Places behind the point for a column: three to five significant ones, and enough not to round onto a bound.
+
+    What differs from a bound by the rounding of a computer is the bound.
+    """
     finite = [abs(v) for v in values if math.isfinite(v)]
     largest = max(finite, default=1.0)
-    power = math.floor(math.log10(largest)) if largest > 0 else 0
+    power = math.floor(math.log10(largest)) if largest > ROUNDING else 0
     if power >= 1:
         return max(3 - power, 0)
     places = 3 if power >= -1 else min(2 - power, 8)
     ends = [b for b in bounds if math.isfinite(b)]
-    while places < 5 and any(v != abs(b) and fixed(v, places) == fixed(abs(b), places) for v in finite for b in ends):
+    while places < 5 and any(_rounds_onto(v, abs(b), places) for v in finite for b in ends):
         places += 1
     return places
+
+
+def _rounds_onto(value: float, bound: float, places: int) -> bool:
+    return abs(value - bound) > ROUNDING and fixed(value, places) == fixed(bound, places)
 
 
 def fixed(value: float, places: int) -> str:

@@ -199,6 +199,14 @@ def test_tiny_values_that_print_alike_are_alike():
     assert fixed(1e-9, 8) == "1.00e−09"
 
 
+def test_rounding_of_a_computer_takes_no_places():
+    """A copy whose values are a bound but for rounding prints as the bound, and others keep three places."""
+    assert decimals_for([1.0 - 2e-16, 0.5], (0.0, 1.0)) == 3
+    assert decimals_for([1.3e-16], (0.0, 1.0)) == 3
+    assert fixed(1.3e-16, decimals_for([1.3e-16])) == "0.000"
+    assert decimals_for([1.0 - 2e-5, 0.5], (0.0, 1.0)) == 5
+
+
 @given(st.integers(1, 60), st.integers(1, 6))
 def test_rows_are_as_full_as_they_can_be(count, most):
     """No more columns than asked, no more rows than needed, and fewer columns would need another row."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.comparison.within import comparable
 from dreval.glossary import DIRECTIONS, format_number, format_p
+from dreval.records.certificate import LEVEL
 from dreval.records.frames import notes_in, of_whole, over_replicates
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.registry import MEASURES, TESTS
@@ -109,12 +110,14 @@ def tests_in_words(reading: Reading) -> list[str]:
             title = f"{test} ({TESTS.card(test).effect_size})" if test in TESTS else test
             each.append(f"{title} {' to '.join(ends) if len(rows) > FEW else ', '.join(effects)}")
         low, high = (pick(row[column] for row in every) for pick in (min, max))
+        few = sum(row[column] <= LEVEL for row in every)
         p = (
             f"{kind} {p_words(low)[2:]}"
             if format_p(low) == format_p(high)
-            else f"{kind} {format_p(low)} to {format_p(high)}"
+            else f"{kind} {format_p(low)} to {format_p(high)}, {few} of {len(every)} at most .05"
         )
-        said.append(f"Dependence on {variable} ({'all ' * (len(every) > 1)}{p}): {'; '.join(each)}.")
+        alike = "all " * (len(every) > 1 and format_p(low) == format_p(high))
+        said.append(f"Dependence on {variable} ({alike}{p}): {'; '.join(each)}.")
     return said
 
 

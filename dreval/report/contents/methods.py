@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dreval.evaluation.recipe import versions
-from dreval.glossary import TARGETS
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
@@ -14,7 +13,7 @@ from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report._numbers import counted, ordered
 from dreval.report.contents.voices import Voice
-from dreval.report.reading import SCALE, parameter
+from dreval.report.reading import SCALE, parameter, read_results, targets_of
 
 NAMED = 10  # measures that are named
 SOFTWARE = "dreval"  # the key of this package
@@ -113,19 +112,29 @@ def _uncertainty(results: Results, voice: Voice) -> Iterator[str]:
     """Intervals and their target, tests and their p-values, and the best set."""
     rows = results.table[results.table["test"] == ""]
     parts = list(rows[rows["conf_method"].fillna("") != ""].groupby(["conf_method", "target"], sort=False))
-    for (how, target), part in parts[:2]:
+    for (how, _), part in parts[:2]:
         level = f"{100 * float(part['conf_level'].iloc[0]):g}{voice.percent}"
         count = part[["measure", "parameters"]].drop_duplicates().shape[0]
+        named = [voice.name(str(name)) for name in dict.fromkeys(part["embedding"])]
         whose = f" of {counted(int(count), 'measure')}" if len(parts) > 1 else ""
+        if len(named) < rows["embedding"].nunique():  # embeddings of several kinds: some are re-run by their methods
+            whose = f" of {_counted(named, 3, 'embedding')}"
         works = voice.cite(*INFERENCE.get(KINDS.get(how, "anchors"), ()))
-        yield f"Intervals{whose} ({level}): {how}{works}; for {TARGETS[target]}."
+        target = ordered(targets_of(results.recipe, part.to_dict("records")))
+        yield f"Intervals{whose} ({level}): {how}{works}; for {target}."
     if len(parts) > 2:
         left = len(parts) - 2
         yield f"{left} further kind{'s of intervals are' if left > 1 else ' of interval is'} named in the table."
     yield from _tests(results, voice)
-    if parts and len(results.embeddings) > 1:
+    if has_best_sets(results):
         works = voice.cite(*INFERENCE["best set"])
         yield f"Best sets: multiple comparisons with the best{works}, at 5{voice.percent}."
+
+
+def has_best_sets(results: Results) -> bool:
+    """Whether embeddings were compared with the best by some measure."""
+    reading = read_results(results)
+    return any(reading.standing(column).tested for column in reading.columns if column.ranks)
 
 
 def _tests(results: Results, voice: Voice) -> Iterator[str]:
@@ -180,7 +189,7 @@ def bibtex(record: Results | Comparison) -> str:
         cards += [TESTS.card(name) for name in dict.fromkeys(table["test"]) if name in TESTS]
         how = [name for name in dict.fromkeys(table["conf_method"].fillna("")) if name]
         words += [KINDS.get(name, "anchors") for name in how]
-        words += ["best set"] if how and len(record.embeddings) > 1 else []
+        words += ["best set"] if has_best_sets(record) else []
         words += ["permutation"] if (table["p_kind"] == "permutation").any() else []
     else:
         words += [*record.overall["test"], *record.pairs["test"], "margin" if record.recipe.get("margin") else ""]
