@@ -118,6 +118,16 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
     symbols = {card.symbol: card.name for card in MEASURES.cards() if card.name in set(pairs["measure"])}
     told = []
     for text in map(sentence, outcomes(found)):
+        if many := re.match(r"Of the (\d+) others (.*) is better than (.*?)(; the rest are .*)?\.$", text):
+            said = {one: re.search(rf"(\d+) by {re.escape(one)}(?=, | and |$)", many[3]) for one in symbols}
+            for symbol, ahead in ((one, int(found[1])) for one, found in said.items() if found):
+                told.append(symbol)
+                rows = pairs[pairs["measure"] == symbols[symbol]]
+                mine = rows[(rows["first"] == many[2]) | (rows["second"] == many[2])]
+                assert len(mine) == int(many[1])
+                assert (mine["better"] == many[2]).sum() == ahead
+                assert many[4] or (mine["better"] != "").all()
+            continue
         name, _, rest = text.rstrip(".").partition(" is ")
         words, _, by = rest.rpartition(" by ")
         for symbol in re.split(r", | and ", by):
@@ -134,8 +144,6 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
                 assert WORDS[ahead] in words if ahead < 11 else str(ahead) in words
             shown = re.search(r"not distinguishable from (.*)$", words)
             assert bool(shown) == (alike > 0)
-            if shown and every >= 8:
-                assert shown[1] == (WORDS[alike] if alike < 11 else str(alike))
     assert sorted(told) == sorted(symbols)
 
 
@@ -176,3 +184,21 @@ def test_stars_beside_a_baseline_are_those_that_beat_it(twelve: dreval.Results) 
         starred = {row[0] for row in table.rows if isinstance(row[place], Best)}
         shown = {row[0] for row in table.rows}
         assert starred == shown & ({*mine["better"]} - {"", twelve.names[-1]})
+
+
+def test_a_baseline_among_many_says_who_is_better_and_worse(twelve: dreval.Results) -> None:
+    """Both counts stand for each measure."""
+    base = twelve.names[4]
+    found = twelve.compare(baseline=base)
+    pairs = found.tidy()
+    (text,) = map(sentence, outcomes(found))
+    symbols = {card.symbol: card.name for card in MEASURES.cards() if card.name in set(pairs["measure"])}
+    which = "|".join(map(re.escape, symbols))
+    told = re.findall(rf"better than (\d+) and worse than (\d+) by ({which})(?=, |; |\.$)", text)
+
+    assert text.startswith(f"Of the 11 others {base} is better than ")
+    assert {symbol for _, _, symbol in told} == {*symbols}
+    for ahead, worse, symbol in told:
+        better = pairs.loc[pairs["measure"] == symbols[symbol], "better"]
+        assert (better == base).sum() == int(ahead)
+        assert (~better.isin(["", base])).sum() == int(worse)

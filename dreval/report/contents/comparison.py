@@ -103,6 +103,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
 def outcomes(comparison: Comparison) -> Iterator[str]:
     """For each measure how the best embedding, or the baseline, fares against the others; alike ones together."""
     found: dict[str, list[str]] = {}
+    counts: dict[tuple[str, int], list[tuple[int, int, str]]] = {}
     for name in comparison.measures:
         lead, mine = _against_lead(comparison, name)
         if not len(mine):
@@ -110,19 +111,30 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
         others = [b if a == lead else a for a, b in zip(mine["first"], mine["second"], strict=True)]
         alike = [other for other, better in zip(others, mine["better"], strict=True) if better == ""]
         worse = [better for better in mine["better"] if better not in ("", lead)]
-        ahead, few = len(mine) - len(alike) - len(worse), len(mine) < BESIDE
-        all_of = {1: "the other", 2: "both others"}.get(ahead, f"all {in_words(ahead)} others")
-        parts = [
-            f"better than {all_of if ahead == len(mine) else f'{in_words(ahead)} of the {in_words(len(mine))} others'}"
-        ] * (ahead > 0)
-        parts += [f"worse than {named(worse) if few else in_words(len(worse))}"] if worse else []
-        parts += [f"not distinguishable from {named(alike) if few else in_words(len(alike))}"] if alike else []
+        ahead = len(mine) - len(alike) - len(worse)
         column = column_of(comparison, name)
         word = column.named if len(comparison.measures) <= BESIDE // 2 else column.called
         word += _setting(comparison, name)
+        if len(mine) >= BESIDE:
+            counts.setdefault((lead, len(mine)), []).append((ahead, len(worse), word))
+            continue
+        all_of = {1: "the other", 2: "both others"}.get(ahead, f"all {in_words(ahead)} others")
+        part_of = f"{in_words(ahead)} of the {in_words(len(mine))} others"
+        parts = [f"better than {all_of if ahead == len(mine) else part_of}"] * (ahead > 0)
+        parts += [f"worse than {named(worse)}"] if worse else []
+        parts += [f"not distinguishable from {named(alike)}"] if alike else []
         found.setdefault(f"{marked(lead)} is {', '.join(parts)}", []).append(word)
     for text, measures in found.items():
         yield f"{text} by {ordered(measures)}." if len(comparison.measures) > 1 else f"{text}."
+    for (lead, n), told in counts.items():
+        behind, single = any(worse for _, worse, _ in told), len(comparison.measures) == 1
+        said = [
+            f"{ahead}{f' and worse than {worse}' * behind}{f' by {word}' * (not single)}" for ahead, worse, word in told
+        ]
+        rest = any(ahead + worse < n for ahead, worse, _ in told)
+        by = ", better than ".join(said) if behind else ordered(said)
+        end = "; the rest are not distinguishable from it" * rest
+        yield f"Of the {n} others {marked(lead)} is better than {by}{end}."
 
 
 def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
