@@ -24,7 +24,7 @@ from dreval.report.contents.comparison import (
     letter_words,
     outcomes,
 )
-from dreval.report.contents.page import ending, measure_words_of
+from dreval.report.contents.page import FOLDED, SHOWN, ending, measure_words_of
 from dreval.report.contents.pairs import pairs_sheet, posterior_sheet, rank_rows
 from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.document import (
@@ -40,6 +40,7 @@ from dreval.report.document import (
     Section,
     Sheet,
     Table,
+    Unfold,
     Word,
 )
 from dreval.report.document import Figure as Drawn
@@ -187,8 +188,10 @@ def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Par
     order = "Mean rank over the data sets, 1 being the best" if across else what
     read = f"{order}; ● the best of a column, a stronger shade is better. {letter_words(found) if lettered else ''}"
     heads = [Head("Embedding", words=True), *(Head(one.title, below=_below(one)) for one in columns.values())]
-    sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat")
-    yield Section("Who is ahead", [*answer, Paragraph(read.strip(), "note"), sheet], "ahead", "Ahead")
+    shown = SHOWN if len(rows) > FOLDED else 0
+    sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat", shown=shown)
+    more = [Unfold(len(rows), shown)] if shown else []
+    yield Section("Who is ahead", [*answer, Paragraph(read.strip(), "note"), sheet, *more], "ahead", "Ahead")
     yield Section("Is there any difference?", _overall(found, columns), "any", "Any difference")
     parts = list(_measures(found, columns, drawn=not forests.figures))
     marks = _marks(found, bool(forests.figures)) if forests.figures or any(figure for _, figure in parts) else ""

@@ -162,3 +162,18 @@ def test_of_many_embeddings_only_pairs_with_one_are_listed(baseline, tmp_path):
         against = against[(against["first"] == best) | (against["second"] == best)]
         assert len(against) == 9
         assert all(f'data-sort="{advantage!r}"' in rows for advantage in against["advantage"])
+
+
+def test_a_long_table_of_values_is_folded(tmp_path):
+    """Of sixteen embeddings twelve stand, the best first, and a button shows the rest; none has letters."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
+    made = {f"e{i:02d}": X[:, :2] + 0.1 * i * rng.normal(size=(60, 2)) for i in range(16)}
+    found = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run("continuity", None).compare()
+    page = found.report(tmp_path / "c.html").read_text("utf-8")
+    table = page.partition('<section id="ahead"')[2].partition("</table>")[0]
+
+    assert table.count('<tr class="more">') == 4
+    assert "... 4 more: show all 16" in page
+    assert "<small>" not in table.partition("<tbody>")[2]
+    assert "share a letter" not in page.partition('<section id="measures"')[0]
