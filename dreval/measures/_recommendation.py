@@ -24,12 +24,14 @@ class Goal(NamedTuple):
     """What somebody wants to read off an embedding, and the defects that would mislead them.
 
     ``title`` heads the measures of the goal in reports, and ``keeps`` is what a good embedding does, in the plural.
+    Where ``at_chance`` the chance level is what a good embedding reaches, as of batches that are spread at random.
     """
 
     question: str
     title: str
     keeps: str
     defects: tuple[str, ...] = ()
+    at_chance: bool = False
 
 
 GOALS = {
@@ -71,7 +73,9 @@ GOALS = {
         "Can the class of a point be told from its place?", "Prediction", "tell the classes",
         ("merged classes", "global noise", "wrong rows"),
     ),
-    "batches": Goal("Are the batches mixed, and the labels still apart?", "Batches", "blend the batches"),
+    "batches": Goal(
+        "Are the batches mixed, and the labels still apart?", "Batches", "blend the batches", at_chance=True
+    ),
     "method": Goal("Would the method do the same with other data?", "Method", "hold up as methods"),
     "reconstruction": Goal("Can the data be computed from the embedding?", "Reconstruction", "return the data"),
 }  # fmt: skip

@@ -18,13 +18,14 @@ from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import (
     OVERALL_TITLES,
     SHORT,
+    by_mean_rank,
     column_of,
     comparison_summary,
     heading,
     letter_words,
     outcomes,
 )
-from dreval.report.contents.page import FOLDED, SHOWN, ending, measure_words_of
+from dreval.report.contents.page import CARD_ROOM, FOLDED, SHOWN, ending, measure_words_of
 from dreval.report.contents.pairs import pairs_sheet, posterior_sheet, rank_rows
 from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.document import (
@@ -46,6 +47,7 @@ from dreval.report.document import (
 from dreval.report.document import Figure as Drawn
 from dreval.report.figures.critical_difference import rank_words
 from dreval.report.figures.forest import forest_words, pair_forests
+from dreval.report.names import short_names
 from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison, plot_comparison
 from dreval.report.reading import BESIDE, Column, parameter_words
@@ -177,17 +179,21 @@ FIGURES: dict[bool, tuple[str, str, dict[str, bool]]] = {
     False: ("forest", "Advantages of all pairs", {"explained": False}),
 }
 MAX_FIGURES = 12
+LONG_PAIRS = 120  # rows of a table of pairs, beyond which a reader opens it
 
 
 def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Paragraph]) -> Iterator[Section]:
     """The sections of a page before what does not follow."""
-    names = list(dict.fromkeys(found.standing["embedding"]))
+    names = by_mean_rank(found)
     across, forests, lettered = bool(found.families), pair_forests(found), len(names) <= BESIDE
     rows = rank_rows(found, found.measures, names, lettered) if across else _value_rows(found, columns, names, lettered)
     what = "Mean ranks" if across else "Values"
     order = "Mean rank over the data sets, 1 being the best" if across else what
     read = f"{order}; ● the best of a column, a stronger shade is better. {letter_words(found) if lettered else ''}"
-    heads = [Head("Embedding", words=True), *(Head(one.title, below=_below(one)) for one in columns.values())]
+    heads = [
+        Head("Embedding", words=True),
+        *(Head(one.title, below=_below(one), higher=one.higher and not across) for one in columns.values()),
+    ]
     shown = SHOWN if len(rows) > FOLDED else 0
     sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat", shown=shown)
     more = [Unfold(len(rows), shown)] if shown else []
@@ -205,6 +211,10 @@ def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Par
 def _pairs(found: Comparison) -> Iterator[Section]:
     """The tables of pairs: tests, and posterior probabilities."""
     sheet = pairs_sheet(found, "One row for each measure, pair and test")
+    many = sheet is not None and len(sheet.rows) > LONG_PAIRS
+    table: list[Part] = []
+    if sheet is not None:
+        table = [Details(f"{sheet.label}: {len(sheet.rows)} rows", [sheet], screen=True) if many else sheet]
     posterior = posterior_sheet(found, "One row for each measure and pair")
     shown = sum(len(one.rows) for one in (sheet, posterior) if one)
     more = len(found.pairs) - shown
@@ -216,7 +226,7 @@ def _pairs(found: Comparison) -> Iterator[Section]:
             "the averages of any two differences), and their mean for the mixed model."
         )
     title = "Pairs with the best embedding" if more else "Every pair"
-    yield Section(title, [Paragraph(said, "note"), sheet] if sheet else [], "pairs", "Pairs")
+    yield Section(title, [Paragraph(said, "note"), *table] if table else [], "pairs", "Pairs")
     by = (
         "Posterior probabilities by the Bayesian signed-rank test: that the first is better by more than "
         f"{found.recipe['rope'] or 0:g}, that they differ by less, and that the second is better by more."
@@ -249,10 +259,14 @@ def _value_rows(
     found: Comparison, columns: Mapping[str, Column], names: Sequence[str], lettered: bool
 ) -> list[list[Cell]]:
     """Values on one data set: a row for each embedding, with a cell for each measure, of a few with their letters."""
+    short = short_names(names, CARD_ROOM)
     known = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
     letters = {name: known[name] if lettered else {} for name in columns}
     return [
-        [Cell(one, "name", heads=True), *(_value(c, one, letters[name].get(one, "")) for name, c in columns.items())]
+        [
+            Cell(short[one], "name", title=one, heads=True),
+            *(_value(c, one, letters[name].get(one, "")) for name, c in columns.items()),
+        ]
         for one in names
     ]
 

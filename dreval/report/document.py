@@ -337,7 +337,8 @@ class Sheet:
         """The same table for a text: small print in rows of its own."""
         rows: list[list[str]] = []
         for row in self.rows:
-            rows.append([Best(cell.text) if cell.best else cell.text for cell in row])
+            written = [f"{cell.text} − {cell.second}" if cell.second else cell.text for cell in row]
+            rows.append([Best(text) if cell.best else text for text, cell in zip(written, row, strict=True)])
             small = [" ".join(filter(None, cell.small)) for cell in row]
             rows += [list(map(Small, small))] if any(small) else []
         heads, label = [head.title for head in self.heads], self.label or self.caption

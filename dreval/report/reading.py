@@ -39,6 +39,7 @@ PERSONS = (
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE = 0.1
+EXACT = 1e-9  # values nearer than that are equal, up to rounding
 DIFFERS = "differs"
 BESIDE = 8  # embeddings that stand side by side; of more the first by their mean rank have panels and colors
 
@@ -157,20 +158,19 @@ class Column:
 
     @cached_property
     def leaders(self) -> tuple[str, ...]:
-        """Embeddings whose value prints as the best one; none where fewer than two differ in print."""
+        """Embeddings with the best value; none where fewer than two differ in print."""
         return self._extreme(best=True)
 
     @cached_property
     def last(self) -> tuple[str, ...]:
-        """Embeddings whose value prints as the worst one; none where fewer than two differ in print."""
+        """Embeddings with the worst value; none where fewer than two differ in print."""
         return self._extreme(best=False)
 
     def _extreme(self, best: bool) -> tuple[str, ...]:
-        printed = {name: self.shown(value) for name, value in self.values.items()}
-        if not self.ranks or len(set(printed.values())) < 2:
+        if not self.ranks or len(set(map(self.shown, self.values.values()))) < 2:
             return ()
         top = max(self.values.values()) if self.higher == best else min(self.values.values())
-        return tuple(name for name, text in printed.items() if text == self.shown(top))
+        return tuple(name for name, value in self.values.items() if same_value(value, top))
 
     @property
     def has_some_intervals(self) -> bool:
@@ -256,6 +256,11 @@ class Column:
         return self.symbol or self.named
 
 
+def same_value(a: float, b: float) -> bool:
+    """Whether two values are equal up to rounding, as for the ranks of ``ranking``."""
+    return math.isclose(a, b, rel_tol=EXACT, abs_tol=EXACT)
+
+
 def _span(cell: Cell) -> tuple[float, float]:
     """The smallest and the largest value over the orders of equal distances."""
     ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
@@ -269,8 +274,8 @@ class Standing(NamedTuple):
     """Which embeddings are best by one measure.
 
     ``best`` is the best set of ``Results.ranking``, the best value first, and ``unjudged`` those that cannot be judged
-    beside it. Where nothing is known to be in the set nothing was ``tested``: ``best`` are then the embeddings whose
-    value prints as the best one. It is empty where the measure compares nothing, and where all print the same without
+    beside it. Where nothing is known to be in the set nothing was ``tested``: ``best`` are then the embeddings with
+    the best value. It is empty where the measure compares nothing, and where all print the same without
     a test.
     """
 

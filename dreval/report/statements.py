@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from dreval.measures._recommendation import GOALS
 from dreval.report._numbers import fixed, in_words, of_hundred, ordered
-from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter
+from dreval.report.reading import EXACT, PERSONS, SCALE, Cell, Column, Reading, parameter, same_value
 from dreval.report.render.markup import marked
 
 LISTED = 3  # names in a sentence before the rest is counted
-EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
-# How a value counts: by the way from chance to perfect, or it cannot be told from chance, or ties leave it open.
-HOLDS, MOSTLY, FAILS, CHANCE, OPEN = "holds", "mostly", "fails", "chance", "open"
+# How a value counts: by the way from chance to perfect; or it is not told from chance, is worse, or ties leave it open.
+HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN = "holds", "mostly", "fails", "chance", "worse", "open"
+BARE = (CHANCE, WORSE, OPEN)  # what is said with the measures behind a colon
+POOR = {FAILS, CHANCE, WORSE}
 # Which is best at a goal, or that none is; that measures disagree; how an embedding stands; what has no value, and
 # which embeddings are the same.
 BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
@@ -71,6 +72,11 @@ def in_chance(column: Column, cell: Cell) -> bool:
     return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
 
 
+def is_worse(column: Column, cell: Cell) -> bool:
+    """Whether the whole interval is worse than the chance level."""
+    return cell.has_interval and column.better(cell.chance, cell.high if column.higher else cell.low)
+
+
 def grade(column: Column, cell: Cell) -> str:
     """How a value counts; empty where it says nothing: between the grades, or where chance is perfect as well."""
     if not column.ranks or cell.missing:
@@ -84,9 +90,14 @@ def grade(column: Column, cell: Cell) -> str:
 
 
 def _graded(column: Column, cell: Cell) -> str:
-    """How a value counts, whatever the order of ties."""
+    """How a value counts, whatever the order of ties.
+
+    Where chance is what a good embedding reaches, only what is worse for certain is poor.
+    """
+    if column.goal and GOALS[column.goal].at_chance:
+        return FAILS if is_worse(column, cell) else HOLDS if cell.has_interval else ""
     if in_chance(column, cell):
-        return CHANCE
+        return WORSE if is_worse(column, cell) else CHANCE
     share, (fails, holds) = way(column, cell.value, cell.chance), column.grades
     if math.isnan(share):
         return ""
@@ -97,6 +108,8 @@ def words_of(column: Column, kind: str) -> str:
     """The sentence of a grade, without its full stop, from the card."""
     if kind == CHANCE:
         return "Not told from chance"
+    if kind == WORSE:
+        return "Worse than chance"
     if kind == OPEN:
         return "Left open by equal distances"
     if column.says:
@@ -112,7 +125,7 @@ def said_of(reading: Reading, name: str) -> list[Said]:
         kind = grade(column, column.cells[name]) if name in column.values else ""
         if kind:
             found.setdefault((words_of(column, kind), kind), []).append(column)
-    order = [HOLDS, MOSTLY, FAILS, CHANCE, OPEN]
+    order = [HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN]
     made = [Said(words, kind, tuple(columns)) for (words, kind), columns in found.items()]
     return sorted(made, key=lambda one: order.index(one.kind))
 
@@ -127,7 +140,7 @@ def statements_of(reading: Reading, name: str, *, without: Iterable[Statement] =
     for one in said_of(reading, name):
         left = tuple(column for column in one.columns if not told.intersection(_rows([column], [name])))
         if left:
-            text = _with_values(one._replace(columns=left), [name])
+            text = _with_values(reading, one._replace(columns=left), [name])
             made.append(Statement(f"{text}.", one.kind, _rows(left, [name])))
     return made
 
@@ -142,7 +155,8 @@ def shared(reading: Reading) -> list[Statement]:
         common = [c for c in columns if all((c.measure, c.parameters) in mine for mine in others)]
         if common:
             by = ordered([column.called for column in common])
-            text = f"{words}: {by}." if kind in (CHANCE, OPEN) else f"{words} ({by})."
+            words += _at(reading, common)
+            text = f"{words}: {by}." if kind in BARE else f"{words} ({by})."
             made.append(Statement(text, kind, _rows(common, names)))
     return made
 
@@ -151,14 +165,21 @@ def _rows(columns: Iterable[Column], names: Sequence[str]) -> tuple[Row, ...]:
     return tuple((c.measure, c.parameters, name) for c in columns for name in names if name in c.values)
 
 
-def _with_values(said: Said, names: Sequence[str]) -> str:
+def _at(reading: Reading, columns: Sequence[Column]) -> str:
+    """Of which k some measures speak, where others were asked for as well."""
+    scaled = any(parameter(column.parameters, SCALE) == str(reading.k) for column in columns)
+    return f" at k = {reading.k}" * (scaled and len(reading.scales) > 1)
+
+
+def _with_values(reading: Reading, said: Said, names: Sequence[str]) -> str:
     """A sentence with the values behind it: of one share in words, else symbols with numbers in parentheses."""
     first = said.columns[0]
-    if len(said.columns) == 1 and first.share and said.kind not in (CHANCE, OPEN):
+    if len(said.columns) == 1 and first.share and said.kind not in BARE:
         return f"{said.words}: {_percents(_values(first, names))} {share_words(first)}"
     ends = _ends if said.kind == OPEN else _values
     values = [f"{column.called}\u00a0{_span(ends(column, names), column)}" for column in said.columns]
-    return f"{said.words}: {ordered(values)}" if said.kind in (CHANCE, OPEN) else f"{said.words} ({', '.join(values)})"
+    at = _at(reading, said.columns)
+    return f"{said.words}{at}: {ordered(values)}" if said.kind in BARE else f"{said.words}{at} ({', '.join(values)})"
 
 
 def _values(column: Column, names: Sequence[str]) -> list[float]:
@@ -335,7 +356,7 @@ def shared_lines(reading: Reading) -> list[Statement]:
     count = len(reading.computed) - len(reading.collapsed)
     others = f"The other {in_words(count)}" if reading.collapsed else "Both" if count == 2 else f"All {in_words(count)}"
     lead = f"{others} embeddings: "
-    for kinds in ((HOLDS, MOSTLY), (FAILS, CHANCE, OPEN)):
+    for kinds in ((HOLDS, MOSTLY), (FAILS, *BARE)):
         alike = [one for one in common if one.kind in kinds]
         if alike:
             text = "; ".join(_lower(one.text.rstrip(".")) for one in alike)
@@ -356,8 +377,7 @@ def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
     order = reading.ranked if reading.many else reading.names
     always = [name for name in order if all(name in one.best for one in part)]
     rows = _rows(columns, reading.computed)
-    scaled = len(reading.scales) > 1 and any(parameter(one.parameters, SCALE) == str(reading.k) for one in columns)
-    at = f" at k = {reading.k}" * scaled
+    at = _at(reading, columns)
     several = (f" by all {in_words(len(part))} measures", f" by any of {in_words(len(part))} measures")
     by, either = {1: ("", ""), 2: (" by both measures", " by either measure")}.get(len(part), several)
     if not always:
@@ -367,7 +387,7 @@ def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
     beside = f"{by}{at} ({_beside(part, always)})"
     kinds = [grade(column, column.cells[name]) for column in columns for name in always]
     quoted = [grade(column, column.cells[name]) for column in [_quoted(part, always)[0]] for name in always]
-    low = {*quoted} <= {FAILS, CHANCE} and not {HOLDS, MOSTLY} & {*kinds}
+    low = {*quoted} <= POOR and not {HOLDS, MOSTLY} & {*kinds}
     poor = f" Even the best {'is' if len(always) == 1 else 'are'} poor." * low
     if all(one.clear for one in part):
         return Statement(f"{marked(always[0])} {verb}s {rest} best{beside}.{poor}", BEST, rows)
@@ -390,8 +410,14 @@ def _quoted(part: Sequence[Contest], names: Sequence[str]) -> tuple[Column, Cont
     """The measure whose values are given of some embeddings, and how it sets them apart from all others if it does."""
     main = leading([one.column for one in part])
     in_order = sorted(part, key=lambda one: one.column is not main)
-    apart = next((one for one in in_order if {*one.best} == {*names}), None)
+    apart = next((one for one in in_order if {*one.best} == {*names} and not _crossed(one)), None)
     return (main if apart is None else apart.column), apart
+
+
+def _crossed(one: Contest) -> bool:
+    """Whether an embedding beside the best set has a better value than one in it, whose difference is less certain."""
+    values = one.column.values
+    return any(one.column.better(values[other], values[name]) for other in one.others for name in one.best)
 
 
 def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
@@ -401,16 +427,17 @@ def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
     """
     column, apart = _quoted(part, names)
     others = [name for name in apart.others if name not in apart.unjudged] if apart else []
-    after = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
+    first = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
+    after = [name for name in others if same_value(column.values[name], column.values[first])]
     values = _values(column, names)
-    name = f"{marked(after)} " if len(names) == 1 else ""
+    name = f"{named(after)} " if len(names) == 1 else ""
     if column.share:
         said = [f"{_percents(values)} {share_words(column)}"]
-        said += [f"next {name}{of_hundred(column.values[after])} %"] if after else []
+        said += [f"next {name}{of_hundred(column.values[first])} %"] if after else []
         said += [f"chance level {_percents(column.chances)}"] if column.chances else []
     else:
         said = [f"{column.called}\u00a0{_span(values, column)}"]
-        said += [f"next {name}{column.shown(column.values[after])}"] if after else []
+        said += [f"next {name}{column.shown(column.values[first])}"] if after else []
         said += [f"chance level {column.chance}"] if column.chance else []
     return "; ".join(said)
 
@@ -440,6 +467,7 @@ def standing_of(reading: Reading, name: str) -> Statement:
     alone = [one.column for one in judged if one.best == (name,) and not one.unjudged]
     among = [one.column for one in judged if name in one.best and (len(one.best) > 1 or one.unjudged)]
     of, some = len(judged), f"{in_words(len(judged))} measures"
+    every = "both measures" if of == 2 else f"all {some}"
     if not of:
         said = "not judged beside the others"
     elif not tested:
@@ -449,11 +477,13 @@ def standing_of(reading: Reading, name: str) -> Statement:
     elif of == 1:
         said = "best" if alone else "not distinguishable from the best" if among else "significantly behind the best"
     elif not (alone or among):
-        said = f"significantly behind the best by all {some}"
+        said = f"significantly behind the best by {every}"
     else:
         parts = [f"best by {in_words(len(alone))}"] if alone else []
         parts += [f"not distinguishable from the best by {in_words(len(among))}"] if among else []
         said = f"{' and '.join(parts)} of {some}"
+        if of in (len(alone), len(among)):
+            said = f"{'best' if alone else 'not distinguishable from the best'} by {every}"
     rows = _rows([one.column for one in judged], reading.computed)
     return Statement(f"{said[0].upper()}{said[1:]}.", STANDS, rows)
 

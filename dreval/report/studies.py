@@ -41,7 +41,7 @@ from dreval.report.document import (
 from dreval.report.document import Figure as Drawn
 from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison
-from dreval.report.reading import Column, make_column, parameter_words, without
+from dreval.report.reading import Column, make_column, parameter_words, same_value, without
 
 
 def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
@@ -263,12 +263,12 @@ def _dataset_row(whole: Column, dataset: str, rows: pd.DataFrame, methods: Seque
 
 
 def _is_best(column: Column, whole: Column, means: Any, value: float) -> bool:
-    """Whether a value prints as the best of its data set, where not all print alike."""
+    """Whether a value is the best of its data set, where not all print alike."""
     printed = {fixed(float(mean), whole.places) for mean in means.dropna()}
     if math.isnan(value) or not column.ranks or len(printed) < 2:
         return False
     top = means.max() if column.higher else means.min()
-    return fixed(value, whole.places) == fixed(float(top), whole.places)
+    return same_value(value, float(top))
 
 
 def study_title(recipe: Mapping[str, Any]) -> str:

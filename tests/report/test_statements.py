@@ -31,6 +31,7 @@ from dreval.report.statements import (
     SPLIT,
     STANDS,
     TIED,
+    WORSE,
     findings,
     grade_words,
     missing_of,
@@ -43,7 +44,7 @@ from dreval.report.statements import (
 
 NAMES = re.compile("\u2068(.*?)\u2069")
 NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:e[-+−]\d+)?")
-GRADES = (HOLDS, MOSTLY, FAILS, CHANCE, OPEN)
+GRADES = (HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN)
 
 
 def graded(row):
@@ -51,13 +52,16 @@ def graded(row):
     card = MEASURES.card(row["measure"])
     ends = [row["value"]] + ([] if math.isnan(row["worst"]) else [row["worst"], row["best"]])
     side = 1.0 if card.direction == "higher" else -1.0
+    far = row["conf_high"] if side > 0 else row["conf_low"]  # the better end of the interval
+    if card.goals[:1] == ("batches",):
+        return "" if math.isnan(far) else FAILS if side * far < side * row["chance"] else HOLDS
     perfect = card.bounds[1] if side > 0 else card.bounds[0]
     found = set()
     for end in ends:
         edge = end - row["value"] + (row["conf_low"] if side > 0 else row["conf_high"])
         reached = end if math.isnan(edge) else edge
         if side * min(side * reached, side * end) * side <= side * row["chance"] * 1.0:
-            found.add(CHANCE)
+            found.add(WORSE if side * (far + end - row["value"]) < side * row["chance"] else CHANCE)
             continue
         way = (end - row["chance"]) / (perfect - row["chance"]) if math.isfinite(perfect) else math.nan
         fails, holds = card.grades
@@ -79,7 +83,7 @@ def recompute(statement, results):
                 for end in ends:
                     near = min(min(abs(end - one), abs(100 * end - one) / 100) for one in numbers)
                     assert near <= (0.01 if " than " in text else 0.0051), (text, end)
-        if statement.kind not in (CHANCE, OPEN):
+        if statement.kind not in (CHANCE, WORSE, OPEN):
             says = {MEASURES.card(row["measure"]).says for row in rows}
             place = {HOLDS: 0, MOSTLY: 1, FAILS: -1}[statement.kind]
             assert all(not one or one[place].lower() in text.lower() for one in says)
@@ -155,7 +159,12 @@ def check_best(statement, results):
                 else "Significantly behind the best."
             )
             return
-        assert (
+        every = "both measures" if len(sets) == 2 else f"all {words[len(sets)]} measures"
+        if "value" not in text and len(sets) in (alone, among):
+            assert text == f"{'Best' if alone else 'Not distinguishable from the best'} by {every}."
+            return
+        assert "value" in text or alone or among or text == f"Significantly behind the best by {every}."
+        assert alone == among == 0 or (
             f"of {words[len(sets)]} measures" in text or f"all {words[len(sets)]} measures" in text or "value" in text
         )
         for count, said in ((alone, f"est by {words[alone]} "), (among, f"from the best by {words[among]} ")):
@@ -170,10 +179,10 @@ def check_best(statement, results):
     kinds = {graded(row) for row in table_rows(results, statement.rows) if row["embedding"] in common}
     if "Even the best" in text:
         assert statement.kind == BEST
-        assert {FAILS, CHANCE} & kinds
+        assert {FAILS, CHANCE, WORSE} & kinds
         assert not {HOLDS, MOSTLY} & kinds
     else:
-        assert statement.kind != BEST or not kinds <= {FAILS, CHANCE}
+        assert statement.kind != BEST or not kinds <= {FAILS, CHANCE, WORSE}
     more = re.search(r"and (\d+|\w+) more", text)
     if statement.kind == BEST:
         assert named <= common
@@ -258,8 +267,8 @@ def test_members_of_a_best_set_have_equal_words():
     words = {name: standing_of(reading, name).text for name in reading.names}
 
     assert words["copy 0"] == words["copy 1"] == words["copy 2"]
-    assert words["copy 0"] == "Not distinguishable from the best by two of two measures."
-    assert words["noise"] == "Significantly behind the best by all two measures."
+    assert words["copy 0"] == "Not distinguishable from the best by both measures."
+    assert words["noise"] == "Significantly behind the best by both measures."
     (said,) = findings(reading)
     assert sentence(said.text).startswith("copy 0, copy 1 and copy 2 are among the best at keeping neighbors by both")
 
@@ -290,7 +299,7 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
     assert said[1].startswith("a is among the best at keeping local shapes")
     assert said[1].endswith("; near could not be tested. Even the best is poor.")
     assert not any("distances" in one for one in said)
-    assert standing_of(reading, "a").text == "Not distinguishable from the best by two of two measures."
+    assert standing_of(reading, "a").text == "Not distinguishable from the best by both measures."
     assert standing_of(reading, "near").text == "Not distinguishable from the best."
 
 
@@ -356,6 +365,8 @@ def test_words_of_a_measure_come_from_its_card():
     """Of every measure with grades: a perfect value holds, one near chance fails, in the sentences of the card."""
     for card in MEASURES.cards():
         if card.direction not in ("higher", "lower") or card.curve or card.level == "algorithm":
+            continue
+        if card.goals[:1] == ("batches",):  # good at chance
             continue
         perfect = card.bounds[1] if card.direction == "higher" else card.bounds[0]
         if not math.isfinite(perfect):
@@ -485,3 +496,50 @@ def test_the_next_one_is_named_by_a_measure_that_sets_it_apart():
                 if key in keys
             ]
             assert names in sets
+
+
+def test_batches_that_are_mixed_as_by_chance_are_mixed():
+    """The chance level is what mixed batches reach: what is worse for certain is poor, all else good."""
+    rng = np.random.default_rng(0)
+    X, batch = rng.normal(size=(120, 5)), rng.integers(0, 2, 120)
+    made = {"mixed": X[:, :2], "apart": X[:, :2] + 9.0 * batch[:, None]}
+    results = dreval.Evaluation(X, made, batch=batch, n_neighbors=8, random_state=0).run(["ilisi", "kbet"], tests=None)
+    reading = read_results(results)
+    said = {name: [(one.kind, sentence(one.text)) for one in statements_of(reading, name)] for name in made}
+
+    assert [kind for kind, _ in said["mixed"]] == [HOLDS]
+    assert said["mixed"][0][1].startswith("Batches are mixed (iLISI")
+    assert [kind for kind, _ in said["apart"]] == [FAILS]
+    assert said["apart"][0][1].startswith("Batches are not mixed (iLISI")
+
+
+def test_an_interval_below_chance_is_worse_than_chance():
+    """Neighbors that are far apart in the data are no noise."""
+    X = np.linspace(0.0, 1.0, 80)[:, None] * np.ones(3)
+    X[:, 1] = np.arange(80) % 2
+    far = np.c_[np.argsort(np.argsort((np.arange(80) * 31) % 80)), np.zeros(80)]
+    results = dreval.Evaluation(X, {"far": far}, n_neighbors=5, random_state=0).run("trustworthiness", tests=None)
+    (row,) = results.tidy().to_dict("records")
+    (said,) = findings(read_results(results))
+
+    assert row["conf_high"] < row["chance"] or said.kind != WORSE
+    worse = make_results(
+        [measure_row("a", "trustworthiness", "n_neighbors=15", 0.3, 0.5, conf_low=0.2, conf_high=0.4)],
+        {"a": np.eye(6)[:, :2]},
+    )
+    assert [sentence(one.text) for one in findings(read_results(worse))] == ["Worse than chance: T\u00a00.300."]
+
+
+def test_no_next_one_is_named_within_the_range_of_the_best():
+    """Where an embedding beside the best set has a better value than one in it, only the values of the set stand."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 8)) * np.array([5, 4, 3, 2, 1, 1, 1, 1])
+    made = {"a": X[:, :2], "b": X[:, 1:3], "c": X[:, :2] + 0.2 * rng.normal(size=(120, 2))}
+    results = dreval.Evaluation(X, made, random_state=0).run("procrustes_rc", tests=None)
+    ranks = results.ranking().set_index("embedding")
+    (said, *_) = findings(read_results(results))
+
+    assert ranks.loc[["a", "b"], "in_best_set"].all()
+    assert not ranks.loc["c", "in_best_set"]
+    assert ranks.loc["c", "value"] < ranks.loc["b", "value"]
+    assert " next " not in said.text

@@ -172,18 +172,16 @@ def _side_by_side(comparison: Comparison) -> Block:
     names = comparison.standing["embedding"].unique()
     many = len(names) > BESIDE
     cells: dict[str, dict[str, str]] = {str(name): {} for name in names}
-    places: dict[str, list[int]] = {str(name): [] for name in names}
     for name, column in columns.items():
         lead, mine = _against_lead(comparison, name)
         worse = set(mine.loc[mine["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
         ahead = {*mine["better"]} - {"", lead}
-        for place, row in enumerate(comparison.of(comparison.standing, name).to_dict("records")):
+        for row in comparison.of(comparison.standing, name).to_dict("records"):
             text = format_number(row["mean_rank"], 2) if across else column.shown(row["value"])
             best = (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and many and bool(text)
             text = text if many else " ".join(filter(None, [text, row["letters"]]))
             cells[row["embedding"]][name] = Best(text) if best else text
-            places[row["embedding"]].append(place)
-    order = sorted(cells, key=lambda name: sum(places[name]) / len(places[name]))
+    order = by_mean_rank(comparison)
     shown = order[:SHOWN] if many else order
 
     def block(some: Sequence[str]) -> Block:
@@ -204,6 +202,15 @@ def _side_by_side(comparison: Comparison) -> Block:
         )
 
     return fitted(list(columns), block) if many else block(list(columns))
+
+
+def by_mean_rank(comparison: Comparison) -> list[str]:
+    """The embeddings by their mean place over the measures."""
+    places: dict[str, list[int]] = {}
+    for name in comparison.measures:
+        for place, one in enumerate(comparison.of(comparison.standing, name)["embedding"]):
+            places.setdefault(str(one), []).append(place)
+    return sorted(places, key=lambda name: sum(places[name]) / len(places[name]))
 
 
 def heading(comparison: Comparison, name: str) -> str:

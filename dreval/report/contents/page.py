@@ -19,7 +19,7 @@ from dreval.report._beside import Beside
 from dreval.report._numbers import ADJUSTMENTS, counted, in_words, ordered
 from dreval.report._style import css_variables, embedding_color
 from dreval.report.contents.evaluation import printed_notes, summarize
-from dreval.report.contents.pairs import Paired, paired_differences
+from dreval.report.contents.pairs import ROOM, Paired, paired_differences
 from dreval.report.contents.table import TITLE, value_block
 from dreval.report.contents.tests import asked_sheet, test_groups, tests_said, tests_sheet
 from dreval.report.document import (
@@ -65,7 +65,7 @@ from dreval.report.statements import (
     statements_of,
 )
 
-NAME_ROOM, CARD_ROOM = 30, 60  # letters of a name in a table, and on a card
+NAME_ROOM, CARD_ROOM = 30, ROOM  # letters of a name in the first table, and on a card
 SHOWN = 12  # rows of the first table that stand on a page of many embeddings
 FOLDED = 15  # rows; with more, those beyond the first are shown by a button
 
@@ -89,7 +89,9 @@ def results_report(results: Results, reading: Reading, title: str | None, beside
     answer = Section("The answer", [*said, *(Paragraph(one.text) for one in shared_lines(reading))], "verdict")
     tags = tags_of(reading)
     middle = (
-        _page(results, reading, tags, dimensions, paired) if beside is None else _text(results, reading, tags, beside)
+        _page(results, reading, tags, dimensions, paired)
+        if beside is None
+        else _text(results, reading, tags, beside, paired)
     )
     end = ending(
         cautions(reading, dimensions, paired=bool(paired.sheet)),
@@ -309,7 +311,9 @@ FIGURE_WORDS = {
 }
 
 
-def _text(results: Results, reading: Reading, tags: Mapping[str, Tag], beside: Beside) -> Iterator[Section]:
+def _text(
+    results: Results, reading: Reading, tags: Mapping[str, Tag], beside: Beside, paired: Paired
+) -> Iterator[Section]:
     """The sections of a text between the answer and what does not follow."""
     every = summarize(results, full=True).blocks if reading.computed else []
     tests = [block for block in every if block.title]
@@ -324,6 +328,10 @@ def _text(results: Results, reading: Reading, tags: Mapping[str, Tag], beside: B
     yield Section("At which scale", list(_drawings(results, reading, beside, scales)))
     distances = [("shepard", "")] if results.shepard else []
     yield Section("What distances are worth", list(_drawings(results, reading, beside, distances)))
+    differ: list[Part] = []
+    if paired.sheet is not None and not reading.many:
+        differ = [Paragraph(paired.said), paired.sheet]
+    yield Section("Is one better than another?", differ)
     said = [Paragraph(tests_said(reading, reading.tests))] if tests else []
     tables = [Table(block, block.title, block.title) for block in tests]
     yield Section("Does the embedding depend on what is known?", [*said, *tables])

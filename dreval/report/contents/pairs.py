@@ -17,10 +17,12 @@ from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, probability
 from dreval.report.contents.comparison import PAIR_TITLES
 from dreval.report.document import ABSENT, Cell, Head, Sheet
+from dreval.report.names import short_names
 from dreval.report.reading import BESIDE, Reading, parameter_words
 
 POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"
+ROOM = 60  # letters of a name
 EQUAL = "equal in practice"
 
 
@@ -107,11 +109,12 @@ def posterior_sheet(found: Comparison, caption: str) -> Sheet | None:
 
 def _named_pair(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
     """By what a pair is compared, who is compared, and by how much the first is ahead."""
+    first, second = short_names([row["first"], row["second"]], ROOM).values()
     title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
     parameters = parameter_words(row["parameters"])
     return (
         Cell(f"{title}, {parameters}" if parameters else title, "words"),
-        Cell(row["first"], "pair", second=row["second"], heads=True),
+        Cell(first, "pair", title=f"{row['first']} − {row['second']}", second=second, heads=True),
         Cell(_signed(row["advantage"], places), sort=_sort(row["advantage"])),
     )
 
@@ -163,12 +166,13 @@ def rank_rows(
     found: Comparison, names: Sequence[str], methods: Sequence[str], lettered: bool = True
 ) -> list[list[Cell]]:
     """Mean ranks over data sets: a row for each method, the best first, with a cell for each measure and letters."""
-    lines = []
+    lines, short = [], short_names(methods, ROOM)
     for method in methods:
         ranks = [_mean_rank(found, name, method) for name in names]
         known = [rank for rank in ranks if not math.isnan(rank)]
         cells = [_rank_cell(found, name, method, rank, lettered) for name, rank in zip(names, ranks, strict=True)]
-        lines.append((sum(known) / len(known) if known else math.inf, [Cell(method, "name", heads=True), *cells]))
+        first = Cell(short[method], "name", title=method, heads=True)
+        lines.append((sum(known) / len(known) if known else math.inf, [first, *cells]))
     return [cells for _, cells in sorted(lines, key=lambda line: line[0])]
 
 

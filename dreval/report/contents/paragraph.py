@@ -14,6 +14,7 @@ from dreval.comparison._ranks import critical_difference, critical_level
 from dreval.comparison.within import comparable
 from dreval.glossary import true_minus
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
+from dreval.measures._recommendation import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import setting_names
 from dreval.records.results import Results
@@ -24,7 +25,7 @@ from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.methods import methods
 from dreval.report.contents.voices import VOICES, Voice
 from dreval.report.names import distinct_short_names, shortened
-from dreval.report.reading import Column, read_results
+from dreval.report.reading import Column, read_results, same_value
 from dreval.report.statements import EXACT, contest, in_chance, is_tied, standing_words
 
 WORDS = 150  # of a paragraph
@@ -133,11 +134,11 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
     intervals = any(cell.has_interval for column in columns for cell in column.cells.values())
 
     def top(column: Column) -> list[str]:
-        """The embeddings whose value prints as the best one; not those in one place, where there are others."""
+        """The embeddings with the best value; not those in one place, where there are others."""
         alive = [name for name in column.values if name not in reading.collapsed] or list(column.values)
         best = (max if column.higher else min)(alive, key=column.values.__getitem__)
-        shown = {name: column.shown(column.values[name]) for name in alive}
-        return [best, *(name for name in alive if name != best and shown[name] == shown[best])]
+        equal = (name for name in alive if name != best and same_value(column.values[name], column.values[best]))
+        return [best, *equal]
 
     def value(column: Column, voice: Voice, named: bool) -> str:
         name, *equal = top(column)
@@ -164,6 +165,9 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
             tested = [one for column in columns if (one := contest(reading, column)) is not None and one.tested]
             clear = [one.clear and not is_tied(reading, one.column) for one in tested]
             yield from _clear([len(one.best) for one in tested], clear, len(columns))
+        if reading.failed:
+            names = _some([voice.name(name) for name in reading.failed], "others")
+            yield f"{ordered(names)} could not be computed."
         groups: dict[str, list[str]] = {}
         for column in columns[:listed]:
             lead = "" if computed == 1 else f"{voice.sentence(standing_words(reading, column))}, by "
@@ -185,10 +189,12 @@ def _above_chance(columns: Sequence[Column], lead: str, level: str) -> str:
     """By how many measures one embedding is better than chance, where there is more than the value to tell it."""
     cells = [(column, cell) for column in columns for cell in column.cells.values() if not cell.missing]
     judged = [(column, cell) for column, cell in cells if cell.has_interval and _known(cell.chance)]
+    judged = [(column, cell) for column, cell in judged if not (column.goal and GOALS[column.goal].at_chance)]
     if not judged:
         return f"{lead} has values of {len(cells)} measure{'s' * (len(cells) != 1)}."
     above = sum(not in_chance(column, cell) for column, cell in judged)
-    return f"{lead} is better than chance by {above} of {len(judged)} measures with intervals at {level}."
+    of = counted(len(judged), "measure")
+    return f"{lead} is better than chance by {above} of {of} with intervals at {level}."
 
 
 def _clear(

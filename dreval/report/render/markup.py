@@ -92,7 +92,7 @@ def latex_text(value: Any, breaks: bool = False, code: bool = False) -> str:
     >>> print(latex_text("嵌入"))
     \ifdefined\pdftexversion\texttt{U+5D4C U+5165}\else 嵌入\fi{}
     """
-    text = " ".join(unicodedata.normalize("NFC", printable(value)).split())
+    text = " ".join(filter(None, re.split(r"[^\S\u00a0]+", unicodedata.normalize("NFC", printable(value)))))
     made, run, unknown = [], 0, ""
     for place, letter in enumerate(text):
         piece = _latex_letter(letter, text[place + 1 : place + 2], code)
