@@ -17,6 +17,7 @@ from dreval.report.reading import EXACT, PERSONS, SCALE, Cell, Column, Reading, 
 from dreval.report.render.markup import marked
 
 LISTED = 3  # names in a sentence before the rest is counted
+MORE = 4  # places behind those of the table in which two values of a sentence are told apart
 # How a value counts: by the way from chance to perfect; or it is not told from chance, is worse, or ties leave it open.
 HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN = "holds", "mostly", "fails", "chance", "worse", "open"
 BARE = (CHANCE, WORSE, OPEN)  # what is said with the measures behind a colon
@@ -430,16 +431,27 @@ def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
     first = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
     after = [name for name in others if same_value(column.values[name], column.values[first])]
     values = _values(column, names)
-    name = f"{named(after)} " if len(names) == 1 else ""
-    if column.share:
-        said = [f"{_percents(values)} {share_words(column)}"]
-        said += [f"next {name}{of_hundred(column.values[first])} %"] if after else []
-        said += [f"chance level {_percents(column.chances)}"] if column.chances else []
-    else:
-        said = [f"{column.called}\u00a0{_span(values, column)}"]
-        said += [f"next {name}{column.shown(column.values[first])}"] if after else []
-        said += [f"chance level {column.chance}"] if column.chance else []
+    low, high, other = _apart(column, min(values), max(values), column.values[first] if first else math.nan)
+    whose = f"{named(after)} " if len(names) == 1 else ""
+    unit = " %" if column.share else ""
+    span = low if low == high else f"{low} to {high}"
+    said = [f"{span} % {share_words(column)}" if column.share else f"{column.called}\u00a0{span}"]
+    said += [f"next {whose}{other}{unit}"] if first else []
+    chance = f"{_percents(column.chances)}" if column.share and column.chances else column.chance
+    said += [f"chance level {chance}"] if chance else []
     return "; ".join(said)
+
+
+def _apart(column: Column, *values: float) -> list[str]:
+    """Numbers in a sentence, with so many more places that the last one is not written as another."""
+    for more in range(MORE):
+        if column.share:
+            texts = [f"{100 * value:.{more}f}" if more else of_hundred(value) for value in values if value == value]
+        else:
+            texts = [fixed(value, column.places + more) for value in values if value == value]
+        if len(texts) < len(values) or texts[-1] not in texts[:-1]:
+            break
+    return [*texts, *[""] * (len(values) - len(texts))]
 
 
 def _split(part: Sequence[Contest]) -> str:

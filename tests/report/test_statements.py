@@ -543,3 +543,22 @@ def test_no_next_one_is_named_within_the_range_of_the_best():
     assert not ranks.loc["c", "in_best_set"]
     assert ranks.loc["c", "value"] < ranks.loc["b", "value"]
     assert " next " not in said.text
+
+
+def test_the_next_value_is_written_apart_from_the_best():
+    """Values that print alike in the table have more places in the sentence."""
+    rows = [
+        measure_row(name, measure, parameters, value, 0.5)
+        for measure, parameters, pair in (
+            ("triplet_accuracy", "n_triplets=200", (0.68312, 0.68049)),
+            ("continuity", "n_neighbors=15", (0.97012, 0.97001)),
+            ("trustworthiness", "n_neighbors=15", (0.97012, 0.96)),
+        )
+        for name, value in zip("ab", pair, strict=True)
+    ]
+    results = make_results(rows, {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]})
+    said = [sentence(one.text) for one in findings(read_results(results))]
+    assert "68.3 % of triplets keep their order; next b 68.0 %" in said[1]
+    far = measure_row("c", "continuity", "n_neighbors=15", 0.9, 0.5)
+    alone = make_results([*rows[2:4], far], {name: np.eye(6)[:, i : i + 2] for i, name in enumerate("abc")})
+    assert "(C\u00a00.9701; next b 0.9700; chance" in sentence(findings(read_results(alone))[0].text)
