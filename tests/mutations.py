@@ -377,6 +377,25 @@ MUTANTS = [
     Mutant("comparison/ranking.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
     Mutant("comparison/ranking.py", "untested |= tested is None", "untested |= False", "comparison/test_ranking.py"),
     Mutant("report/statements.py", "and not self.unjudged", "and True", "report/test_statements.py"),
+    Mutant("report/statements.py", "and not _crossed(one)", "and True", "report/test_statements.py"),
+    Mutant("report/statements.py", "== str(reading.k)", "!= ''", "report/test_statements.py"),
+    Mutant(
+        "report/statements.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_statements.py"
+    ),
+    Mutant("report/statements.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_statements.py"),
+    Mutant(
+        "report/reading.py",
+        "if same_value(value, top)",
+        "if abs(value - top) < 1e-3",
+        "report/test_report_words.py report/test_studies.py report/test_statements.py",
+    ),
+    Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
+    Mutant(
+        "report/contents/comparison.py",
+        'row["embedding"] in ahead if baseline',
+        'row["embedding"] not in worse if baseline',
+        "report/test_answers_first.py",
+    ),
     # The wiring of an evaluation
     Mutant(
         "evaluation/rows.py",

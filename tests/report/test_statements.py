@@ -562,3 +562,16 @@ def test_the_next_value_is_written_apart_from_the_best():
     far = measure_row("c", "continuity", "n_neighbors=15", 0.9, 0.5)
     alone = make_results([*rows[2:4], far], {name: np.eye(6)[:, i : i + 2] for i, name in enumerate("abc")})
     assert "(C\u00a00.9701; next b 0.9700; chance" in sentence(findings(read_results(alone))[0].text)
+
+
+def test_the_best_is_called_poor_only_where_no_measure_of_the_goal_speaks_for_it():
+    """A poor share of triplets beside a good correlation of distances is not poor; beside a poor one it is."""
+    made = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]}
+    for rho, poor in ((0.99, False), (0.05, True)):
+        rows = [measure_row("a", "triplet_accuracy", "n_triplets=200", 0.52, 0.5)]
+        rows += [measure_row("b", "triplet_accuracy", "n_triplets=200", 0.51, 0.5)]
+        rows += [measure_row("a", "spearman_distance", "", rho, 0.0)]
+        rows += [measure_row("b", "spearman_distance", "", rho / 2, 0.0)]
+        (said, *_) = findings(read_results(make_results(rows, made)))
+        assert said.kind == BEST
+        assert said.text.endswith("Even the best is poor.") == poor
