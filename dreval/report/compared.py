@@ -276,7 +276,8 @@ def _value(column: Column, name: str, letters: str) -> Cell:
     if name not in column.values:
         return Cell()
     text, shade = column.shown(column.values[name]), round(column.shade(name), 3)
-    return Cell(text, small=[str(letters)], best=name in column.leaders, shade=shade)
+    sort, best = repr(float(column.values[name])), name in column.leaders
+    return Cell(text, small=[str(letters)], best=best, shade=shade, sort=sort)
 
 
 def _measures(found: Comparison, columns: Mapping[str, Column], drawn: bool) -> Iterator[tuple[Section, bool]]:

@@ -338,7 +338,8 @@ class Sheet:
         rows: list[list[str]] = []
         for row in self.rows:
             written = [f"{cell.text} − {cell.second}" if cell.second else cell.text for cell in row]
-            rows.append([Best(text) if cell.best else text for text, cell in zip(written, row, strict=True)])
+            kinds = [Best if cell.best else Words if cell.kind == "words" else str for cell in row]
+            rows.append([kind(text) for kind, text in zip(kinds, written, strict=True)])
             small = [" ".join(filter(None, cell.small)) for cell in row]
             rows += [list(map(Small, small))] if any(small) else []
         heads, label = [head.title for head in self.heads], self.label or self.caption

@@ -15,7 +15,7 @@ import numpy as np
 from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
-from dreval.inference.intervals import LEVEL
+from dreval.inference.intervals import LEVEL, ROUNDING
 from dreval.measures._recommendation import GOALS
 from dreval.records.frames import over_replicates
 from dreval.records.results import Results
@@ -39,7 +39,6 @@ PERSONS = (
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE = 0.1
-EXACT = 1e-9  # values nearer than that are equal, up to rounding
 DIFFERS = "differs"
 BESIDE = 8  # embeddings that stand side by side; of more the first by their mean rank have panels and colors
 
@@ -258,7 +257,7 @@ class Column:
 
 def same_value(a: float, b: float) -> bool:
     """Whether two values are equal up to rounding, as for the ranks of ``ranking``."""
-    return math.isclose(a, b, rel_tol=EXACT, abs_tol=EXACT)
+    return math.isclose(a, b, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def _span(cell: Cell) -> tuple[float, float]:

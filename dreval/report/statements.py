@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from dreval.measures._recommendation import GOALS
 from dreval.report._numbers import fixed, in_words, of_hundred, ordered
-from dreval.report.reading import EXACT, PERSONS, SCALE, Cell, Column, Reading, parameter, same_value
+from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, same_value
 from dreval.report.render.markup import marked
 
+EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
 LISTED = 3  # names in a sentence before the rest is counted
 MORE = 4  # places behind those of the table in which two values of a sentence are told apart
 # How a value counts: by the way from chance to perfect; or it is not told from chance, is worse, or ties leave it open.
@@ -59,8 +60,13 @@ class Said(NamedTuple):
 
 
 def way(column: Column, value: float, chance: float) -> float:
-    """How far a value lies from chance (0) to perfect (1); NaN where there is no chance level or no bound."""
+    """How far a value lies from chance (0) to perfect (1); NaN where there is no chance level or no bound.
+
+    Where chance is what a good embedding reaches, how far it lies from the worst value (0) to chance (1).
+    """
     perfect = column.bounds[1] if column.higher else column.bounds[0]
+    if at_chance(column):
+        perfect, chance = chance, column.bounds[0] if column.higher else column.bounds[1]
     span = perfect - chance
     return (value - chance) / span if math.isfinite(span) and span != 0 else math.nan
 
@@ -71,6 +77,11 @@ def in_chance(column: Column, cell: Cell) -> bool:
         return False
     edge = (cell.low if column.higher else cell.high) if cell.has_interval else cell.value
     return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
+
+
+def at_chance(column: Column) -> bool:
+    """Whether the chance level is what a good embedding reaches."""
+    return bool(column.goal) and GOALS[column.goal].at_chance
 
 
 def is_worse(column: Column, cell: Cell) -> bool:
@@ -91,13 +102,8 @@ def grade(column: Column, cell: Cell) -> str:
 
 
 def _graded(column: Column, cell: Cell) -> str:
-    """How a value counts, whatever the order of ties.
-
-    Where chance is what a good embedding reaches, only what is worse for certain is poor.
-    """
-    if column.goal and GOALS[column.goal].at_chance:
-        return FAILS if is_worse(column, cell) else HOLDS if cell.has_interval else ""
-    if in_chance(column, cell):
+    """How a value counts, whatever the order of ties."""
+    if not at_chance(column) and in_chance(column, cell):
         return WORSE if is_worse(column, cell) else CHANCE
     share, (fails, holds) = way(column, cell.value, cell.chance), column.grades
     if math.isnan(share):
@@ -321,7 +327,7 @@ def findings(reading: Reading) -> list[Statement]:
     made = []
     if noise:
         by = "any measure" if len(noise) == len(reading.by_goal) > 1 else ordered([column.called for column in noise])
-        said = f"No embedding is told from chance by {by}."
+        said = f"No embedding is told from chance by {by}{_at(reading, noise)}."
         made.append(Statement(said, CHANCE, _rows(noise, reading.computed)))
     made += [_best_at(reading, goal, part) for goal, part in goals.items() if part[0].column not in noise]
     tied: dict[str, list[Column]] = {}
@@ -436,7 +442,7 @@ def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
     unit = " %" if column.share else ""
     span = low if low == high else f"{low} to {high}"
     said = [f"{span} % {share_words(column)}" if column.share else f"{column.called}\u00a0{span}"]
-    said += [f"next {whose}{other}{unit}"] if first else []
+    said += [f"next {whose}{other}{unit}"] if other not in ("", low, high) else []
     chance = f"{_percents(column.chances)}" if column.share and column.chances else column.chance
     said += [f"chance level {chance}"] if chance else []
     return "; ".join(said)
@@ -484,6 +490,7 @@ def standing_of(reading: Reading, name: str) -> Statement:
         said = "not judged beside the others"
     elif not tested:
         said = f"best value by {in_words(len(alone)) if alone else 'none'} of {some}"
+        said = f"best value by {every}" if len(alone) == of else said if alone or among else "best value by no measure"
         said += f", shared by {in_words(len(among))}" if among else ""
         said = ("best value" if alone else "not the best value") if of == 1 and not among else said
     elif of == 1:
@@ -526,7 +533,11 @@ def grade_words(reading: Reading) -> list[tuple[str, str]]:
     words = []
     if rules:
         start = "Sentences on an embedding go by the way of a value from chance (0 %) to perfect (100 %): "
-        words.append(("sentences", f"{start}{'; '.join(rules)}. Between them nothing, or “mostly”, is said."))
+        mixed = " Of batches it is the way from the worst value to the chance level." * any(
+            map(at_chance, reading.by_goal)
+        )
+        end = f". Between them nothing, or “mostly”, is said.{mixed}"
+        words.append(("sentences", f"{start}{'; '.join(rules)}{end}"))
     words.append(("not told from chance", "The value is no better than chance, or its interval reaches chance."))
     if len(reading.computed) > 1:
         level = fixed(95.0, 0)

@@ -91,7 +91,7 @@ def test_what_is_certain_is_not_counted_as_found(tmp_path):
     starred = [line.split()[:2] for line in str(result.summary(full=True)).splitlines() if line.rstrip().endswith("*")]
     assert starred == [["e", "labels"]]
     page = result.report(tmp_path / "page.md").read_text("utf-8")
-    assert "1 test of 1 with adjusted p (Holm) ≤ .05." in page
+    assert "1 of 1 test has adjusted p (Holm) ≤ .05." in page
     assert "Against the data themselves read the effect size only." in page
 
 

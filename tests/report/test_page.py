@@ -432,7 +432,7 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     assert len(table) == 2 + len(cards)
     assert {line.count("|") for line in table} == {5}
     assert sum("**" in line for line in table) == ranked
-    assert "bold: best value, not tested; bad failed." in text
+    assert "bold: best value, not tested; ↑ higher is better" in text
     assert first.count('<th scope="row"') == len(cards)
     assert first.count('scope="rowgroup"') == len({card.goals[0] for card in cards})
     assert first.count('class="best"') == ranked
@@ -473,7 +473,7 @@ def test_a_card_says_what_is_its_own():
         "Neighbors in the embedding are close in the data (T\u00a00.977).",
         "Neighbors in the data stay close in the embedding (C\u00a00.977).",
     ]
-    assert made["pca"].standing == "Best value by none of six measures."
+    assert made["pca"].standing == "Best value by no measures."
     assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in made["pca"].poor
     assert not any(one in card.good for card in made.values() for one in alike)
 

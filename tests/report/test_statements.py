@@ -53,8 +53,10 @@ def graded(row):
     ends = [row["value"]] + ([] if math.isnan(row["worst"]) else [row["worst"], row["best"]])
     side = 1.0 if card.direction == "higher" else -1.0
     far = row["conf_high"] if side > 0 else row["conf_low"]  # the better end of the interval
-    if card.goals[:1] == ("batches",):
-        return "" if math.isnan(far) else FAILS if side * far < side * row["chance"] else HOLDS
+    if card.goals[:1] == ("batches",):  # from the worst value to the chance level
+        worst = card.bounds[0] if side > 0 else card.bounds[1]
+        way = (row["value"] - worst) / (row["chance"] - worst)
+        return FAILS if way < card.grades[0] else HOLDS if way >= card.grades[1] else ""
     perfect = card.bounds[1] if side > 0 else card.bounds[0]
     found = set()
     for end in ends:
@@ -424,8 +426,8 @@ def test_without_tests_nothing_is_called_significant():
 
     assert "ignificant" not in said
     assert said.count("These are values without intervals") == 1
-    assert standing_of(reading, "tsne").text == "Best value by six of six measures."
-    assert standing_of(reading, "pca").text == "Best value by none of six measures."
+    assert standing_of(reading, "tsne").text == "Best value by all six measures."
+    assert standing_of(reading, "pca").text == "Best value by no measure."
 
 
 def test_the_glossary_holds_the_grades_of_the_cards():
@@ -499,7 +501,7 @@ def test_the_next_one_is_named_by_a_measure_that_sets_it_apart():
 
 
 def test_batches_that_are_mixed_as_by_chance_are_mixed():
-    """The chance level is what mixed batches reach: what is worse for certain is poor, all else good."""
+    """The chance level is what mixed batches reach: values near it are good, those near the worst one poor."""
     rng = np.random.default_rng(0)
     X, batch = rng.normal(size=(120, 5)), rng.integers(0, 2, 120)
     made = {"mixed": X[:, :2], "apart": X[:, :2] + 9.0 * batch[:, None]}

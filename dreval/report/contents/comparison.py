@@ -17,9 +17,9 @@ from dreval.records.notes import ASSUMPTION, Note, Notes, joined
 from dreval.report._numbers import ADJUSTMENTS, adjusted_by, in_words, ordered
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.table import fitted
-from dreval.report.document import CODES, Best, Block, significance_stars
+from dreval.report.document import CODES, Best, Block, Words, significance_stars
 from dreval.report.reading import BESIDE, Column, make_column
-from dreval.report.render.markup import marked, plain_symbols
+from dreval.report.render.markup import marked
 from dreval.report.render.summary import Summary
 from dreval.report.statements import named
 
@@ -129,7 +129,8 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
     for (lead, n), told in counts.items():
         behind, single = any(worse for _, worse, _ in told), len(comparison.measures) == 1
         said = [
-            f"{ahead}{f' and worse than {worse}' * behind}{f' by {word}' * (not single)}" for ahead, worse, word in told
+            f"{ahead or 'none'}{f' and worse than {worse}' * behind}{f' by {word}' * (not single)}"
+            for ahead, worse, word in ((ahead, worse or "none", word) for ahead, worse, word in told)
         ]
         rest = any(ahead + worse < n for ahead, worse, _ in told)
         by = ", better than ".join(said) if behind else ordered(said)
@@ -187,8 +188,9 @@ def _side_by_side(comparison: Comparison) -> Block:
     def block(some: Sequence[str]) -> Block:
         lines = [[name, *(cells[name].get(one, "") for one in some)] for name in shown]
         lines += [[f"... {len(order) - len(shown)} more", *[""] * len(some)]] if len(shown) < len(order) else []
-        names = [f"{plain_symbols(columns[one].called)}{_setting(comparison, one)}" for one in some]
-        heads = [f"{word}{' ↓' * (columns[one].direction == 'lower')}" for word, one in zip(names, some, strict=True)]
+        names = [f"{columns[one].called}{_setting(comparison, one)}" for one in some]
+        down = [" ↓" * (columns[one].direction == "lower") for one in some]
+        heads = [Words(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
         key = list(dict.fromkeys(f"{columns[one].called} {columns[one].named}" for one in some if columns[one].symbol))
         mark = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
         left = len(columns) - len(some)

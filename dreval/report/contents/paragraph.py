@@ -14,7 +14,6 @@ from dreval.comparison._ranks import critical_difference, critical_level
 from dreval.comparison.within import comparable
 from dreval.glossary import true_minus
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
-from dreval.measures._recommendation import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import setting_names
 from dreval.records.results import Results
@@ -26,7 +25,7 @@ from dreval.report.contents.methods import methods
 from dreval.report.contents.voices import VOICES, Voice
 from dreval.report.names import distinct_short_names, shortened
 from dreval.report.reading import Column, read_results, same_value
-from dreval.report.statements import EXACT, contest, in_chance, is_tied, standing_words
+from dreval.report.statements import at_chance, contest, in_chance, is_tied, standing_words
 
 WORDS = 150  # of a paragraph
 METHODS_WORDS = 250  # of what was computed, with its settings and works
@@ -189,7 +188,7 @@ def _above_chance(columns: Sequence[Column], lead: str, level: str) -> str:
     """By how many measures one embedding is better than chance, where there is more than the value to tell it."""
     cells = [(column, cell) for column in columns for cell in column.cells.values() if not cell.missing]
     judged = [(column, cell) for column, cell in cells if cell.has_interval and _known(cell.chance)]
-    judged = [(column, cell) for column, cell in judged if not (column.goal and GOALS[column.goal].at_chance)]
+    judged = [(column, cell) for column, cell in judged if not at_chance(column)]
     if not judged:
         return f"{lead} has values of {len(cells)} measure{'s' * (len(cells) != 1)}."
     above = sum(not in_chance(column, cell) for column, cell in judged)
@@ -295,7 +294,7 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
         best = [rows for rows in tables.values() if _known(rows[0]["mean_rank" if over else "value"])]
         if best:
             key = "mean_rank" if over else "value"
-            equal = [[row for row in rows if math.isclose(row[key], rows[0][key], rel_tol=EXACT)] for rows in best]
+            equal = [[row for row in rows if same_value(row[key], rows[0][key])] for rows in best]
             yield _leaders([[str(row["embedding"]) for row in rows] for rows in equal], total, voice)
             lettered = [rows for rows in best if rows[0]["letters"]]
             sizes = [sum(bool({*row["letters"]} & {*rows[0]["letters"]}) for row in rows) for rows in lettered]

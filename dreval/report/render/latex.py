@@ -93,9 +93,8 @@ def latex_sentence(text: str) -> str:
 
 def _words(piece: str, breaks: bool) -> str:
     """Text beside formulas: the blanks at its ends stay."""
-    blank = {" ": " ", "\u00a0": "~"}
-    before, after = blank.get(piece[:1], "") if piece.strip() else "", blank.get(piece[-1:], "")
-    return f"{before}{latex_text(piece, breaks)}{after}"
+    before, after = piece.startswith(" ") and piece.strip(), piece.endswith(" ")
+    return f"{' ' if before else ''}{latex_text(piece, breaks)}{' ' if after else ''}"
 
 
 def _below(summary: Content) -> Iterator[str]:
