@@ -109,7 +109,7 @@ class _Shown(string.Formatter):
             shown = [self.format_field(one, format_spec if isinstance(one, float) else "") for one in value]
             return (" / " if value and isinstance(value[0], Note) else ", ").join(shown)
         text = str(format(str(value) if isinstance(value, Note) else value, format_spec))
-        return true_minus(text) if isinstance(value, float) else text
+        return true_minus(text[:1]) + text[1:] if isinstance(value, float) else text  # 1e-12 may be copied
 
 
 _SHOWN = _Shown()

@@ -18,7 +18,7 @@ from dreval.report.render.markup import marked
 
 EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
 LISTED = 3  # names in a sentence before the rest is counted
-MORE = 4  # places behind those of the table in which two values of a sentence are told apart
+MORE = 4  # places behind those of the table in which two values of a sentence differ
 # How a value counts: by the way from chance to perfect; or it is not told from chance, is worse, or ties leave it open.
 HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN = "holds", "mostly", "fails", "chance", "worse", "open"
 BARE = (CHANCE, WORSE, OPEN)  # what is said with the measures behind a colon

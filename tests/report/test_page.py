@@ -468,12 +468,12 @@ def test_a_card_says_what_is_its_own():
     results = simulated_results(("tsne", "umap", "pca"), intervals=False)
     made, alike = cards_of(results), [one.text for one in shared_lines(read_results(results))]
 
-    assert made["tsne"].standing == "Best value by six of six measures."
+    assert made["tsne"].standing == "Best value by all six measures."
     assert list(made["tsne"].good[:2]) == [
         "Neighbors in the embedding are close in the data (T\u00a00.977).",
         "Neighbors in the data stay close in the embedding (C\u00a00.977).",
     ]
-    assert made["pca"].standing == "Best value by no measures."
+    assert made["pca"].standing == "Best value by no measure."
     assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in made["pca"].poor
     assert not any(one in card.good for card in made.values() for one in alike)
 
