@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from report_cases import make_results, measure_row, row_of_test, simulated_results
 
+import dreval
 from dreval.errors import InputError
 from dreval.registry import MEASURES
 from dreval.report.contents.page import _source, cards, tags_of
@@ -510,3 +511,16 @@ def test_formulas_are_set_by_the_browser():
         assert made.startswith("<math"), card.name
         assert "\\" not in made, card.name
     assert _formula(r"a < \frac") == r"a &lt; \frac"
+
+
+def test_a_text_has_the_pairs_of_few_embeddings(tmp_path):
+    """The paired differences stand in a text as on a page, below one heading for each measure; of many they do not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
+    for count in (3, 9):
+        made = {f"e{i}": X[:, :2] + 0.3 * i * rng.normal(size=(60, 2)) for i in range(count)}
+        results = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["continuity", "r_nx_auc"], None)
+        text = results.report(tmp_path / f"{count}.md").read_text("utf-8")
+        part = text.partition("## Is one better than another?")[2].partition("\n## ")[0]
+        assert part.count("| e0 | e1 |") == (2 if count == 3 else 0)
+        assert "r_nx against" not in text

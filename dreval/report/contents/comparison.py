@@ -90,7 +90,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     blocks += [_overall(comparison)] if len(overall) else []
     left = len(pairs) if not full and len(pairs) > LONG else 0
     if not left:
-        blocks += filter(None, [_pairs(comparison, str(test)) for test in dict.fromkeys(pairs["test"])])
+        blocks += pair_blocks(comparison)
     title = "Comparison of embeddings" + (" across data sets" if comparison.families else "")
     lettered = not short or comparison.standing["embedding"].nunique() <= BESIDE
     call, notes = str(comparison.recipe.get("call") or ""), list(_notes(comparison, lettered))
@@ -286,6 +286,12 @@ def _overall(comparison: Comparison) -> Block:
 
     lines = _sections(comparison, comparison.overall, line)
     return Block("Any difference", ["", "value", "df", "p", ""], lines, foot=_foot(lines))
+
+
+def pair_blocks(comparison: Comparison) -> list[Block]:
+    """The tables of pairs, one for each test."""
+    made = [_pairs(comparison, str(test)) for test in dict.fromkeys(comparison.pairs["test"])]
+    return [block for block in made if block is not None]
 
 
 def _pairs(comparison: Comparison, test: str) -> Block | None:

@@ -18,7 +18,8 @@ from dreval.registry import MEASURES
 from dreval.report._beside import Beside
 from dreval.report._numbers import ADJUSTMENTS, counted, in_words, ordered
 from dreval.report._style import css_variables, embedding_color
-from dreval.report.contents.evaluation import printed_notes, summarize
+from dreval.report.contents.comparison import pair_blocks
+from dreval.report.contents.evaluation import measure_title, printed_notes, summarize
 from dreval.report.contents.pairs import ROOM, Paired, paired_differences
 from dreval.report.contents.table import TITLE, value_block
 from dreval.report.contents.tests import asked_sheet, test_groups, tests_said, tests_sheet
@@ -329,8 +330,9 @@ def _text(
     distances = [("shepard", "")] if results.shepard else []
     yield Section("What distances are worth", list(_drawings(results, reading, beside, distances)))
     differ: list[Part] = []
-    if paired.sheet is not None and not reading.many:
-        differ = [Paragraph(paired.said), paired.sheet]
+    if paired.found is not None and not reading.many:
+        blocks = pair_blocks(paired.found)
+        differ = [Paragraph(paired.said), *(Table(block, block.title, block.title) for block in blocks)]
     yield Section("Is one better than another?", differ)
     said = [Paragraph(tests_said(reading, reading.tests))] if tests else []
     tables = [Table(block, block.title, block.title) for block in tests]
@@ -343,7 +345,6 @@ def _drawings(
     results: Results, reading: Reading, beside: Beside, which: Sequence[tuple[str, str]]
 ) -> Iterator[Drawing]:
     """Figures of these kinds and measures; those that the result has not what it takes for are left out."""
-    titles = {column.measure: column.title for column in reading.columns}
     for kind, measure in which if reading.computed else ():
         options: dict[str, Any] = {"measure": measure} if measure else {}
         if kind != "curve" and reading.many:
@@ -355,7 +356,7 @@ def _drawings(
                 figure = plot(results, kind, **options)
             except InputError:
                 continue
-            words = FIGURE_WORDS[kind].format(titles.get(measure, measure))
+            words = FIGURE_WORDS[kind].format(measure_title(measure) if measure else "")
             yield beside.figure(figure, f"{kind}-{measure}" if measure else kind, words)
 
 
