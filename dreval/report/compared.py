@@ -25,7 +25,7 @@ from dreval.report.contents.comparison import (
     letter_words,
     outcomes,
 )
-from dreval.report.contents.page import CARD_ROOM, FOLDED, SHOWN, ending, measure_words_of
+from dreval.report.contents.page import ending, measure_words_of, rows_shown
 from dreval.report.contents.pairs import pairs_sheet, posterior_sheet, rank_rows
 from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.document import (
@@ -41,13 +41,12 @@ from dreval.report.document import (
     Section,
     Sheet,
     Table,
-    Unfold,
     Word,
 )
 from dreval.report.document import Figure as Drawn
 from dreval.report.figures.critical_difference import rank_words
 from dreval.report.figures.forest import forest_words, pair_forests
-from dreval.report.names import short_names
+from dreval.report.names import ROOM, short_names
 from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison, plot_comparison
 from dreval.report.reading import BESIDE, Column, parameter_words
@@ -194,10 +193,8 @@ def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Par
         Head("Embedding", words=True),
         *(Head(one.title, below=_below(one), higher=one.higher and not across) for one in columns.values()),
     ]
-    shown = SHOWN if len(rows) > FOLDED else 0
-    sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat", shown=shown)
-    more = [Unfold(len(rows), shown)] if shown else []
-    yield Section("Who is ahead", [*answer, Paragraph(read.strip(), "note"), sheet, *more], "ahead", "Ahead")
+    sheet = Sheet("Embeddings down, measures across", heads, rows, what, "heat", shown=rows_shown(len(rows)))
+    yield Section("Who is ahead", [*answer, Paragraph(read.strip(), "note"), sheet], "ahead", "Ahead")
     yield Section("Is there any difference?", _overall(found, columns), "any", "Any difference")
     parts = list(_measures(found, columns, drawn=not forests.figures))
     marks = _marks(found, bool(forests.figures)) if forests.figures or any(figure for _, figure in parts) else ""
@@ -259,7 +256,7 @@ def _value_rows(
     found: Comparison, columns: Mapping[str, Column], names: Sequence[str], lettered: bool
 ) -> list[list[Cell]]:
     """Values on one data set: a row for each embedding, with a cell for each measure, of a few with their letters."""
-    short = short_names(names, CARD_ROOM)
+    short = short_names(names, ROOM)
     known = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
     letters = {name: known[name] if lettered else {} for name in columns}
     return [

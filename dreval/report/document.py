@@ -309,7 +309,8 @@ class Sheet:
 
     ``look`` is "" for one that is only read and sorted, "main" for the first table, "heat" for a heat map and "turned"
     for the first table with its measures as rows. ``subjects`` head groups: of columns, or of rows in a turned table.
-    Where ``shown`` is not 0 a script hides the rows beyond so many.
+    Where ``shown`` is not 0 a script hides the rows beyond so many, and a button below the table shows all. Below
+    it stand the ``remarks`` that cells and headings name by their letters.
     """
 
     caption: str
@@ -323,6 +324,7 @@ class Sheet:
     foot: Sequence[Cell] = ()
     name_width: int = 13
     shown: int = 0
+    remarks: Sequence[Remark] = ()
 
     @property
     def groups(self) -> list[tuple[str, Sequence[Sequence[Cell]]]]:
@@ -337,9 +339,7 @@ class Sheet:
         """The same table for a text: small print in rows of its own."""
         rows: list[list[str]] = []
         for row in self.rows:
-            written = [f"{cell.text} − {cell.second}" if cell.second else cell.text for cell in row]
-            kinds = [Best if cell.best else Words if cell.kind == "words" else str for cell in row]
-            rows.append([kind(text) for kind, text in zip(kinds, written, strict=True)])
+            rows.append([Best(cell.text) if cell.best else cell.text for cell in row])
             small = [" ".join(filter(None, cell.small)) for cell in row]
             rows += [list(map(Small, small))] if any(small) else []
         heads, label = [head.title for head in self.heads], self.label or self.caption
@@ -373,11 +373,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Items:
-    """A list of sentences; those of a page's list of ``remarks`` have letters."""
+    """A list of sentences."""
 
     items: Sequence[str]
     numbered: bool = False
-    remarks: Sequence[Remark] = ()
 
 
 @dataclass(frozen=True)
@@ -487,14 +486,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Unfold:
-    """A button of a page that shows all rows of the table before it, of which ``shown`` stand there."""
-
-    count: int
-    shown: int
-
-
-@dataclass(frozen=True)
 class Details:
     """Parts that a reader of a page opens; those for the ``screen`` only are not printed."""
 
@@ -541,7 +532,6 @@ Part = (
     | Cards
     | Table
     | Sheet
-    | Unfold
     | Details
     | Group
     | Section

@@ -12,6 +12,8 @@ from dreval.glossary import MARK, spread, terminal_width
 from dreval.report.document import Block
 from dreval.report.render.markup import printable
 
+ROOM = 60  # letters of a name on a page, but in its first table
+
 
 def in_short(blocks: Sequence[Block], rooms: Sequence[int]) -> tuple[list[Block], dict[str, str]]:
     """The tables with names that fit, and what each short form in them stands for.

@@ -41,7 +41,7 @@ from dreval.report.document import (
 from dreval.report.document import Figure as Drawn
 from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison
-from dreval.report.reading import Column, make_column, parameter_words, same_value, without
+from dreval.report.reading import Column, make_column, parameter_words, without
 
 
 def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
@@ -257,18 +257,9 @@ def _dataset_row(whole: Column, dataset: str, rows: pd.DataFrame, methods: Seque
             cells.append(Cell(title=str(notes.get(method, ""))))
             continue
         said = half_width(value, value - sd, value + sd, whole.places) if sd > abs(value) * ROUNDING else ""
-        best, shade = _is_best(column, whole, means, value), round(column.shade(method), 3)
+        best, shade = method in column.leaders, round(column.shade(method), 3)
         cells.append(Cell(fixed(value, whole.places), small=[said], best=best, shade=shade))
     return cells
-
-
-def _is_best(column: Column, whole: Column, means: Any, value: float) -> bool:
-    """Whether a value is the best of its data set, where not all print alike."""
-    printed = {fixed(float(mean), whole.places) for mean in means.dropna()}
-    if math.isnan(value) or not column.ranks or len(printed) < 2:
-        return False
-    top = means.max() if column.higher else means.min()
-    return same_value(value, float(top))
 
 
 def study_title(recipe: Mapping[str, Any]) -> str:

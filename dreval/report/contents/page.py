@@ -20,7 +20,7 @@ from dreval.report._numbers import ADJUSTMENTS, counted, in_words, ordered
 from dreval.report._style import css_variables, embedding_color
 from dreval.report.contents.comparison import pair_blocks
 from dreval.report.contents.evaluation import measure_title, printed_notes, summarize
-from dreval.report.contents.pairs import ROOM, Paired, paired_differences
+from dreval.report.contents.pairs import Paired, paired_differences
 from dreval.report.contents.table import TITLE, value_block
 from dreval.report.contents.tests import asked_sheet, test_groups, tests_said, tests_sheet
 from dreval.report.document import (
@@ -44,13 +44,12 @@ from dreval.report.document import (
     Table,
     Tag,
     Terms,
-    Unfold,
     Word,
 )
 from dreval.report.figures._nulls import Nulls, null_figures
 from dreval.report.figures._points import MAX_CURVES, PointFigures, point_figures
 from dreval.report.figures.forest import forest_words, forests
-from dreval.report.names import short_names
+from dreval.report.names import ROOM, short_names
 from dreval.report.plot import plot
 from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words, targets_of
 from dreval.report.statements import (
@@ -66,7 +65,7 @@ from dreval.report.statements import (
     statements_of,
 )
 
-NAME_ROOM, CARD_ROOM = 30, ROOM  # letters of a name in the first table, and on a card
+NAME_ROOM = 30  # letters of a name in the first table
 SHOWN = 12  # rows of the first table that stand on a page of many embeddings
 FOLDED = 15  # rows; with more, those beyond the first are shown by a button
 
@@ -167,15 +166,10 @@ def _page(
 
 def _ranking(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int], made: Cards) -> Iterator[Part]:
     """The first table with its remarks, all values, and of many embeddings what each keeps."""
-    notes, turned = Footnotes(), is_turned(len(reading.by_goal), len(reading.names))
-    sheet = first_sheet(reading, tags, dimensions, notes)
-    read = " ".join(filter(None, [_shade_note(reading, turned), _table_note(reading)]))
+    sheet = first_sheet(reading, tags, dimensions)
+    read = " ".join(filter(None, [_shade_note(reading, sheet.look == "turned"), _table_note(reading)]))
     yield Paragraph(read, "note", scripted="Click a heading to sort." if sheet.sortable else "")
     yield sheet
-    if sheet.shown:
-        yield Unfold(len(sheet.rows), sheet.shown)
-    if notes.marks:
-        yield Items([], remarks=list(notes.marks.values()))
     every = _every_value(reading)
     ties = any(not math.isnan(row["worst"]) for row in reading.rows)
     more = " and the values over all orders of ties" if ties else ""
@@ -185,12 +179,12 @@ def _ranking(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str,
         yield Details(f"What each of the {len(made.cards)} embeddings keeps", [made], screen=True)
 
 
-def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int], notes: Footnotes) -> Sheet:
+def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[str, int]) -> Sheet:
     """Values of the main measures: embeddings down; where measures are many they are the rows.
 
     An embedding that failed has its reason in one cell, and an empty column in a turned table.
     """
-    main, differ = reading.by_goal, len(set(dimensions.values())) > 1
+    main, differ, notes = reading.by_goal, len(set(dimensions.values())) > 1, Footnotes()
     names = [*reading.ranked, *reading.failed] if reading.many else reading.names
     tagged = {}
     for name in names:
@@ -208,8 +202,12 @@ def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[s
     ]
     grouped = [(subject, len(list(part))) for subject, part in groupby(_subject(column) for column in main)]
     subjects = grouped if len(grouped) > 1 else []
-    width = min(max((len(tag.short) for tag in tags.values()), default=0), 13)
-    label = "Values of all measures"
+    known: dict[str, Any] = {
+        "label": "Values of all measures",
+        "subjects": subjects,
+        "name_width": min(max((len(tag.short) for tag in tags.values()), default=0), 13),
+        "remarks": list(notes.marks.values()),
+    }
     if is_turned(len(main), len(reading.names)):
         lines = []
         for place, (head, chance) in enumerate(zip(heads, chances, strict=True)):
@@ -219,8 +217,7 @@ def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[s
         failed = {name: replace(tag, aside="failed") for name, tag in tagged.items() if name in reading.failed}
         across = [Head(name, tag=failed.get(name, tagged[name]), question=name) for name in names]
         top = [Head("Measure", words=True), *across, Head("Chance level")]
-        caption = "Measures down, embeddings across"
-        return Sheet(caption, top, lines, label, "turned", sortable=False, subjects=subjects, name_width=width)
+        return Sheet("Measures down, embeddings across", top, lines, look="turned", sortable=False, **known)
     rows = []
     for name in names:
         tag = tagged[name]
@@ -229,9 +226,14 @@ def first_sheet(reading: Reading, tags: Mapping[str, Tag], dimensions: Mapping[s
         rows.append([first, *cells.get(name, lost)])
     foot = [Cell("chance level", "number", heads=True), *chances]
     top = [Head("Embedding", words=True), *heads]
-    shown = SHOWN if len(rows) > FOLDED else 0
-    sortable, caption = len(reading.computed) > 1, "Embeddings down, measures across"
-    return Sheet(caption, top, rows, label, "main", sortable, True, subjects, foot, width, shown)
+    sortable, shown = len(reading.computed) > 1, rows_shown(len(rows))
+    caption = "Embeddings down, measures across"
+    return Sheet(caption, top, rows, look="main", sortable=sortable, foot=foot, shown=shown, **known)
+
+
+def rows_shown(count: int) -> int:
+    """How many rows of a long table stand on a page; 0 where all do."""
+    return SHOWN if count > FOLDED else 0
 
 
 def _subject(column: Column) -> str:
@@ -659,7 +661,7 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
 
 def cards(reading: Reading, tags: Mapping[str, Tag]) -> list[Card]:
     """A card for each embedding, with what not all of them share; none where there is one only."""
-    alike, titles, made = shared(reading), short_names(reading.names, CARD_ROOM), []
+    alike, titles, made = shared(reading), short_names(reading.names, ROOM), []
     for name in reading.names if len(reading.names) > 1 else ():
         said = statements_of(reading, name, without=alike)
         good = [one.text for one in said if one.kind in (HOLDS, MOSTLY)]

@@ -17,12 +17,11 @@ from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, probability
 from dreval.report.contents.comparison import PAIR_TITLES
 from dreval.report.document import ABSENT, Cell, Head, Sheet
-from dreval.report.names import short_names
+from dreval.report.names import ROOM, short_names
 from dreval.report.reading import BESIDE, Reading, parameter_words
 
 POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"
-ROOM = 60  # letters of a name
 EQUAL = "equal in practice"
 
 
