@@ -96,6 +96,7 @@ class View:
     n_jobs: int | None = None
     metric: str = "euclidean"
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _of_data: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -124,6 +125,12 @@ class View:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
+
+    def once_for_data(self, key: Any, make: Callable[[], Any]) -> Any:
+        """As ``once``, for a value of data, rows and population alone, shared by all embeddings of one sweep."""
+        if key not in self._of_data:
+            self._of_data[key] = make()
+        return self._of_data[key]
 
     def cached(self, key: Any) -> Any:
         """The value that ``once`` has computed for this key, or None."""
@@ -163,6 +170,7 @@ class View:
             embedding_counts=None,
             farther={},
             _kept={},
+            _of_data={},
         )
 
 
@@ -272,7 +280,7 @@ def sweep(
     size = block_rows(n)
     places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
     run_blocks(one, places, n_jobs, advance)
-    views = {}
+    views, of_data = {}, dict[Any, Any]()
     for name, Y in embeddings.items():
         mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))
         views[name] = View(
@@ -291,6 +299,7 @@ def sweep(
             farther=dict(zip(ks.tolist(), mine.farther.swapaxes(0, 1), strict=True)) if ranks else {},
             n_jobs=n_jobs,
             metric=metric,
+            _of_data=of_data,
         )
     return views
 

@@ -382,4 +382,4 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
 def _some_points(view: View, count: int) -> View:
     """The view of some random points only."""
     chosen = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))
-    return replace(view, rows=chosen, population=chosen, _kept={})
+    return replace(view, rows=chosen, population=chosen, _kept={}, _of_data={})

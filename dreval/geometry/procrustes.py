@@ -80,7 +80,9 @@ def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArr
 
     spared = with_extra_neighbor(view, k, ranks=False)
     nearest, n = spared.nearest_data, view.n
-    whole = replace(view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(n), _kept={})
+    whole = replace(
+        view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(n), _kept={}, _of_data={}
+    )
     whole = replace(whole, nearest_data=nearest)
     (X, scale), (Y, other) = _unit_size(whole, "X"), _unit_size(whole, "Y")
     parts = np.empty((k, n)), np.empty((k, n)), np.empty((k, n))

@@ -124,7 +124,9 @@ def _restricted(view: View, count: int, b: int) -> View:
     """The view from some of its rows, at random."""
     chosen = np.sort(stream(view.seed, "rows for chance", b).choice(len(view.rows), count, replace=False))
     near = view.nearest_data[chosen] if len(view.nearest_data) else view.nearest_data  # there may have been no pass
-    return replace(view, rows=view.rows[chosen], nearest_data=near, ambiguous=view.ambiguous[chosen], _kept={})
+    return replace(
+        view, rows=view.rows[chosen], nearest_data=near, ambiguous=view.ambiguous[chosen], _kept={}, _of_data={}
+    )
 
 
 @per_view

@@ -59,7 +59,7 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     0.875
     """
     classes = members(view)
-    every = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={})
+    every = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={}, _of_data={})
     near = near_points(every, n_neighbors)
     ends = np.repeat(np.arange(view.n), n_neighbors), near.found.ravel()
     pieces = _joined(np.arange(view.n), classes.codes, *ends)
