@@ -47,21 +47,24 @@ class LocalSpectra(NamedTuple):
 @per_view
 def local_parts(view: View, k: int) -> LocalParts:
     """Parts of the local Procrustes measures on each point and its k neighbors in the data (k + 1 points)."""
+    (X, scale), (Y, other) = _unit_size(view, "X"), _unit_size(view, "Y")
+    parts = _parts(view, X, Y, k, np.array([-1]), 2048)
+    return LocalParts(*parts[:, 0], *_powers(scale, other))
+
+
+def _parts(view: View, X: Any, Y: FloatArray, k: int, drops: IntArray, size: int) -> FloatArray:
+    """The three parts of all neighborhoods of k neighbors, without each member of ``drops``, (3, len(drops), m)."""
     from dreval.geometry._loops import local as loops
 
     m = len(view.rows)
-    (X, scale), (Y, other) = _unit_size(view, "X"), _unit_size(view, "Y")
-    parts = np.empty(m), np.empty(m), np.empty(m)
-
-    def places(place: slice) -> list[FloatArray]:
-        return [part[place] for part in parts]
+    parts = np.empty((3, len(drops), m))
 
     def one(place: slice) -> None:
-        loops.local_parts(*_neighborhoods(view, X, Y, place, k), k, *places(place))
+        loops.local_parts(*_neighborhoods(view, X, Y, place, k), drops, *parts[:, :, place])
 
-    size = _chunk_size(view, k) if is_sparse(X) else 2048
-    run_blocks(one, [slice(at, at + size) for at in range(0, m, size)], view.n_jobs)
-    return LocalParts(*parts, *_powers(scale, other))
+    size = _chunk_size(view, k) if is_sparse(X) else size
+    run_blocks(one, [slice(at, min(at + size, m)) for at in range(0, m, size)], view.n_jobs)
+    return parts
 
 
 def _powers(scale: float, other: float) -> tuple[int, int]:
@@ -76,26 +79,16 @@ def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArr
 
     The (k + 1)-th neighbor takes the place of the one left out. Costs k times ``local_parts``.
     """
-    from dreval.geometry._loops import local as loops
-
     spared = with_extra_neighbor(view, k, ranks=False)
-    nearest, n = spared.nearest_data, view.n
     whole = replace(
-        view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(n), _kept={}, _of_data={}
+        view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(view.n), _kept={}, _of_data={}
     )
-    whole = replace(whole, nearest_data=nearest)
+    whole = replace(whole, nearest_data=spared.nearest_data)
     (X, scale), (Y, other) = _unit_size(whole, "X"), _unit_size(whole, "Y")
-    parts = np.empty((k, n)), np.empty((k, n)), np.empty((k, n))
-
-    def one(place: slice) -> None:
-        few_x, few_y, rows, near = _neighborhoods(whole, X, Y, place, k + 1)
-        for t in range(k):
-            left = np.ascontiguousarray(np.delete(near, t, axis=1))
-            loops.local_parts(few_x, few_y, rows, left, k, *(part[t, place] for part in parts))
-
-    size = _chunk_size(whole, k + 1) if is_sparse(X) else 512
-    run_blocks(one, [slice(at, min(at + size, n)) for at in range(0, n, size)], view.n_jobs)
-    return local_parts(whole, k), LocalParts(*(part.T for part in parts), *_powers(scale, other)), nearest[:, :k]
+    parts = _parts(whole, X, Y, k + 1, np.arange(1, k + 2), 512)  # without the last one all are as they were
+    powers = _powers(scale, other)
+    left = LocalParts(*(part[:k].T for part in parts), *powers)
+    return LocalParts(*parts[:, k], *powers), left, spared.nearest_data[:, :k]
 
 
 def local_sum_without(view: View, k: int, of: Callable[[LocalParts], FloatArray]) -> FloatArray:

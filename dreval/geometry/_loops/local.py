@@ -49,42 +49,71 @@ def nuclear_norm(block):
 
 
 @loop()
-def _centered(points, members, out):
-    """Rows of the members minus their mean; gives their squared norm."""
-    size, width = members.shape[0], points.shape[1]
+def _gathered(points, i, nearest, out):
+    """A point and its neighbors, relative to the point."""
+    width = points.shape[1]
+    for c in range(width):
+        out[0, c] = 0.0
+    for t in range(nearest.shape[0]):
+        j = nearest[t]
+        for c in range(width):
+            out[t + 1, c] = points[j, c] - points[i, c]
+
+
+@loop()
+def _centered(block, left, mean, squares, out):
+    """Rows of a block but the one at ``left`` (-1: all) minus their mean; gives their squared norm.
+
+    Sums run over rows, with all columns side by side.
+    """
+    size, width = out.shape
+    mean[:] = 0.0
+    squares[:] = 0.0
+    for t in range(size):
+        s = t + (0 <= left <= t)
+        for c in range(width):
+            mean[c] += block[s, c]
+    for c in range(width):
+        mean[c] /= size
+    for t in range(size):
+        s = t + (0 <= left <= t)
+        for c in range(width):
+            value = block[s, c] - mean[c]
+            out[t, c] = value
+            squares[c] += value * value
     total = 0.0
     for c in range(width):
-        mean = 0.0
-        for t in range(size):
-            mean += points[members[t], c] - points[members[0], c]
-        mean /= size
-        for t in range(size):
-            value = (points[members[t], c] - points[members[0], c]) - mean
-            out[t, c] = value
-            total += value * value
+        total += squares[c]
     return total
 
 
 @loop()
-def local_parts(X, Y, rows, nearest, k, x2, y2, nuclear):
-    """|HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its k nearest points."""
-    p, d = X.shape[1], Y.shape[1]
-    members = np.empty(k + 1, np.int64)
-    A, B = np.empty((k + 1, p)), np.empty((k + 1, d))
-    cross = np.empty((max(p, d), min(p, d)))
+def local_parts(X, Y, rows, nearest, drops, x2, y2, nuclear):
+    """|HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its nearest points, (len(drops), rows).
+
+    Each is computed once for every member of the neighborhood that is left out: 0 is the row's own point, t its t-th
+    neighbor, -1 none.
+    """
+    p, d, count = X.shape[1], Y.shape[1], nearest.shape[1] + 1
+    in_data, in_embedding = np.empty((count, p)), np.empty((count, d))
+    mean, squares = np.empty(max(p, d)), np.empty(max(p, d))
+    cross = np.empty((min(p, d), max(p, d)))
     for b in range(rows.shape[0]):
-        members[0] = rows[b]
-        for t in range(k):
-            members[t + 1] = nearest[b, t]
-        x2[b] = _centered(X, members, A)
-        y2[b] = _centered(Y, members, B)
-        long, short = (A, B) if p >= d else (B, A)
-        cross[:] = 0.0
-        for t in range(k + 1):
-            for u in range(long.shape[1]):
+        _gathered(X, rows[b], nearest[b], in_data)
+        _gathered(Y, rows[b], nearest[b], in_embedding)
+        for at in range(drops.shape[0]):
+            left = drops[at]
+            size = count - (left >= 0)
+            A, B = np.empty((size, p)), np.empty((size, d))
+            x2[at, b] = _centered(in_data, left, mean[:p], squares[:p], A)
+            y2[at, b] = _centered(in_embedding, left, mean[:d], squares[:d], B)
+            long, short = (A, B) if p >= d else (B, A)
+            cross[:] = 0.0
+            for t in range(size):
                 for v in range(short.shape[1]):
-                    cross[u, v] += long[t, u] * short[t, v]
-        nuclear[b] = nuclear_norm(cross)
+                    for u in range(long.shape[1]):
+                        cross[v, u] += long[t, u] * short[t, v]
+            nuclear[at, b] = nuclear_norm(cross.T)
 
 
 SLACK = 1e-12  # a point this near to the rim of a lune, relative to its size, lies on it
