@@ -26,6 +26,7 @@ from dreval.inputs.features import densify, is_sparse
 Lists = npt.NDArray[np.int32]
 VARIABLES = ("labels", "latent", "batch")  # what may be known of the points beside data and embedding
 EVERY = slice(None)
+SWEPT = "embeddings of the sweep"
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,12 @@ class View:
         if key not in self._of_data:
             self._of_data[key] = make()
         return self._of_data[key]
+
+    def from_here(self) -> list[FloatArray]:
+        """Coordinates of the embedding and of those after it in its sweep; of one that is in none only its own."""
+        swept: list[FloatArray] = self._of_data.get(SWEPT, [])
+        at = [Y is self.Y for Y in swept]
+        return swept[at.index(True) :] if any(at) else [self.Y]
 
     def cached(self, key: Any) -> Any:
         """The value that ``once`` has computed for this key, or None."""
@@ -280,7 +287,7 @@ def sweep(
     size = block_rows(n)
     places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
     run_blocks(one, places, n_jobs, advance)
-    views, of_data = {}, dict[Any, Any]()
+    views, of_data = {}, {SWEPT: list(embeddings.values())}
     for name, Y in embeddings.items():
         mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))
         views[name] = View(

@@ -26,6 +26,7 @@ from dreval.records.notes import Notes, note
 
 Lists = npt.NDArray[np.int32]
 KEY, LEFT = "coranking", "coranking without each point"
+WAITING_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def coranking(view: View) -> Coranking:
     decide a rank are direct differences, ties up to rounding are broken by row number, and the point itself is left
     out.
     """
-    made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]))[0])
+    made: Coranking = view.once(KEY, lambda: _one_of_sweep(view)[0])
     return made
 
 
@@ -134,7 +135,7 @@ def share_coranking(view: View, without: Sequence[View]) -> None:
     if view.groups is None:
         raise RuntimeError("this view was made without groups")
     drops = np.r_[-1, np.arange(view.groups.count)]
-    parts = _pass(view, view.groups.codes, drops)
+    (parts,) = _pass(view, [view.Y], view.groups.codes, drops)
     for one, part in zip((view, *without), parts, strict=True):
         one.once(KEY, lambda part=part: part)  # type: ignore[misc]
 
@@ -152,12 +153,31 @@ def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeftOne:
         check_left_one(view.n, int(wanted[-1]))
     found: LeftOne | None = view.once(LEFT, dict).get("found")
     if found is None or not np.isin(wanted, found.ks).all():
-        tally = _LeftOneTally(view.n, wanted)
-        full = _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]), tally)[0]
+        full, (tally,) = _one_of_sweep(view, [wanted])
         view.once(KEY, lambda: full)
         found = view.once(LEFT, dict)["found"] = tally.result()
     at = np.searchsorted(found.ks, wanted)
     return LeftOne(found.areas, wanted, found.q_nx[:, at])
+
+
+def _one_of_sweep(view: View, numbers: Sequence[IntArray] = ()) -> tuple[Coranking, list[_LeftOneTally]]:
+    """The co-ranking of a view, and for each array of numbers K the sums over rows that ``LeftOne`` is computed from.
+
+    One pass over the sorted rows of the data serves also the next embeddings of the sweep, as many as take 64 MB; what
+    it gives is kept until their views ask for it.
+    """
+    waiting: dict[int, Any] = view.once_for_data((KEY, *(tuple(ks.tolist()) for ks in numbers)), dict)
+    if waiting.get(id(view.Y)) is None:  # not computed, or handed out before
+        size = view.n * (20 + sum(12 * len(ks) for ks in numbers))
+        later = [Y for Y in view.from_here()[1:] if id(Y) not in waiting]
+        embeddings = [view.Y, *later[: max(0, WAITING_BYTES // size - 1)]]
+        tallies = [[_LeftOneTally(view.n, ks) for ks in numbers] for _ in embeddings]
+        found = _pass(view, embeddings, np.zeros(len(view.Y), np.int64), np.array([-1]), tallies)
+        for Y, (one,), sums in zip(embeddings, found, tallies, strict=True):
+            waiting[id(Y)] = one, sums
+    made: tuple[Coranking, list[_LeftOneTally]] = waiting[id(view.Y)]
+    waiting[id(view.Y)] = None
+    return made
 
 
 class _LeftOneTally:
@@ -223,38 +243,52 @@ def _weight_table(sizes: Sequence[int], width: int) -> tuple[FloatArray, IntArra
     return table, kinds
 
 
-def _pass(view: View, codes: IntArray, drops: IntArray, left_one: _LeftOneTally | None = None) -> list[Coranking]:
-    """One pass over blocks of rows; a co-ranking for each of the groups ``drops`` that are left out (-1: none)."""
+def _pass(
+    view: View,
+    embeddings: Sequence[FloatArray],
+    codes: IntArray,
+    drops: IntArray,
+    tallies: Sequence[Sequence[_LeftOneTally]] = ((),),
+) -> list[list[Coranking]]:
+    """One pass over blocks of rows of the data; for each embedding the co-ranking without each of ``drops`` (-1: all).
+
+    The sorted rows of each embedding are also added to its ``tallies``.
+    """
     from dreval.geometry._loops import coranking as loops
 
     population = view.population
     rows, codes = np.searchsorted(population, view.rows), codes[population].astype(np.int32)
     sizes = [len(population) - int(np.sum(codes == drop)) for drop in drops]
     weights, kinds = _weight_table(sizes, len(population))
-    data, embedding = view.data_space(population), Space.of(view.Y[population])
-    counts = np.zeros((len(drops), 3, len(population)), np.int64)
-    sums, tied, lock = np.zeros((len(drops), len(rows))), np.zeros(len(rows), np.bool_), Lock()
+    data, spaces = view.data_space(population), [Space.of(Y[population]) for Y in embeddings]
+    counts = np.zeros((len(spaces), len(drops), 3, len(population)), np.int64)
+    sums, lock = np.zeros((len(spaces), len(drops), len(rows))), Lock()
+    tied = np.zeros((len(spaces), len(rows)), np.bool_)
 
     def one(place: slice) -> None:
-        some, mine = rows[place], np.zeros(counts.shape, np.int32)
-        areas = np.zeros((len(drops), len(some)))
-        both = orders(data, some, tied[place]), orders(embedding, some, tied[place])
-        loops.tally_rows(*both, some, codes, drops, weights, kinds, mine, areas)
-        sums[:, place] = areas
-        if left_one is not None:
-            left_one.add(place.start // size, *both, some)
-        with lock:  # integers: the order in which blocks are added does not matter
-            np.add(counts, mine, out=counts)
+        some, tied_here = rows[place], np.zeros(len(rows[place]), np.bool_)
+        by_data = orders(data, some, tied_here)
+        for at, space in enumerate(spaces):
+            mine, areas = np.zeros(counts.shape[1:], np.int32), np.zeros((len(drops), len(some)))
+            tied[at, place] = tied_here
+            by_embedding = orders(space, some, tied[at, place])
+            loops.tally_rows(by_data, by_embedding, some, codes, drops, weights, kinds, mine, areas)
+            sums[at, :, place] = areas
+            for tally in tallies[at]:
+                tally.add(place.start // size, by_data, by_embedding, some)
+            with lock:  # integers: the order in which blocks are added does not matter
+                np.add(counts[at], mine, out=counts[at])
 
     size = block_rows(len(population))
     run_blocks(one, [slice(at, min(at + size, len(rows))) for at in range(0, len(rows), size)], view.n_jobs)
-    made = []
-    for at, (drop, n) in enumerate(zip(drops, sizes, strict=True)):
-        stay = codes[rows] != drop
-        kept, intrusions, extrusions = counts[at, :, 1:n]
-        areas = np.clip(sums[at, stay] - 1.0, -1.0, 1.0)  # rounding alone can leave the range
-        made.append(Coranking(n, kept, intrusions, extrusions, areas, tied[stay]))
-    return made
+    stay = [codes[rows] != drop for drop in drops]
+    return [
+        [
+            Coranking(n, *counts[e, at, :, 1:n], np.clip(sums[e, at, stay[at]] - 1.0, -1.0, 1.0), tied[e, stay[at]])
+            for at, n in enumerate(sizes)  # areas are clipped: rounding alone can leave the range
+        ]
+        for e in range(len(spaces))
+    ]
 
 
 @per_view
