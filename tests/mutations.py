@@ -165,8 +165,18 @@ MUTANTS = [
     ),
     Mutant(
         "measures/knn_accuracy.py",
-        "np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)",
-        "np.flatnonzero(folds == fold), np.arange(len(folds))",
+        "rows[folds[rows] == fold], np.flatnonzero(folds != fold)",
+        "rows[folds[rows] == fold], np.arange(len(folds))",
+        "measures/test_knn_accuracy.py",
+    ),
+    Mutant(
+        "measures/knn_accuracy.py", "(count[known] <= k)", "(count[known] < k + 2)", "measures/test_knn_accuracy.py"
+    ),
+    Mutant("measures/knn_accuracy.py", "folds[lists] != folds[own]", "lists != own", "measures/test_knn_accuracy.py"),
+    Mutant(
+        "measures/knn_accuracy.py",
+        "np.searchsorted(population, view.origin[population])",
+        "np.arange(n)",
         "measures/test_knn_accuracy.py",
     ),
     Mutant("measures/_clusters.py", "good = sums <= sums.min() * (1 + SAME)", "good = sums >= sums.max()", CLUSTERS),

@@ -75,6 +75,8 @@ class View:
     farther : mapping of k to ndarray (2, n)
         For every point the sum over all rows of the number of the row's k embedding neighbors that are beyond its k
         data neighbors, and farther in the data than the point; and the same with data and embedding swapped.
+    origin : ndarray (n,), optional
+        Where the rows of the embedding are permuted, the point whose coordinates each point has.
     """
 
     X: Any
@@ -96,8 +98,10 @@ class View:
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"
+    origin: IntArray | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _of_data: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _of_embedding: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -133,6 +137,15 @@ class View:
             self._of_data[key] = make()
         return self._of_data[key]
 
+    def once_for_embedding(self, key: Any, make: Callable[[], Any]) -> Any:
+        """As ``once``, for a value of the population's coordinates alone, shared with views whose rows are permuted.
+
+        What it says of a point is for the place that the point has in the view that is not permuted (``origin``).
+        """
+        if key not in self._of_embedding:
+            self._of_embedding[key] = make()
+        return self._of_embedding[key]
+
     def from_here(self) -> list[FloatArray]:
         """Coordinates of the embedding and of those after it in its sweep; of one that is in none only its own."""
         swept: list[FloatArray] = self._of_data.get(SWEPT, [])
@@ -148,10 +161,12 @@ class View:
 
         It has no ranks and no embedding neighbors. Labels, latent variables and batches stay with the data.
         """
-        Y = self.Y.copy()
-        Y[self.population] = self.Y[rng.permutation(self.population)]
+        origin = np.arange(len(self.Y))
+        origin[self.population] = rng.permutation(self.population)
         none = np.empty((0, 0), np.int32)
-        return replace(self, Y=Y, nearest_embedding=none, data_rank=none, embedding_rank=none, farther={}, _kept={})
+        lists = {"nearest_embedding": none, "data_rank": none, "embedding_rank": none, "farther": {}}
+        first = origin if self.origin is None else self.origin[origin]
+        return replace(self, Y=self.Y[origin], origin=first, _kept={}, **lists)
 
     def without(self, group: int, k: int) -> View | None:
         """The view without one group of points; None if a stored list of neighbors is too short for that."""
@@ -176,8 +191,10 @@ class View:
             data_counts=None,
             embedding_counts=None,
             farther={},
+            origin=None,
             _kept={},
             _of_data={},
+            _of_embedding={},
         )
 
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
-from dreval._check import check_int
+from dreval._check import IntArray, check_int
 from dreval._random import stream
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import without_row
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import doubtful_rows, vote_bounds
-from dreval.measures._classes import SEPARATION
+from dreval.measures._classes import SEPARATION, neighbors_of
 from dreval.measures._measure import FloatArray, measure
+
+LISTED = 50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
+TOO_FEW = 1e-3  # chance that a list holds too few points of other folds
+APART = 2 * ROUNDING  # a list is used up to the first distance that is nearer than this, relatively, to the next one
 
 
 def _ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
-    changes = []
-    for test, train in _splits(view, n_folds):
+    rows, changes = np.searchsorted(view.population, view.rows), []
+    unsure = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
+    for test, train in _splits(view, n_folds, unsure):
         k = min(n_neighbors, len(train))
         doubtful = doubtful_rows(points, test, train, k, view.n_jobs, within=True)
         if len(doubtful):
@@ -30,17 +37,15 @@ def _ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, Float
     best = worst.copy()
     for doubtful, never_wrong, ever_right in changes:
         worst[doubtful], best[doubtful] = never_wrong, ever_right
-    place = np.searchsorted(view.population, view.rows)
-    return worst[place], best[place]
+    return worst[rows], best[rows]
 
 
 def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     """Votes in which a point takes part are recounted with the next neighbor; the folds do not change."""
-    points, labels = view.Y[view.population], _codes(view)[view.population]
+    labels = _codes(view)[view.population]
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
-    for test, train in _splits(view, n_folds):
-        k = min(n_neighbors, len(train))
-        found = train[nearest(points[train], min(k + 1, len(train)), points[test], view.n_jobs)[0]]
+    for test, found in _voters(view, n_neighbors + 1, n_folds, np.arange(view.n)):
+        k = min(n_neighbors, found.shape[1])
         classes = labels[found]
         correct[test] = _vote(classes[:, :k]) == labels[test]
         for t in range(k):
@@ -98,22 +103,74 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
 
 
 def _correct(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
-    """Whether each point that counts is classified rightly."""
-    points, labels = view.Y[view.population], _codes(view)[view.population]
+    """Whether each point of the population that is seen is classified rightly."""
+    labels = _codes(view)[view.population]
     correct = np.zeros(len(labels))
-    for test, train in _splits(view, n_folds):
-        found = nearest(points[train], min(n_neighbors, len(train)), points[test], view.n_jobs)[0]
-        correct[test] = _vote(labels[train][found]) == labels[test]
+    for test, found in _voters(view, n_neighbors, n_folds, np.searchsorted(view.population, view.rows)):
+        correct[test] = _vote(labels[found]) == labels[test]
     return correct
 
 
-def _splits(view: View, n_folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Test and training points of each fold; where nothing is left to learn from there is no fold, nothing is right."""
-    folds = _folds(_codes(view), n_folds, stream(view.seed, "folds"))[view.population]  # a left-out group changes none
+def _voters(view: View, k: int, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Some of the rows and their k nearest points outside their own fold, or all of these if they are fewer.
+
+    Most are read from the lists of neighbors; the others are searched, fold by fold.
+    """
+    points = view.Y[view.population]
+    known, found = _listed(view, k, n_folds, rows)
+    yield rows[known], found
+    for test, train in _splits(view, n_folds, rows[~known]):
+        yield test, train[nearest(points[train], min(k, len(train)), points[test], view.n_jobs)[0]]
+
+
+def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """For which of some rows the list of neighbors holds k points outside the own fold, no two at one distance.
+
+    And these k points, nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
+    """
+    from scipy.special import bdtr
+
+    n, population, share = view.n, view.population, 1.0 / n_folds
+    size = k
+    while size < n - 1 and bdtr(k - 1, size, 1.0 - share) > TOO_FEW:
+        size += 1
+    if size + 1 > n - 1:
+        return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
+    place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])
+    here, points, folds = np.argsort(place), view.Y[population], _folds_of(view, n_folds)[population]
+    points, folds = points[here], folds[here]  # where they were before they were permuted
+
+    def listed(some: IntArray) -> npt.NDArray[np.int32]:
+        found, squared = neighbors_of(points, some, size + 1, view.n_jobs)
+        with np.errstate(invalid="ignore"):  # between infinite distances
+            apart = squared[:, 1:] - squared[:, :-1] > APART * squared[:, 1:]
+        clear = np.logical_and.accumulate(apart, axis=1)
+        return np.where(clear, found[:, :-1], some[:, None]).astype(np.int32)  # a point is in its own fold
+
+    own = place[rows]
+    if n <= LISTED:
+        lists = view.once_for_embedding(("neighbors of all", size), lambda: listed(np.arange(n)))[own]
+    else:
+        lists = listed(own)
+    outside = folds[lists] != folds[own][:, None]
+    count = np.cumsum(outside, axis=1)
+    known = count[:, -1] >= k
+    chosen = outside[known] & (count[known] <= k)
+    return known, here[lists[known][chosen]].reshape(-1, k)
+
+
+def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Those of some rows that are in a fold, and its training points; no fold where nothing is left to learn from."""
+    folds = _folds_of(view, n_folds)[view.population]
     for fold in range(n_folds):
-        test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        test, train = rows[folds[rows] == fold], np.flatnonzero(folds != fold)
         if len(test) and len(train):
             yield test, train
+
+
+def _folds_of(view: View, n_folds: int) -> IntArray:
+    """The fold of every point; a group that is left out changes none."""
+    return _folds(_codes(view), n_folds, stream(view.seed, "folds"))
 
 
 def _codes(view: View) -> np.ndarray:

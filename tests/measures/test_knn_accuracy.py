@@ -126,6 +126,37 @@ def test_anchors_and_left_out_groups_keep_their_folds():
     assert_array_equal(module.knn_accuracy.rule(left, 5), expected[left.rows])
 
 
+@given(pair=pairs(min_n=40), classes=st.integers(1, 4), k=st.integers(1, 6), n_folds=st.integers(2, 6), seed=SEEDS)
+def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_folds, seed):
+    """Values, ties and values without each point of permuted rows, from any of them first: those of the twin."""
+    X, Y = pair
+    labels = _labels(len(Y), classes, seed)
+    view = replace(sweep(X, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed)
+    once = view.shuffled(np.random.default_rng(seed))
+    for one in (once, view, once.shuffled(np.random.default_rng(1))):
+        alone = replace(one, origin=None, _of_embedding={})
+        right = _contributions(one.Y, labels, k, n_folds, seed, _naive)
+        assert_array_equal(module.knn_accuracy.rule(one, k, n_folds), right)
+        assert_array_equal(module._without(one, k, n_folds), module._without(alone, k, n_folds))
+        assert str(module._ties(one, k, n_folds)) == str(module._ties(alone, k, n_folds))
+
+
+@given(seed=SEEDS, k=st.integers(1, 10), n_folds=st.integers(2, 6))
+def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
+    """Points of which many coincide are searched, the others are read from lists; fewer rows change nothing."""
+    rng = np.random.default_rng(seed)
+    Y, labels = rng.normal(size=(80, 2)), _labels(80, 3, seed)
+    Y[:11] = 100.0
+    view, rows = replace(sweep(Y, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed), np.arange(1, 80, 3)
+    known, found = module._listed(view, k, n_folds, np.arange(80))
+    assert known[11:].mean() > 0.8
+    assert not known[:11].any()
+    assert found.shape == (known.sum(), k)
+    expected = _contributions(Y, labels, k, n_folds, seed, _naive)
+    assert_array_equal(module.knn_accuracy.rule(view, k, n_folds), expected)
+    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), k, n_folds), expected[rows])
+
+
 def test_nothing_left_to_learn_from_is_wrong():
     """A view that holds one fold only: no point can be classified."""
     Y, labels = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
