@@ -316,6 +316,18 @@ MUTANTS = [
         "significance/test_hsic_methods.py",
     ),
     Mutant(
+        "significance/_kernels.py",
+        "class_sums(fixed, places, p, count)",
+        "class_sums(fixed[p], places, p, count)",
+        "significance/test_hsic_methods.py",
+    ),
+    Mutant(
+        "geometry/kernels.py",
+        "[low, high]) / sigma / sigma)",
+        "[low, high]) / sigma)",
+        "geometry/test_kernels.py",
+    ),
+    Mutant(
         "significance/kcca.py",
         "scale = values[::-1] / (values[::-1] + ridge)",
         "scale = values[::-1] / (values[::-1] + 2 * ridge)",

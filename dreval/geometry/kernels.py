@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,18 +53,28 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
     (2.0, ())
     """
     sigma, notes = median_rule(squared_distances, argument)
+    _warn(notes)
+    return sigma, notes
+
+
+def _warn(notes: Notes) -> None:
+    """Warn of what the median rule assumes."""
     for one in notes:
         warnings.warn(DegenerateDataWarning(one), stacklevel=caller_level())
-    return sigma, notes
 
 
 def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:
     """The same without a warning, for records that have the note."""
+    sigma, replaced = _median_scale(squared_distances)
+    return sigma, (note("bandwidth.smallest", argument=argument),) if replaced else ()
+
+
+def _median_scale(squared_distances: FloatArray) -> tuple[float, bool]:
+    """The square root of the median, and whether that is 0 and the smallest positive value replaces it."""
     squared = float(np.median(squared_distances))
     if squared > 0:
-        return float(np.sqrt(squared)), ()
-    squared = float(squared_distances[squared_distances > 0].min())
-    return float(np.sqrt(squared)), (note("bandwidth.smallest", argument=argument),)
+        return float(np.sqrt(squared)), False
+    return float(np.sqrt(squared_distances[squared_distances > 0].min())), True
 
 
 # Kernels with a length-scale, as functions of the squared distance in units of the squared bandwidth.
@@ -153,13 +164,7 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     array([1., 0., 1., 1.])
     """
     kernel = check_one_of(kernel, KERNELS, "kernel", aliases=True)
-    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "median"):
-        sigma = None
-    else:
-        if isinstance(bandwidth, str) or check_float(bandwidth, "bandwidth") <= 0:
-            cure = "Leave it out for the median rule."
-            raise InputError("bandwidth", "must be a positive number, 'median' or None", repr(bandwidth), cure)
-        sigma = float(bandwidth)
+    sigma = _checked(bandwidth)
     if kernel in _SCALED and not is_classes(value):
         return _scaled(value, argument, kernel, sigma)
     if sigma is not None and kernel not in _SCALED:
@@ -181,6 +186,48 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
         raise InputError(argument, "must have a usual scale", f"inner products up to {largest:.3g}", "Rescale it.")
     _check_varies(_off_diagonal(matrix), argument)
     return Gram(matrix, kernel, None)
+
+
+def _checked(bandwidth: float | str | None) -> float | None:
+    """A bandwidth that is given, or None where the median rule is to choose it."""
+    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "median"):
+        return None
+    if isinstance(bandwidth, str) or check_float(bandwidth, "bandwidth") <= 0:
+        cure = "Leave it out for the median rule."
+        raise InputError("bandwidth", "must be a positive number, 'median' or None", repr(bandwidth), cure)
+    return float(bandwidth)
+
+
+def length_scale(points: FloatArray, argument: str, kernel: str, bandwidth: float | str | None) -> tuple[float, Notes]:
+    """The bandwidth with which ``gram_matrix`` makes a radial kernel of some points, and notes; with the same checks.
+
+    No matrix is made. What the distances of the last few points give is kept: the tests of an evaluation ask for it in
+    turn.
+    """
+    given = _checked(bandwidth)
+    scaled, exponent = unit_scaled(points, argument)
+    median, replaced, low, high = _distances(np.ascontiguousarray(scaled).tobytes(), scaled.shape[1])
+    sigma, notes = median, (note("bandwidth.smallest", argument=argument),) if replaced else ()
+    if given is not None:
+        sigma, notes = _in_unit(given, exponent), ()
+    _warn(notes)
+    with np.errstate(over="ignore", under="ignore"):
+        _check_varies(_RADIAL[kernel](np.array([low, high]) / sigma / sigma), argument, given)
+    return float(np.ldexp(sigma, exponent)), notes
+
+
+@lru_cache(maxsize=4)
+def _distances(content: bytes, columns: int) -> tuple[float, bool, float, float]:
+    """The length-scale of the median rule, whether it is replaced, and the ends of the squared distances of points."""
+    from scipy.spatial.distance import pdist
+
+    squared = pdist(np.frombuffer(content).reshape(-1, columns), "sqeuclidean")
+    return *_median_scale(squared), float(squared.min()), float(squared.max())
+
+
+def _in_unit(bandwidth: float, exponent: int) -> float:
+    """A bandwidth over a power of two, above 0."""
+    return max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny)
 
 
 def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
@@ -281,7 +328,7 @@ def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> 
     if bandwidth is None:
         sigma, notes = median_bandwidth(squared, argument)
     else:
-        sigma, notes = max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny), ()
+        sigma, notes = _in_unit(bandwidth, exponent), ()
     if kernel in _RADIAL:
         with np.errstate(over="ignore", under="ignore"):
             squared /= sigma

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import FloatArray, check_points
+from dreval._check import FloatArray, IntArray, check_points
 from dreval._random import stream
-from dreval.geometry.kernels import delta_codes, gram_matrix, is_classes, radial_columns
+from dreval.geometry.kernels import delta_codes, gram_matrix, is_classes, length_scale, radial_columns
 from dreval.records.notes import Notes, note
 
 TRACE_TOLERANCE = 1e-4  # share of the trace that factors may leave
@@ -32,6 +32,8 @@ class LowRank:
         Trace of K.
     kernel, bandwidth, notes
         As in ``Gram``.
+    codes : ndarray (n,), optional
+        The classes of the delta kernel: rows of one class are equal.
     """
 
     factor: FloatArray
@@ -40,6 +42,7 @@ class LowRank:
     kernel: str
     bandwidth: float | None
     notes: Notes = ()
+    codes: IntArray | None = None
 
 
 def pivoted_cholesky(
@@ -128,7 +131,7 @@ def low_rank_kernel(
     if kernel == "delta" or is_classes(value):
         codes, used = delta_codes(value, argument), "delta"
         factor, left = pivoted_cholesky(np.ones(n), lambda i: (codes == codes[i]).astype(np.float64), 0.0, most)
-        return LowRank(factor - factor.mean(axis=0), left, float(n), used, None)
+        return LowRank(factor - factor.mean(axis=0), left, float(n), used, None, codes=codes)
     radial = radial_columns(kernel)
     if radial is None and kernel != "linear":
         gram = gram_matrix(value, argument, kernel, bandwidth)
@@ -137,17 +140,17 @@ def low_rank_kernel(
         factor -= factor.mean(axis=0)
         return LowRank(factor, left, float(diagonal.sum()), gram.kernel, gram.bandwidth, gram.notes)
     points = check_points(value, argument, columns=getattr(value, "columns", None))
-    known = gram_matrix(points[some_rows(n)], argument, kernel, bandwidth)  # checks, and the median rule
     if radial is None:
+        gram_matrix(points[some_rows(n)], argument, kernel, bandwidth)  # its checks
         centered = points - points.mean(axis=0)
         return LowRank(centered, 0.0, float(np.vdot(centered, centered)), kernel, None)
-    notes = known.notes
+    sigma, notes = length_scale(points[some_rows(n)], argument, kernel, bandwidth)
     if n > MEDIAN_ROWS and bandwidth in (None, "median"):
         notes = (*notes, note("bandwidth.drawn", argument=argument, rows=MEDIAN_ROWS))
-    scaled = (points - points.mean(axis=0)) / known.bandwidth
+    scaled = (points - points.mean(axis=0)) / sigma
     factor, left = pivoted_cholesky(np.ones(n), lambda i: radial(scaled, scaled[i]), tolerance, most)
     factor -= factor.mean(axis=0)
-    return LowRank(factor, left, float(n), kernel, known.bandwidth, notes)
+    return LowRank(factor, left, float(n), kernel, sigma, notes)
 
 
 def some_rows(n: int) -> npt.NDArray[np.int64]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from dreval._check import FloatArray
+from dreval._check import FloatArray, IntArray
 from dreval.errors import InputError
 from dreval.geometry.lowrank import MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
 
@@ -102,6 +103,20 @@ class Pair:
     def hsic(self, permutations: Any) -> FloatArray:
         """The V-statistic under permutations."""
         return self.inner(permutations) / self.n**2
+
+
+def permuted_product(
+    fixed: FloatArray, moved: FloatArray, codes: IntArray | None
+) -> Callable[[npt.NDArray[Any]], FloatArray]:
+    """F' G[p] for a permutation p; where the rows of G are those of classes, from the sums of F over each class."""
+    from dreval.geometry._loops.permutations import class_sums
+
+    left = np.ascontiguousarray(fixed.T)
+    if codes is None:
+        return lambda p: np.asarray(left @ moved[p])
+    classes, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    rows, count, places = moved[first], len(classes), codes.astype(np.int32)
+    return lambda p: np.asarray(class_sums(fixed, places, p, count).T @ rows)
 
 
 def exact_pair(a: FloatArray, b: FloatArray) -> Pair:

@@ -14,7 +14,16 @@ from dreval.geometry.lowrank import TRACE_TOLERANCE, LowRank
 from dreval.inference.permutation import PermutationNull
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
-from dreval.significance._kernels import EXACT_ROWS, Pair, Side, Statistic, chosen_factors, exact_pair, unbiased_inner
+from dreval.significance._kernels import (
+    EXACT_ROWS,
+    Pair,
+    Side,
+    Statistic,
+    chosen_factors,
+    exact_pair,
+    permuted_product,
+    unbiased_inner,
+)
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import Variables, gather, per_variable
 
@@ -239,14 +248,14 @@ def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
         square = factor.T @ factor
         sides.append(Side(np.einsum("ij,ij->i", factor, factor), float(np.vdot(square, square))))
         norms.append(float(np.linalg.norm(square, 2)))
-    left, right = np.ascontiguousarray(factors[0].T), factors[1]
+    product = permuted_product(x.factor, y.factor, y.codes)
     bound = x.left * (norms[1] + y.left) + y.left * norms[0]
 
     def inner(permutations: Any) -> FloatArray:
-        products = (left @ right[p] for p in permutations)
-        return np.array([float(np.vdot(product, product)) for product in products])
+        products = (product(p) for p in permutations)
+        return np.array([float(np.vdot(one, one)) for one in products])
 
-    return Pair(inner, (sides[0], sides[1])), bound / len(left.T) ** 2
+    return Pair(inner, (sides[0], sides[1])), bound / len(x.factor) ** 2
 
 
 def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import FloatArray, check_float, check_one_of
+from dreval._check import FloatArray, IntArray, check_float, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import Gram, center, gram_matrix
 from dreval.geometry.lowrank import MEDIAN_ROWS, LowRank
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
-from dreval.significance._kernels import MOST_EXACT_ROWS, chosen_factors
+from dreval.significance._kernels import MOST_EXACT_ROWS, chosen_factors, permuted_product
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import Variables, gather, per_variable
 
@@ -210,12 +210,13 @@ def _spectra(
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """F = U diag(w / (w + k)) of one variable, largest w first."""
+    """F = U diag(w / (w + k)) of one variable, largest w first; of classes with their codes, if from a factor."""
 
     factor: FloatArray
     kernel: str
     bandwidth: float | None
     notes: Notes
+    codes: IntArray | None = None
 
     def leading(self, most: int) -> Spectrum:
         """The same variable with at most so many directions."""
@@ -231,7 +232,7 @@ def spectrum_of_matrix(gram: Gram, ridge: float) -> Spectrum:
 def spectrum_of_factor(low: LowRank, ridge: float) -> Spectrum:
     """From a centered factor, by its singular vectors."""
     vectors, singular, _ = np.linalg.svd(low.factor, full_matrices=False)
-    return _kept(singular[::-1] ** 2, vectors[:, ::-1], ridge, low)
+    return replace(_kept(singular[::-1] ** 2, vectors[:, ::-1], ridge, low), codes=low.codes)
 
 
 def _kept(values: FloatArray, vectors: FloatArray, ridge: float, made: Gram | LowRank) -> Spectrum:
@@ -247,30 +248,39 @@ def canonical_statistic(spectra: Sequence[Spectrum]) -> Callable[[Any], FloatArr
     """(lambda_max - 1) / (M - 1) under permutations of all variables but the first: (m, n), or (m, M - 1, n)."""
     first, *others = (spectrum.factor for spectrum in spectra)
     n = len(first)
+    product = permuted_product(first, others[0], spectra[1].codes)
 
-    def statistic(permutations: Any) -> FloatArray:
+    def of_two(permutations: Any) -> FloatArray:
+        return np.array([_largest_singular(product(p)) for p in np.asarray(permutations).reshape(-1, n)])
+
+    def of_many(permutations: Any) -> FloatArray:
         sets = np.asarray(permutations).reshape(-1, len(others), n)
         return np.array([_largest([first, *(f[p] for f, p in zip(others, orders, strict=True))]) for orders in sets])
 
-    return statistic
+    return of_two if len(others) == 1 else of_many
+
+
+def _largest_singular(product: FloatArray) -> float:
+    """Largest singular value of F_1' F_2, which is lambda_max - 1 of two variables."""
+    square = product @ product.T if product.shape[0] <= product.shape[1] else product.T @ product
+    return float(np.sqrt(_largest_eigenvalue(square)))
 
 
 def _largest(factors: Sequence[FloatArray]) -> float:
     """Largest eigenvalue of the matrix with blocks F_i' F_j off the diagonal and 0 on it, over M - 1."""
+    joined = np.concatenate(factors, axis=1)
+    square = joined.T @ joined
+    start = 0
+    for factor in factors:
+        stop = start + factor.shape[1]
+        square[start:stop, start:stop] = 0.0
+        start = stop
+    return _largest_eigenvalue(square) / (len(factors) - 1)
+
+
+def _largest_eigenvalue(square: FloatArray) -> float:
+    """Largest eigenvalue of a symmetric matrix; 0 if it is negative."""
     from scipy.linalg import eigh
 
-    if len(factors) == 2:
-        product = factors[0].T @ factors[1]
-        square = product @ product.T if product.shape[0] <= product.shape[1] else product.T @ product
-    else:
-        joined = np.concatenate(factors, axis=1)
-        square = joined.T @ joined
-        start = 0
-        for factor in factors:
-            stop = start + factor.shape[1]
-            square[start:stop, start:stop] = 0.0
-            start = stop
     last = len(square) - 1
-    top = float(eigh(square, eigvals_only=True, subset_by_index=[last, last], check_finite=False)[0])
-    top = max(top, 0.0)
-    return float(np.sqrt(top)) if len(factors) == 2 else top / (len(factors) - 1)
+    return max(float(eigh(square, eigvals_only=True, subset_by_index=[last, last], check_finite=False)[0]), 0.0)

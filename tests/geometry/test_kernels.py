@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from strategies import clouds
 
 from dreval.errors import DegenerateDataWarning, InputError, UnknownName
-from dreval.geometry.kernels import KERNELS, center, gram_matrix, is_classes, median_bandwidth
+from dreval.geometry.kernels import KERNELS, center, gram_matrix, is_classes, length_scale, median_bandwidth
 
 RADIAL = ("gaussian", "laplace", "rational_quadratic")
 CLASSES = np.array(["a", "b", "a", "c", "b"])
@@ -75,6 +75,21 @@ def test_zero_median_takes_the_smallest_positive_distance_and_warns():
         gram = gram_matrix([0.0] * 8 + [3.0, 5.0], "y")
     assert gram.bandwidth == pytest.approx(2.0)
     assert len(gram.notes) == 1
+
+
+@pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
+@given(X=clouds(4, 20, 1, 3), kernel=st.sampled_from(RADIAL), bandwidth=st.sampled_from([None, "median", 0.5, 1e-9]))
+def test_a_length_scale_is_that_of_the_matrix(X, kernel, bandwidth):
+    """The same number and notes, and refused where the matrix is."""
+
+    def answered(function):
+        try:
+            found = function(X, "x", kernel, bandwidth)
+        except InputError as refused:
+            return str(refused)
+        return found if isinstance(found, tuple) else (found.bandwidth, found.notes)
+
+    assert answered(length_scale) == answered(gram_matrix)
 
 
 @pytest.mark.parametrize("kernel", [*RADIAL, "exponential", "binomial"])

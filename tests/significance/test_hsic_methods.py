@@ -16,7 +16,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.geometry.lowrank import TRACE_TOLERANCE
 from dreval.inference.permutation import draw_permutations
-from dreval.significance._kernels import exact_pair, factors_suffice
+from dreval.significance._kernels import exact_pair, factors_suffice, permuted_product
 from dreval.significance.hsic import joint_hsic, permutation_moments
 
 KERNELS = ("gaussian", "laplace", "rational_quadratic", "linear", "exponential", "binomial")
@@ -207,3 +207,14 @@ def test_whether_factors_suffice_is_judged_on_some_rows(columns, enough):
     x, classes = rng.normal(size=(3000, columns)), rng.integers(0, 5, size=3000)
     kinds = ("gaussian", "delta")
     assert factors_suffice((x, classes), ("x", "y"), kinds, (None, None), TRACE_TOLERANCE) == enough
+
+
+@given(n=st.integers(2, 40), classes=st.integers(1, 6), r=st.integers(1, 5), seed=st.integers(0, 2**32 - 1))
+def test_products_with_rows_of_classes_are_those_of_any_rows(n, classes, r, seed):
+    """Sums over the classes of the permuted rows, of any codes, give the product of all rows."""
+    rng = np.random.default_rng(seed)
+    codes = 3 * rng.integers(0, classes, n) - 1
+    fixed, moved = rng.normal(size=(n, r)), rng.normal(size=(3 * classes, 4))[codes]
+    for p in draw_permutations(n, 3, seed):
+        np.testing.assert_allclose(permuted_product(fixed, moved, codes)(p), fixed.T @ moved[p], atol=1e-12)
+        np.testing.assert_allclose(permuted_product(fixed, moved, None)(p), fixed.T @ moved[p], atol=1e-12)

@@ -55,6 +55,17 @@ def draw_permutations(key, start, stop, n):
 
 
 @loop()
+def class_sums(values, codes, permutation, count):
+    """Sums (count, r) of the rows of ``values`` by the class of the row that a permutation puts beside them."""
+    sums = np.zeros((count, values.shape[1]))
+    for i in range(values.shape[0]):
+        into = sums[codes[permutation[i]]]
+        for a in range(values.shape[1]):
+            into[a] += values[i, a]
+    return sums
+
+
+@loop()
 def draw_within(key, start, stop, members, ends):
     """Permutations that move rows within their block only; row b depends on ``key`` and b only.
 
