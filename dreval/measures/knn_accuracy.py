@@ -18,7 +18,7 @@ from dreval.measures._classes import SEPARATION, neighbors_of
 from dreval.measures._measure import FloatArray, measure
 
 LISTED = 50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
-TOO_FEW = 1e-3  # chance that a list holds too few points of other folds
+TOO_FEW = 1e-6  # chance that a list holds too few points of other folds
 APART = 2 * ROUNDING  # a list is used up to the first distance that is nearer than this, relatively, to the next one
 
 
@@ -137,8 +137,9 @@ def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArr
     if size + 1 > n - 1:
         return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
     place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])
-    here, points, folds = np.argsort(place), view.Y[population], _folds_of(view, n_folds)[population]
-    points, folds = points[here], folds[here]  # where they were before they were permuted
+    here = np.empty(n, np.int64)
+    here[place] = np.arange(n)
+    points, folds = view.Y[population[here]], _folds_of(view, n_folds)[population[here]]  # as before the permutation
 
     def listed(some: IntArray) -> npt.NDArray[np.int32]:
         found, squared = neighbors_of(points, some, size + 1, view.n_jobs)
@@ -170,7 +171,8 @@ def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray
 
 def _folds_of(view: View, n_folds: int) -> IntArray:
     """The fold of every point; a group that is left out changes none."""
-    return _folds(_codes(view), n_folds, stream(view.seed, "folds"))
+    made: IntArray = view.once(("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds")))
+    return made
 
 
 def _codes(view: View) -> np.ndarray:
