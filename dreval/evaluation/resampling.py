@@ -112,7 +112,7 @@ class Again:
         drawn = {name: {row["measure"] for row in found[name].curves} for name in names}
         values: dict[str, list[list[Values]]] = {name: [] for name in names}
         bands: dict[tuple[str, str], list[FloatArray]] = {}
-        kept: dict[str, View] = {}  # pairs of points do not depend on the partition, and are sorted once
+        kept: dict[str, View] = {}  # pairs of points do not depend on the partition, and are ranked once
         for b in range(partitions):
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
             groups = random_groups(n, count, stream(self.seed, "groups", b))
@@ -282,8 +282,8 @@ def _left_out(view: View, tasks: Sequence[MeasureTask]) -> list[View]:
         raise RuntimeError("this view was made without groups")
     k = min(max((task.k for task in tasks), default=0), view.n - groups.largest() - 1)
     left = [leave_out(view, group, k) for group in range(groups.count)]
-    for group, one in enumerate(left):
-        set_parent(one, view, group)
+    for one in left:
+        set_parent(one, view)
     if any("full_ranks" in task.card.needs for task in tasks):
         share_coranking(view, left)
     return left

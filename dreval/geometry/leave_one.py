@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
+from dreval._parallel import sum_over_rows
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import Groups, View, sweep
+from dreval.geometry.blocks import View, sweep
 from dreval.geometry.distances import take
-from dreval.geometry.pair_statistics import correlation, rank_products, rank_products_without
+from dreval.geometry.mid_ranks import shares_of
+from dreval.geometry.pair_statistics import spearman
 from dreval.geometry.pairs import Pairs, pairs_of
 from dreval.records.notes import Notes
 
@@ -98,8 +100,10 @@ def point_sums(view: View, loop: Callable[..., None], width: int, *arguments: fl
 def pair_counts_without(view: View) -> npt.NDArray[np.int64]:
     """Number of pairs without those of each point, (n,)."""
     table, places = pairs_of(view), _places(view)
-    own = sum(np.bincount(places[side], minlength=view.n) for side in (table.first, table.second))
-    return np.asarray(len(table.x) - own)
+    if table.ends is None:
+        return np.full(view.n, (view.n - 1) * (view.n - 2) // 2)
+    own = sum(np.bincount(places[side], minlength=view.n) for side in table.ends)
+    return np.asarray(len(table) - own)
 
 
 def cancels(total: float, left: FloatArray) -> npt.NDArray[np.bool_]:
@@ -128,28 +132,49 @@ def spearman_without(view: View) -> FloatArray:
     weight of the point, where a pair has the product of two weights: theta - D N / (N - m) with m of the N pairs, which
     is exact for a mean over pairs. O(N) after the sort.
     """
-    from dreval.geometry._loops import pair_groups as loops
-
     check_left_one(view.n, 1)
-    table, places = pairs_of(view), _places(view)
-    products = rank_products(table.x, table.y_id, table.n_ids)
-    value, _ = correlation(table, *products)
-    flat = products[0] == 0 or products[1] == 0
     if view.n <= EXACT_RANKS:
-        xx, yy, xy = rank_products_without(table, Groups(places, view.n), view.n_jobs).T
-        vary = (xx > 0) & (yy > 0)
-        size = np.sqrt(xx) * np.sqrt(yy)
-        found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=vary), -1.0, 1.0)
-
-        def ranked(pairs: Pairs) -> tuple[float, str]:
-            return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
-
-        return recomputed_without(view, ranked, ~vary, found)
-    if flat or any(table.constant()):
+        return recomputed_without(view, spearman, np.ones(view.n, np.bool_), np.empty(view.n))
+    table = pairs_of(view)
+    value, _ = spearman(table)
+    if table.data.flat or table.embedding.flat:
         return np.full(view.n, value)
-    slopes, some = np.zeros(view.n), pair_counts_without(view)
-    loops.rank_influences(table.x, table.y_id, table.n_ids, table.first, table.second, places, slopes)
-    return np.asarray(value - slopes * (len(table.x) / np.maximum(some, 1)))
+    return np.asarray(value - rank_influences(view) * (len(table) / np.maximum(pair_counts_without(view), 1)))
+
+
+def rank_influences(view: View) -> FloatArray:
+    """Derivatives of the correlation of mid ranks by the weights of the points, (n,).
+
+    A pair weighs the product of the weights of its points, and a rank is a sum of weights. The sum of the ranks in one
+    space over the pairs that are farther in the other is taken at the middle of its share of 2^-16 of all places.
+    """
+    from dreval.geometry._loops import orders
+    from dreval.geometry._loops import pair_groups as loops
+    from dreval.geometry._loops.pairs import rank_products
+
+    table, n = pairs_of(view), view.n
+    f, g = table.data.ranks, table.embedding.ranks
+    total, shift = len(f), shares_of(len(f))
+
+    def add(part: slice, sums: FloatArray) -> None:
+        loops.sums_by_share(f[part], g[part], total, shift, sums)
+
+    beyond = sum_over_rows(add, total, np.zeros((2, (total - 1 >> shift) + 1)), view.n_jobs)
+    beyond = np.cumsum(beyond[:, ::-1], axis=1)[:, ::-1] - 0.5 * beyond  # all later ones and half the own
+    none = np.empty(0, np.int32)
+    ties = tuple(none if side.distinct else orders.tie_counts(side.ranks) for side in (table.data, table.embedding))
+    sizes = np.array([loops.squares_of_ranks(total, one) for one in ties])
+    scale = rank_products(f, g)[2] / np.sqrt(sizes[0]) / np.sqrt(sizes[1])
+    if table.ends is None:
+        starts, second = np.append(0, np.cumsum(np.arange(n - 1, -1, -1))), none
+    else:
+        first, second = (_places(view)[side].astype(np.int32) for side in table.ends)
+        starts = np.searchsorted(first, np.arange(n + 1))
+
+    def one(rows: slice, out: FloatArray) -> None:
+        loops.rank_influences(f, g, starts, second, rows.start, rows.stop, beyond, shift, ties, sizes, scale, out)
+
+    return np.asarray(sum_over_rows(one, n, np.zeros(n), view.n_jobs))
 
 
 def _places(view: View) -> npt.NDArray[np.int64]:

@@ -9,19 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray
-from dreval._parallel import n_threads, run_blocks, sum_over_rows
+from dreval._parallel import sum_over_rows
 from dreval._random import stream
-from dreval.geometry.blocks import Groups, View, per_view
+from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space
-from dreval.geometry.pairs import Pairs, Short, measured_pairs, numbered, pairs_of
+from dreval.geometry.mid_ranks import mid_ranks, shares_of
+from dreval.geometry.pairs import CELLS, Pairs, measured_pairs, pairs_of
 from dreval.records.notes import Notes, note
 from dreval.records.shepard import Shepard
 
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, Notes]:
     """The ratio xy / sqrt(xx yy) in [-1, 1]; 0 if all distances of one side are equal, 1 if those of both are."""
-    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
-    return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
+    flat = table.data.flat or xx == 0, table.embedding.flat or yy == 0
+    return _within((xx, yy, xy), *flat, all(flat) and _alike(table), "distances")
 
 
 def correlation_chance(view: View) -> float:
@@ -31,59 +32,27 @@ def correlation_chance(view: View) -> float:
     if all distances are equal in both spaces, because every permutation then has the value 1.
     """
     table = pairs_of(view)
-    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
-    return 1.0 if all(flat) and alike else 0.0
+    return 1.0 if table.data.flat and table.embedding.flat and _alike(table) else 0.0
+
+
+def _alike(table: Pairs) -> bool:
+    """Whether the distances of two spaces, equal in each, are positive in both or 0 in both."""
+    return bool((table.x[0] > 0) == (table.y[0] > 0))
+
+
+def spearman(table: Pairs) -> tuple[float, Notes]:
+    """Correlation of mid ranks."""
+    from dreval.geometry._loops.pairs import rank_products
+
+    return correlation(table, *rank_products(table.data.ranks, table.embedding.ranks))
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
     """Spearman correlation of two vectors with mid ranks, and the same convention for constant ones; O(N log N)."""
-    from dreval.geometry._loops import pairs as loops
+    from dreval.geometry._loops.pairs import rank_products
 
-    order = np.argsort(x, kind="stable")
-    y_id, n_ids = numbered(y[order])
-    sorted_x = x[order]
-    loops.join(sorted_x)
-    sums = rank_products(sorted_x, y_id, n_ids)
-    return _within(sums, bool(sorted_x[0] == sorted_x[-1]), n_ids == 1, (x[0] > 0) == (y[0] > 0), "radii")
-
-
-def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float, float]:
-    """Centered sums of squares and products of mid ranks; x ascends, and ``y_id`` are dense ranks of y."""
-    from dreval.geometry._loops import pairs as loops
-
-    sums: tuple[float, float, float] = loops.rank_products(x, y_id, n_ids)
-    return sums
-
-
-def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = None) -> FloatArray:
-    """``rank_products`` of the remaining pairs when each of some groups of points is left out, (n_groups, 3).
-
-    The sorted order is that of all pairs; the ranks are recounted along it. O(N) time a group; 10 bytes a pair for each
-    of at most two threads.
-    """
-    from dreval.geometry._loops import pair_groups as loops
-    from dreval.geometry._loops import pairs as orders
-
-    kind = np.uint8 if groups.count < 2**8 else np.int32
-    codes = groups.codes.astype(kind)
-    a, b = codes[table.first], codes[table.second]
-    out = np.empty((groups.count + loops.TOGETHER, 3))
-    distinct = table.n_ids == len(table.y_id) and not orders.has_runs(table.x)
-    if distinct:
-        sorted_a, sorted_b = np.empty_like(a), np.empty_like(b)
-        loops.by_number(table.y_id, a, b, sorted_a, sorted_b)
-    counts = np.zeros(0, np.int32) if distinct else np.bincount(table.y_id, minlength=table.n_ids).astype(np.int32)
-
-    def some(start: int) -> None:
-        if distinct:
-            into = out[start : start + loops.TOGETHER]
-            loops.distinct_rank_products_without(table.y_id, a, b, sorted_a, sorted_b, start, into)
-            return
-        for group in range(start, min(start + loops.TOGETHER, groups.count)):
-            out[group] = loops.rank_products_without(table.x, table.y_id, counts, a, b, group)
-
-    run_blocks(some, range(0, groups.count, loops.TOGETHER), min(n_threads(n_jobs), 2))
-    return out[: groups.count]
+    sums = rank_products(mid_ranks(x).ranks, mid_ranks(y).ranks)
+    return _within(sums, sums[0] == 0, sums[1] == 0, (x[0] > 0) == (y[0] > 0), "radii")
 
 
 def _within(
@@ -98,45 +67,45 @@ def _within(
     return min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy), -1.0), 1.0), ()
 
 
-CELLS = 60  # cells a side
-STEPS = 200  # steps of the ascending function
-
-
 def shepard(view: View) -> Shepard | None:
     """The Shepard table of a view whose pairs were measured; None if no measure has read pairs, or one is infinite.
 
-    No distance is computed: O(N) time for N sorted pairs, O(1) memory in addition to the table.
+    O(N) time for N pairs whose ranks are known.
     """
+    from dreval.geometry._loops import pairs as loops
+
     pairs = measured_pairs(view)
-    if pairs is None or not len(pairs.x):
+    if pairs is None or not len(pairs):
         return None
-    unit_y = math.ldexp(pairs.unit, pairs.shift)
+    known, unit_y = pairs.data.levels, math.ldexp(pairs.unit, pairs.shift)
     with np.errstate(over="ignore"):
-        ends = np.array([pairs.x[-1], pairs.y.max()]) * [pairs.unit, unit_y]
+        ends = np.array([known.largest, pairs.embedding.levels.largest]) * [pairs.unit, unit_y]
     if not np.isfinite(ends).all():
         return None
     x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
-    counts = np.zeros((CELLS, CELLS), np.int64)  # a cell holds its lower edges, the last ones also their upper edges
-    bounds = np.searchsorted(pairs.x, (x_edges / pairs.unit)[1:-1], side="left")
     width = (y_edges / unit_y)[-1] / CELLS
-    for row, part in enumerate(np.split(pairs.y, bounds)):
-        places = np.minimum((part / width).astype(np.int64), CELLS - 1)
-        counts[row] = np.bincount(places, minlength=CELLS)
+    levels, ranks, total = np.union1d(known.cells, known.steps), pairs.data.ranks, len(pairs)
+    shift = shares_of(total)
+    found, y = loops.level_table(ranks, levels, shift), pairs.embedding.passing()
+
+    def some(part: slice, out: FloatArray) -> None:
+        loops.count_levels(ranks[part], y[part], total, levels, found, shift, width, out)
+
+    table = sum_over_rows(some, total, np.zeros((len(levels) + 1, CELLS + 1)), view.n_jobs)
+    cell, step = (np.searchsorted(edges, levels, side="right") for edges in (known.cells, known.steps))
+    counts, sums = np.zeros((CELLS, CELLS)), np.zeros((len(known.steps), 2))
+    np.add.at(counts, np.append(0, cell), table[:, :-1])
+    np.add.at(sums, np.append(1, step) - 1, np.column_stack([table[:, :-1].sum(axis=1), table[:, -1]]))
     from scipy.optimize import isotonic_regression
 
-    picked = np.linspace(0, len(pairs.x), min(STEPS, len(pairs.x)) + 1).astype(np.int64)[:-1]
-    starts = np.unique(np.searchsorted(pairs.x, pairs.x[picked], side="left"))  # equal distances share a step
-    sizes = np.diff(np.append(starts, len(pairs.x)))
-    means = np.add.reduceat(pairs.y, starts) / sizes
-    fit = isotonic_regression(means, weights=sizes.astype(np.float64)).x
-    edges, steps = np.append(pairs.x[starts], pairs.x[-1]), np.asarray(fit, np.float64)
+    fit = isotonic_regression(sums[:, 1] / sums[:, 0], weights=sums[:, 0]).x
     return Shepard(
         x_edges=x_edges,
         y_edges=y_edges,
-        counts=counts,
-        step_edges=edges * pairs.unit,
-        steps=steps * unit_y,
-        pairs=len(pairs.x),
+        counts=counts.astype(np.int64),
+        step_edges=known.step_edges * pairs.unit,
+        steps=np.asarray(fit, np.float64) * unit_y,
+        pairs=total,
         total=pairs.total,
         anchored=pairs.ordered,
     )

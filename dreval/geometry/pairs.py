@@ -7,10 +7,11 @@ standard error. From anchors all pairs (anchor, other point) are used, at most 2
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,36 +20,130 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import Groups, View, per_view, random_groups
+from dreval.geometry.blocks import View, per_view, random_groups
 from dreval.geometry.distances import Space
+from dreval.geometry.mid_ranks import Short, mid_ranks
 from dreval.records.notes import Notes, note
 
-Short = npt.NDArray[np.int32]
 Places = npt.NDArray[Any]  # positions of points, in as few bytes as their number allows
 Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
 SAMPLED_PAIRS = 2_000_000
 FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both have one unit
+CELLS = 60  # cells of the Shepard table a side
+STEPS = 200  # steps of its ascending function
 SPLITS = 20  # groups from which the standard error of a sample is computed
+
+
+class Levels(NamedTuple):
+    """Where sorted distances reach the edges of the Shepard table: of equal cells, and of steps of equally many pairs.
+
+    A distance lies in the cell, or step, whose number is that of the ranks in ``cells``, or ``steps``, up to its own.
+    """
+
+    cells: Short
+    steps: Short
+    step_edges: FloatArray
+    largest: float
+
+
+class Distances:
+    """The distances of the pairs in one space: values and ranks, each computed when first needed.
+
+    ``measure`` gives the values (N,) in the order of the pairs. They are kept only if a measure reads them, but not if
+    it reads their ranks alone.
+    """
+
+    def __init__(self, measure: Callable[[], FloatArray], n_jobs: int | None = None) -> None:
+        self._measure, self._n_jobs = measure, n_jobs
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The distances."""
+        return self._measure()
+
+    def passing(self) -> FloatArray:
+        """The distances, which are not kept for this."""
+        return self.values if "values" in vars(self) else self._measure()
+
+    @cached_property
+    def _ranked(self) -> tuple[Short, bool, Levels]:
+        values = self.passing()
+        ranks, distinct, order = mid_ranks(values, self._n_jobs)
+        return ranks, distinct, _levels(values, ranks, order)
+
+    @property
+    def ranks(self) -> Short:
+        """Mid ranks (N,), doubled and centered, with ties up to rounding."""
+        return self._ranked[0]
+
+    @property
+    def distinct(self) -> bool:
+        """Whether no two ranks are equal."""
+        return self._ranked[1]
+
+    @property
+    def levels(self) -> Levels:
+        """Edges of the Shepard table, among ranks."""
+        return self._ranked[2]
+
+    @property
+    def flat(self) -> bool:
+        """Whether all distances are equal up to rounding."""
+        if "_ranked" in vars(self):
+            return not self.ranks.any()
+        largest = self.values.max()
+        return bool(largest - self.values.min() <= ROUNDING * largest)
+
+    def only(self, keep: Keep) -> Distances:
+        """The distances of some pairs; their ranks are counted among those of all."""
+        from dreval.geometry._loops import orders
+        from dreval.geometry._loops.pairs import compress
+
+        count = int(np.count_nonzero(keep))
+        return _Some(lambda: compress(keep, count, self.values), lambda: orders.kept_ranks(self.ranks, keep, count))
+
+
+class _Some(Distances):
+    """The distances of some pairs of a table."""
+
+    def __init__(self, measure: Callable[[], FloatArray], rank: Callable[[], tuple[Short, bool]]) -> None:
+        super().__init__(measure)
+        self._rank = rank
+
+    @cached_property
+    def _ranked(self) -> tuple[Short, bool, Levels]:
+        ranks, distinct = self._rank()
+        return ranks, distinct, Levels(ranks[:0], ranks[:0], np.empty(0), math.nan)
+
+
+def _levels(values: FloatArray, ranks: Short, order: npt.NDArray[np.uint32]) -> Levels:
+    """The edges of the Shepard table from values, their ranks, and their places in ascending order."""
+    total, largest = len(values), float(values[order[-1]])
+    edges = np.linspace(0.0, largest if largest > 0 else 1.0, CELLS + 1)[1:-1]
+    beyond = np.array([bisect_left(order, edge, key=values.__getitem__) for edge in edges])
+    own, before = ranks[order[np.minimum(beyond, total - 1)]], ranks[order[np.maximum(beyond, 1) - 1]]
+    cells = own + ((own == before) & (beyond > 0)).astype(np.int32)  # ties lie in the cell of the smallest
+    picked = order[np.linspace(0, total, min(STEPS, total) + 1).astype(np.int64)[:-1]]
+    steps, at = np.unique(ranks[picked], return_index=True)  # ties share a step
+    return Levels(cells, steps, np.append(values[picked[at]], largest), largest)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of points in ascending order of their distance in the data, then of that in the embedding.
-
-    Distances that are equal up to rounding count as equal, so that ties do not depend on the unit or the origin.
+    """Pairs of points, the first point ascending; all pairs in the condensed order (0, 1), (0, 2), ..., (1, 2), ...
 
     Attributes
     ----------
-    x, y : ndarray (N,)
-        Distances in the data and in the embedding, both divided by ``unit`` (a power of two, so nothing is rounded).
-        Ties in the data have the smallest value of their run.
+    data, embedding : Distances
+        Distances in both spaces, divided by ``unit`` (a power of two, so nothing is rounded).
     shift : int
         The distances in the embedding are ``y`` times 2 ** shift. It is 0 unless their size is so far from that of the
         data that the squares of both are not finite in one unit. Only ``gap``, which compares x with y, needs it.
-    first, second : ndarray (N,) of uint16 or int32
-        The two points, as positions among all n; of a pair from an anchor the first is the anchor.
+    ends : tuple of ndarray (N,) of uint16 or int32, or None
+        The two points of each pair, as positions among all n; of a pair from an anchor the first is the anchor. None
+        stands for all pairs of the population.
     points, rows : ndarray
         The population, and the points from which distances are measured.
     ordered : bool
@@ -57,16 +152,42 @@ class Pairs:
         Whether the pairs are a random sample.
     """
 
-    x: FloatArray
-    y: FloatArray
-    first: Places
-    second: Places
+    data: Distances
+    embedding: Distances
+    ends: tuple[Places, Places] | None
     points: IntArray
     rows: IntArray
     unit: float
     ordered: bool
     sampled: bool
     shift: int = 0
+
+    def __len__(self) -> int:
+        return self.total if self.ends is None else len(self.ends[0])
+
+    @property
+    def x(self) -> FloatArray:
+        """Distances in the data (N,)."""
+        return self.data.values
+
+    @property
+    def y(self) -> FloatArray:
+        """Distances in the embedding (N,)."""
+        return self.embedding.values
+
+    @cached_property
+    def _both(self) -> tuple[Places, Places]:
+        return _all_ends(self.points) if self.ends is None else self.ends
+
+    @property
+    def first(self) -> Places:
+        """The first point of each pair (N,)."""
+        return self._both[0]
+
+    @property
+    def second(self) -> Places:
+        """The second point of each pair (N,)."""
+        return self._both[1]
 
     def to_one_unit(self) -> tuple[float, float]:
         """Factors of x and y that convert both to the coarser of their units; 1 if ``shift`` is 0."""
@@ -85,37 +206,24 @@ class Pairs:
         """Number of unordered pairs of points of the population."""
         return len(self.points) * (len(self.points) - 1) // 2
 
-    @cached_property
-    def numbers(self) -> tuple[Short, int]:
-        """Dense ranks (N,) of y from 0 on, equal for ties up to rounding, and the number of different ranks; O(N)."""
-        return numbered(self.y)
+    def order(self) -> npt.NDArray[np.uint32]:
+        """Places of the pairs in ascending order of the data, then of the embedding; O(N)."""
+        from dreval.geometry._loops.orders import by_rank
 
-    @property
-    def y_id(self) -> Short:
-        """Dense ranks of y from 0 on, equal for ties up to rounding."""
-        return self.numbers[0]
-
-    @property
-    def n_ids(self) -> int:
-        """Number of different ranks ``y_id``."""
-        return self.numbers[1]
+        places = np.arange(len(self), dtype=np.uint32)
+        if not self.data.distinct:
+            places = by_rank(self.embedding.ranks, places)
+        return np.asarray(by_rank(self.data.ranks, places))
 
     def only(self, keep: Keep, points: IntArray | None = None, rows: IntArray | None = None) -> Pairs:
         """The selected pairs, in the same order; O(N)."""
-        from dreval.geometry._loops import pairs as loops
+        from dreval.geometry._loops.pairs import compress
 
         count = int(np.count_nonzero(keep))
-        arrays = (loops.compress(keep, count, array) for array in (self.x, self.y, self.first, self.second))
+        ends = compress(keep, count, self.first), compress(keep, count, self.second)
         points, rows = self.points if points is None else points, self.rows if rows is None else rows
-        part = replace(self, **dict(zip(("x", "y", "first", "second"), arrays, strict=True)), points=points, rows=rows)
-        if "numbers" in vars(self):
-            vars(part)["numbers"] = loops.compress(keep, count, self.y_id), self.n_ids
-        return part
-
-    def constant(self) -> tuple[bool, bool]:
-        """Whether all distances in the data, and all in the embedding, are equal up to rounding."""
-        largest = self.y.max()
-        return bool(self.x[0] == self.x[-1]), bool(largest - self.y.min() <= ROUNDING * largest)
+        data, embedding = self.data.only(keep), self.embedding.only(keep)
+        return replace(self, data=data, embedding=embedding, ends=ends, points=points, rows=rows)
 
 
 @dataclass(frozen=True)
@@ -137,23 +245,17 @@ class Estimate:
 
 
 Statistic = Callable[[Pairs], tuple[float, Notes]]
-Without = Callable[[Pairs, Groups, int | None], FloatArray]
 
 
-def set_parent(left: View, parent: View, group: int | None = None) -> None:
-    """Record the view from which a view was taken, and the missing group, so that its pairs need not be sorted."""
-    left.once("parent", lambda: (parent, group))
+def set_parent(left: View, parent: View) -> None:
+    """Record the view from which a view was taken, so that its pairs need not be measured."""
+    left.once("parent", lambda: parent)
 
 
-def parent_of(view: View) -> tuple[View | None, int | None]:
-    """The view from which a view was taken and the missing group, if they were recorded."""
-    found: tuple[View | None, int | None] = view.once("parent", lambda: (None, None))
+def parent_of(view: View) -> View | None:
+    """The view from which a view was taken, if it was recorded."""
+    found: View | None = view.once("parent", lambda: None)
     return found
-
-
-def share_pairs(view: View, other: View) -> None:
-    """Let a view use the pairs of another one with the same data, rows and seed for its own embedding."""
-    view.once("same data", lambda: other)
 
 
 def largest_distance_note(pairs: Pairs, n: int) -> Notes:
@@ -171,11 +273,12 @@ def n_pairs(view: View) -> int:
 
 
 def pairs_of(view: View) -> Pairs:
-    """The pairs of a view; shared by all of its measures.
+    """The pairs of a view; shared by all of its measures, and those of the data by all embeddings.
 
-    O(n^2 (p + d)) time and 24 bytes a pair up to 5000 points (300 MB at 5000), O(1) pairs beyond.
+    O(n^2 (p + d)) time. Up to 5000 points the ranks of a space take 4 bytes a pair (50 MB at 5000) and 16 while they
+    are made, values 8 bytes; beyond there are O(1) pairs.
     """
-    parent, _ = parent_of(view)
+    parent = parent_of(view)
     if parent is None:
         made: Pairs = view.once("pairs", lambda: _make(view))
         return made
@@ -192,75 +295,64 @@ def measured_pairs(view: View) -> Pairs | None:
 
 
 def _make(view: View) -> Pairs:
-    """Choose the pairs, sort them by their distance in the data and measure them in the embedding."""
-    from dreval.geometry._loops import pairs as loops
-
-    other: View | None = view.once("same data", lambda: None)
-    table = _in_data(view) if other is None else pairs_of(other)
-    embedding = Space.of(view.Y)
-    y = embedding.listed(table.first, table.second, view.n_jobs)
-    shift = -round(math.log2(table.unit) + math.log2(embedding.scale))
-    if abs(shift) <= FAR_APART:
-        y *= 2.0**shift
-    table = replace(table, y=y, shift=0 if abs(shift) <= FAR_APART else shift)
-    if not loops.has_runs(table.x):
-        return table
-    first, second = table.first.copy(), table.second.copy()  # put in the order of y where x is equal
-    loops.sort_runs(table.x, table.y, first, second)
-    return replace(table, first=first, second=second)
+    """The pairs of the data, with their distances in the embedding."""
+    table: Pairs = view.once_for_data(("pairs", view.seed), lambda: _in_data(view))
+    space = Space.of(view.Y)
+    shift = -round(math.log2(table.unit) + math.log2(space.scale))
+    factor = 2.0**shift if abs(shift) <= FAR_APART else 1.0
+    embedding = _distances(space, view, table.ends, factor)
+    return replace(table, embedding=embedding, shift=0 if abs(shift) <= FAR_APART else shift)
 
 
 def _in_data(view: View) -> Pairs:
-    """The pairs in ascending order of their distance in the data, without distances in the embedding."""
-    from dreval.geometry._loops import pairs as loops
-
+    """The pairs and their distances in the data, which stand for those in the embedding too."""
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
     sampled = possible > SAMPLED_PAIRS if ordered else view.n > EXACT_POINTS
-    data = view.data_space()
-    kind = np.uint16 if len(view.Y) < 2**16 else np.int32
-    first, second = np.empty(0, kind), np.empty(0, kind)
+    data, ends = view.data_space(), None
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
+        chosen.sort()
         if ordered:  # pairs (anchor, other point) by their number; the anchor itself is skipped
             anchor, place = np.divmod(chosen, view.n - 1)
             place += place >= np.searchsorted(view.population, view.rows)[anchor]
-            first, second = view.rows[anchor].astype(np.int32), view.population[place].astype(np.int32)
+            first, second = view.rows[anchor], view.population[place]
         else:
             first, second = _unranked(view.population, chosen)
-        x = data.listed(first, second, view.n_jobs)
-    elif data.plain:
-        x = condensed_distances(data.points[view.population], view.n_jobs)
-    else:
-        x = data.listed(*_unranked(view.population, np.arange(possible)), view.n_jobs)
-    keys, width = _sorted(x)
-    if ordered or sampled:
-        order = np.empty(len(x), np.int32)
-        loops.places(keys, width, order)
-        first, second = first[order].astype(kind), second[order].astype(kind)
-    else:
-        first, second = np.empty(len(x), kind), np.empty(len(x), kind)
-        loops.unranked(keys, width, view.population, first, second)
-    x = loops.taken(x, keys, width)
-    loops.join(x)
-    return Pairs(x, np.empty(0), first, second, view.population, view.rows, 1 / data.scale, ordered, sampled)
+        kind = _kind(len(view.Y) - 1)
+        ends = first.astype(kind), second.astype(kind)
+    distances = _distances(data, view, ends, 1.0)
+    return Pairs(distances, distances, ends, view.population, view.rows, 1 / data.scale, ordered, sampled)
 
 
-def _sorted(values: FloatArray) -> tuple[IntArray, int]:
-    """Sorted keys of distances, whose low bits are positions, and the number of these bits; twice their memory."""
-    from dreval.geometry._loops import orders as radix
+def _distances(space: Space, view: View, ends: tuple[Places, Places] | None, factor: float) -> Distances:
+    """Distances of the pairs in one space, times a power of two."""
+    points, n_jobs = view.population, view.n_jobs
 
-    keys, scratch = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
-    return keys, int(radix.ascending(values, values.view(np.int64), keys, scratch))
+    def measure() -> FloatArray:
+        if ends is None and space.plain:
+            found = condensed_distances(space.points[points], n_jobs)
+        else:
+            found = space.listed(*(ends or _all_ends(points)), n_jobs)
+        if factor != 1.0:
+            found *= factor
+        return found
+
+    return Distances(measure, n_jobs)
 
 
-def numbered(y: FloatArray) -> tuple[Short, int]:
-    """Dense ranks of the values from 0 on, equal for ties up to rounding, and the number of different ranks."""
-    from dreval.geometry._loops import pairs as loops
+def _kind(largest: int) -> type[Any]:
+    """Type of whole numbers that holds positions up to ``largest``."""
+    return np.uint16 if largest < 2**16 else np.int32
 
-    y_id = np.empty(len(y), np.int32)
-    return y_id, int(loops.number(y, *_sorted(y), y_id))
+
+def _all_ends(points: IntArray) -> tuple[Places, Places]:
+    """Both points of all pairs in the condensed order."""
+    from dreval.geometry._loops.pairs import all_ends
+
+    first, second = all_ends(points.astype(_kind(points[-1])))
+    return first, second
 
 
 def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatArray:
@@ -268,14 +360,15 @@ def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatA
     from dreval.geometry._loops import pairs as loops
 
     n = len(points)
+    points = np.ascontiguousarray(points)
     out, columns = np.empty(n * (n - 1) // 2), np.ascontiguousarray(points.T)
     steps = -(-n // 64)
     blocks = [np.arange(start, n, steps) for start in range(steps)]  # long and short rows in every block
-    run_blocks(lambda rows: loops.condensed_distances(columns, rows, out), blocks, n_jobs)
+    run_blocks(lambda rows: loops.condensed_distances(points, columns, rows, out), blocks, n_jobs)
     return out
 
 
-def _unranked(points: IntArray, chosen: IntArray) -> tuple[Short, Short]:
+def _unranked(points: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
     """Pairs (a, b), a < b, by their number in the condensed order."""
     n = len(points)
     a = np.floor((2 * n - 1 - np.sqrt((2 * n - 1) ** 2 - 8.0 * chosen)) / 2).astype(np.int64)
@@ -283,36 +376,25 @@ def _unranked(points: IntArray, chosen: IntArray) -> tuple[Short, Short]:
         a -= a * (2 * n - a - 1) // 2 > chosen
         a += (a + 1) * (2 * n - a - 2) // 2 <= chosen
     b = chosen - a * (2 * n - a - 1) // 2 + a + 1
-    return points[a].astype(np.int32), points[b].astype(np.int32)
+    return points[a], points[b]
 
 
-def estimate(view: View, statistic: Statistic, without: Without | None = None) -> Estimate:
-    """A statistic of pairs on a view, with the parts of its uncertainty, and a note if pairs were drawn.
-
-    ``without`` computes the values without each of some groups at once, NaN where ``statistic`` is to be used.
-    """
-    parent, group = parent_of(view)
-    if parent is not None and group is not None and without is not None:
-        groups = parent.groups
-        if groups is None:
-            raise RuntimeError("this view was made without groups")
-        found = parent.once(("without", without), lambda: without(pairs_of(parent), groups, parent.n_jobs))
-        value = found[group]
-        if not math.isnan(value):
-            return Estimate(value)
+def estimate(view: View, statistic: Statistic) -> Estimate:
+    """A statistic of pairs on a view, with the parts of its uncertainty, and a note if pairs were drawn."""
     table = pairs_of(view)
     value, notes = statistic(table)
-    if parent is not None or not (table.ordered or table.sampled):
+    if parent_of(view) is not None or not (table.ordered or table.sampled):
         return Estimate(value, notes)
     if table.ordered:
         drawn = (note("pairs.anchors", drawn=SAMPLED_PAIRS),) if table.sampled else ()
         left_out = partial(_without_anchors, view, table, statistic, value)
-        return Estimate(value, (*notes, *drawn), left_out, partial(_carriers, table), n_used=len(table.x))
-    codes = stream(view.seed, "splits").permutation(len(table.x)) % SPLITS
+        return Estimate(value, (*notes, *drawn), left_out, partial(_carriers, table), n_used=len(table))
+    codes = np.empty(len(table), np.int64)
+    codes[table.order()] = stream(view.seed, "splits").permutation(len(table)) % SPLITS
     parts = [statistic(table.only(codes == part))[0] for part in range(SPLITS)]
     se = float(np.std(parts, ddof=1)) / math.sqrt(SPLITS)
     drawn = note("pairs.drawn", drawn=SAMPLED_PAIRS, total=table.total, se=se)
-    return Estimate(value, (*notes, drawn), sampling_se=se, n_used=len(table.x))
+    return Estimate(value, (*notes, drawn), sampling_se=se, n_used=len(table))
 
 
 def _carriers(table: Pairs) -> float:
@@ -322,12 +404,7 @@ def _carriers(table: Pairs) -> float:
     pairs, in the data and in the embedding. Distances from anchors reach every point, so points that carry the error
     count also if none of them is an anchor. j of n points with equal errors, and no others, have the kurtosis n/j.
     """
-
-    def mid_ranks(codes: IntArray) -> FloatArray:
-        counts = np.bincount(codes)
-        return np.asarray((np.cumsum(counts) - counts / 2)[codes])
-
-    gaps = mid_ranks(np.cumsum(np.diff(table.x, prepend=table.x[:1]) > 0)) - mid_ranks(table.y_id.astype(np.int64))
+    gaps = table.data.ranks - table.embedding.ranks.astype(np.float64)
     seen = np.bincount(table.second)
     errors = np.bincount(table.second, gaps**2)[seen > 0] / seen[seen > 0]
     squares = (errors - errors.mean()) ** 2
@@ -356,7 +433,7 @@ def left_out_anchors(view: View, value: float, without: Callable[[Keep], float],
 
 def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate:
     """As ``estimate``, for a statistic of all pairs of its points: beyond 5000 those of ``count`` random ones."""
-    parent, _ = parent_of(view)
+    parent = parent_of(view)
     base = view if parent is None else parent
     if len(base.rows) < base.n or base.n <= EXACT_POINTS:
         return estimate(view, statistic)

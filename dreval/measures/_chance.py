@@ -15,7 +15,7 @@ from dreval._random import stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view, sweep
 from dreval.geometry.distances import Space, take
-from dreval.geometry.pairs import n_pairs, share_pairs
+from dreval.geometry.pairs import n_pairs
 from dreval.geometry.ranks import tied_ranks
 from dreval.measures._measure import FloatArray, MeasureCard, answer, curve_values
 
@@ -99,7 +99,6 @@ def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None)
     It is restricted to ``rows`` random rows, other ones for every b, so that draws are independent; to all by default.
     """
     made: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
-    share_pairs(made, view)
     if rows is not None and rows < len(view.rows):
         made = _restricted(made, rows, b)
     return _with_ranks(made, k) if k else made

@@ -33,7 +33,7 @@ def _same_order(data: FloatArray, embedding: FloatArray) -> float:
     pairs = np.triu_indices(len(data), 1)
     x, y = (_levels(one[pairs]) for one in (data, embedding))
     order = np.lexsort((y, x))
-    every, tied_x, tied_y, tied_both, discordant = kendall_counts(x[order].astype(np.float64), y[order], len(y))
+    every, tied_x, tied_y, tied_both, discordant = kendall_counts(x[order], y[order], len(y))
     ordered, half = every - tied_x, tied_y - tied_both
     return float((ordered - discordant - half / 2) / ordered) if ordered else 1.0
 

@@ -66,7 +66,7 @@ def distance_correlation(view: View) -> Estimate:
 def _correlation(pairs: Pairs) -> tuple[float, Notes]:
     """The measure from the three sums of products, whose common factor cancels."""
     aa, bb, ab = _from_anchors(pairs) if pairs.ordered else _centered(pairs)
-    if aa <= 0 or bb <= 0 or (pairs.constant()[1] and pairs.y[0] == 0):
+    if aa <= 0 or bb <= 0 or (pairs.embedding.flat and pairs.y[0] == 0):
         return 0.0, (CONSTANT(),)
     return math.sqrt(min(max(ab, 0.0) / math.sqrt(aa) / math.sqrt(bb), 1.0)), ()
 

@@ -60,5 +60,7 @@ def _tau_b(pairs: Pairs) -> tuple[float, Notes]:
     """Concordant less discordant, over the geometric mean of the numbers untied in each space."""
     from dreval.geometry._loops.pairs import kendall_counts
 
-    every, tied_x, tied_y, tied_both, discordant = kendall_counts(pairs.x, pairs.y_id, pairs.n_ids)
+    order, total = pairs.order(), len(pairs)
+    x, y = (side.ranks[order] for side in (pairs.data, pairs.embedding))
+    every, tied_x, tied_y, tied_both, discordant = kendall_counts(x, (y + total) >> 1, total)
     return correlation(pairs, every - tied_x, every - tied_y, every - tied_x - tied_y + tied_both - 2 * discordant)

@@ -57,5 +57,5 @@ def _largest_gap(pairs: Pairs) -> tuple[float, Notes]:
     """Both samples sorted and divided by their means (a mean of 0 stays)."""
     from dreval.geometry._loops.pairs import largest_gap
 
-    x, y = (z / (z.mean() or 1.0) for z in (pairs.x, np.sort(pairs.y)))
+    x, y = (z / (z.mean() or 1.0) for z in (np.sort(pairs.x), np.sort(pairs.y)))
     return float(largest_gap(x, y, TOLERANCE)), ()

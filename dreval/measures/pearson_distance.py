@@ -20,7 +20,7 @@ def _without(view: View) -> FloatArray:
     total, left = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())
     u, v, uu, vv, uv = left.T
     xx, yy, xy = uu - u * u / count, vv - v * v / count, uv - u * v / count
-    flat = table.constant()
+    flat = table.data.flat, table.embedding.flat
     doubtful = (cancels(total[2], xx) & (not flat[0])) | (cancels(total[3], yy) & (not flat[1]))
     if any(flat):
         found = np.full(view.n, _pearson(table)[0])

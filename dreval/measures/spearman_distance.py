@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from dreval.geometry.blocks import Groups, View
+from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import spearman_without
-from dreval.geometry.pair_statistics import correlation, correlation_chance, rank_products, rank_products_without
-from dreval.geometry.pairs import Estimate, Pairs, estimate
-from dreval.measures._measure import FloatArray, measure
-from dreval.records.notes import Notes
+from dreval.geometry.pair_statistics import correlation_chance, spearman
+from dreval.geometry.pairs import Estimate, estimate
+from dreval.measures._measure import measure
 
 
 @measure(
@@ -57,17 +54,4 @@ def spearman_distance(view: View) -> Estimate:
     >>> dreval.spearman_distance(X, np.zeros(4))
     0.0
     """
-    return estimate(view, _spearman, _without_groups)
-
-
-def _spearman(pairs: Pairs) -> tuple[float, Notes]:
-    """Correlation of mid ranks."""
-    return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
-
-
-def _without_groups(pairs: Pairs, groups: Groups, n_jobs: int | None) -> FloatArray:
-    """The measure without each group of points; NaN where the distances of one space are all equal."""
-    xx, yy, xy = rank_products_without(pairs, groups, n_jobs).T
-    some = (xx > 0) & (yy > 0)
-    size = np.sqrt(xx) * np.sqrt(yy)
-    return np.clip(np.divide(xy, size, out=np.full(len(xy), np.nan), where=some), -1.0, 1.0)
+    return estimate(view, spearman)

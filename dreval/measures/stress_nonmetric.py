@@ -57,11 +57,11 @@ def stress_nonmetric(view: View) -> Estimate:
 
 
 def _to_ascending(pairs: Pairs) -> tuple[float, Notes]:
-    """Pairs come in the order of x, then of y, which is what the primary approach asks for."""
+    """In the order of x, then of y, which is what the primary approach asks for."""
     from dreval.geometry._loops.pairs import ascending_gap, products
 
     size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
     if size == 0.0:
         return 1.0, (ZERO(),)
-    gap = float(ascending_gap(pairs.y))
+    gap = float(ascending_gap(pairs.y[pairs.order()]))
     return min(math.sqrt(gap / size), 1.0), ()

@@ -56,5 +56,5 @@ def wasserstein_distance(view: View) -> Estimate:
 
 def _mean_move(pairs: Pairs) -> tuple[float, Notes]:
     """Both samples sorted and divided by their means (a mean of 0 stays)."""
-    x, y = (z / (z.mean() or 1.0) for z in (pairs.x, np.sort(pairs.y)))
+    x, y = (z / (z.mean() or 1.0) for z in (np.sort(pairs.x), np.sort(pairs.y)))
     return float(np.abs(x - y).mean()), ()

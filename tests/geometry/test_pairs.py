@@ -17,7 +17,7 @@ from strategies import pairs as clouds_and_images
 
 import dreval
 from dreval.errors import ApproximationWarning
-from dreval.geometry import pair_statistics, pairs
+from dreval.geometry import mid_ranks, pair_statistics, pairs
 from dreval.geometry._loops import pairs as loops
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.pair_statistics import triplets
@@ -49,28 +49,40 @@ def _value(name, view):
 
 @given(pair=clouds_and_images())
 def test_all_pairs_once_in_order(pair):
-    """Every pair i < j with its distances in both spaces, ascending in the data and, where equal, in the embedding."""
+    """Every pair i < j with its distances in both spaces, row by row, their mid ranks, and their order."""
     X, Y = pair
     table = pairs.pairs_of(_view(X, Y))
-    assert len(table.first) == pairs.n_pairs(_view(X, Y))
+    assert len(table) == len(table.first) == pairs.n_pairs(_view(X, Y))
     listed = list(zip(table.first.tolist(), table.second.tolist(), strict=True))
-    assert sorted(listed) == list(itertools.combinations(range(len(X)), 2))
-    place = np.lexsort((table.second, table.first))
-    assert_allclose(table.x[place] * table.unit, joined(twins.condensed(X)), rtol=1e-14)
-    assert_allclose(table.y[place] * table.unit, twins.condensed(Y), rtol=1e-14)
-    steps_x, steps_y = np.diff(table.x), np.diff(table.y)
-    assert (steps_x >= 0).all()
-    assert (steps_y[steps_x == 0] >= 0).all()
-    distinct, numbers = np.unique(joined(table.y), return_inverse=True)
-    assert_array_equal(numbers, table.y_id)
-    assert table.n_ids == len(distinct)
-    assert_array_equal(joined(table.x), table.x)
+    assert listed == list(itertools.combinations(range(len(X)), 2))
+    assert_allclose(table.x * table.unit, twins.condensed(X), rtol=1e-14)
+    assert_allclose(table.y * table.unit, twins.condensed(Y), rtol=1e-14)
+    for side in (table.data, table.embedding):
+        assert_array_equal(side.ranks, 2 * rankdata(joined(side.values)) - 1 - len(table))
+        assert side.distinct == (len(np.unique(side.ranks)) == len(table))
+        assert side.flat == (len(np.unique(side.ranks)) == 1)
+    places = np.arange(len(table))
+    assert_array_equal(table.order(), np.lexsort((places, table.embedding.ranks, table.data.ranks)))
+
+
+def test_what_no_measure_reads_is_not_computed():
+    """Ranks keep no distances; distances need no ranks; embeddings of one sweep share the ranks of the data."""
+    X, Y = _cloud()
+    views = sweep(X, {"a": Y, "b": Y[:, ::-1]}, k=1)
+    first, second = (pairs.pairs_of(views[name]) for name in "ab")
+    assert first.data is second.data
+    spearman = pair_statistics.spearman(first)
+    assert "values" not in {*vars(first.data), *vars(first.embedding)}
+    assert "_ranked" not in vars(second.embedding)
+    assert second.y is second.embedding.values
+    assert "_ranked" not in vars(second.embedding)
+    assert pair_statistics.spearman(second) == spearman
 
 
 @settings(max_examples=15)
 @given(pair=clouds_and_images(min_n=8, max_n=25, scales=False), seed=st.integers(0, 9))
 def test_leaving_a_group_out_is_starting_again(pair, seed):
-    """From the pairs of the whole, or from the points that stay: the same value of every index over pairs."""
+    """From the pairs of the whole, or from the points that stay: the same value of every measure over pairs."""
     X, Y = pair
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     for group in range(4):
@@ -81,47 +93,35 @@ def test_leaving_a_group_out_is_starting_again(pair, seed):
 
 
 @given(pair=clouds_and_images(min_n=8, max_n=30), seed=st.integers(0, 9))
-def test_ranks_without_a_group_are_ranks_of_the_rest(pair, seed):
-    """Spearman's correlation without each group, from one sorted order, is SciPy's over the pairs that stay."""
+def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
+    """Counted among the ranks of all pairs, with ties up to rounding; also of some of those."""
     X, Y = pair
-    view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
-    table, codes = pairs.pairs_of(view), view.groups.codes
-    sums = pair_statistics.rank_products_without(table, view.groups)
-    assert_allclose(pair_statistics.rank_products_without(table, view.groups, n_jobs=1), sums, rtol=0)
-    for group in range(4):
-        stay = (codes[table.first] != group) & (codes[table.second] != group)
-        x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y_id))
-        assert_allclose(sums[group], [x @ x, y @ y, x @ y], rtol=1e-12, atol=1e-9)
-        left = leave_out(view, group, 2)
-        pairs.set_parent(left, view, group)
-        again = _value("spearman_distance", leave_out(view, group, 2)).value
-        assert _value("spearman_distance", left).value == pytest.approx(again, rel=1e-12, abs=1e-12)
-
-
-def test_ranks_without_a_group_over_many_blocks():
-    """More pairs than a chunk and more groups than a pass, with distinct distances and with ties; exact sums."""
-    rng = np.random.default_rng(0)
-    for digits in (15, 1):
-        X = np.round(rng.normal(size=(130, 2)), digits)
-        view = _view(X, np.round(X[:, :1] + rng.normal(size=(130, 1)), digits), groups=random_groups(130, 20, rng))
-        table, codes = pairs.pairs_of(view), view.groups.codes
-        assert (table.n_ids == len(table.y_id)) == (digits == 15)
-        for group, sums in enumerate(pair_statistics.rank_products_without(table, view.groups)):
-            stay = (codes[table.first] != group) & (codes[table.second] != group)
-            x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y_id))
-            assert_allclose(sums, [x @ x, y @ y, x @ y], rtol=1e-12)
+    table, rng = pairs.pairs_of(_view(X, Y)), np.random.default_rng(seed)
+    for _ in range(2):
+        keep = rng.random(len(table)) < 0.7
+        some = table.only(keep)
+        for side, whole in ((some.data, table.data), (some.embedding, table.embedding)):
+            assert_array_equal(side.ranks, 2 * rankdata(whole.ranks[keep]) - 1 - keep.sum())
+            assert side.distinct == (len(np.unique(side.ranks)) == keep.sum())
+            assert_array_equal(side.values, whole.values[keep])
+        assert_array_equal(some.second, table.second[keep])
+        table = some
 
 
 @given(
     seed=st.integers(0, 99),
     size=st.one_of(st.integers(1, 400), st.integers(250, 3000)),
-    kind=st.sampled_from(["spread", "tied", "constant", "zeros", "huge and tiny", "nearly equal"]),
+    kind=st.sampled_from(["spread", "tied", "constant", "zeros", "huge and tiny", "nearly equal", "in pairs"]),
+    jobs=st.integers(1, 2),
 )
-@example(seed=0, size=140_000, kind="spread")  # so many are sorted by three digits
-@example(seed=0, size=140_000, kind="huge and tiny")
-@example(seed=0, size=140_000, kind="tied")
-def test_the_order_is_that_of_a_stable_sort(seed, size, kind):
-    """Places ascend in the distance, equal ones in their place; numbers are equal where distances are, up to rounding.
+@example(seed=0, size=140_000, kind="spread", jobs=2)  # so many are parted into buckets
+@example(seed=0, size=140_000, kind="huge and tiny", jobs=1)
+@example(seed=0, size=140_000, kind="tied", jobs=2)
+@example(seed=0, size=140_000, kind="nearly equal", jobs=1)
+@example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties that lie in two buckets
+@example(seed=0, size=140_000, kind="constant", jobs=1)
+def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
+    """Of distances that are joined where they are equal up to rounding; places ascend in value and place.
 
     So few near ties as many distinct values have by chance stay as they are.
     """
@@ -133,36 +133,31 @@ def test_the_order_is_that_of_a_stable_sort(seed, size, kind):
         "zeros": rng.random(size) * (rng.random(size) < 0.3),
         "huge and tiny": 10.0 ** rng.integers(-300, 300, size),
         "nearly equal": 1.0 + np.spacing(1.0) * rng.integers(0, 50, size),
+        "in pairs": np.tile(rng.random(-(-size // 2)), 2)[:size] * (1.0 + 1e-13 * rng.random(size)),
     }[kind]
-    keys, width = pairs._sorted(values)
-    order = np.argsort(values, kind="stable")
-    assert_array_equal(keys & ((1 << width) - 1), order)
-    assert_array_equal(loops.taken(values, keys, width), values[order])
-    numbers, count = pairs.numbered(values)
+    ranks, distinct, order = mid_ranks.mid_ranks(values, jobs)
+    assert_array_equal(order, np.argsort(values, kind="stable"))
     apart = values if size > 10**5 and kind == "spread" else joined(values)
-    distinct, expected = np.unique(apart, return_inverse=True)
-    assert_array_equal(numbers, expected)
-    assert count == len(distinct)
+    assert_array_equal(ranks, 2 * rankdata(apart) - 1 - size)
+    assert distinct == (len(np.unique(ranks)) == size)
 
 
 @given(pair=clouds_and_images())
 def test_the_ascending_fit_is_that_of_scipy(pair):
     """Pooling neighbors gives the squared distance to SciPy's isotonic regression."""
     table = pairs.pairs_of(_view(*pair))
-    expected = ((table.y - isotonic_regression(table.y).x) ** 2).sum()
-    assert loops.ascending_gap(table.y) == pytest.approx(expected, rel=1e-10, abs=1e-24 * (table.y**2).sum())
+    y = table.y[table.order()]
+    expected = ((y - isotonic_regression(y).x) ** 2).sum()
+    assert loops.ascending_gap(y) == pytest.approx(expected, rel=1e-10, abs=1e-24 * (y**2).sum())
 
 
 @given(pair=clouds_and_images(), seed=st.integers(0, 9))
-def test_exchanged_points_keep_the_order_of_the_data(pair, seed):
-    """The pairs of an embedding with exchanged points are the same, from the data's order or from the start."""
+def test_permuted_rows_keep_the_data(pair, seed):
+    """The pairs of an embedding with permuted rows have the distances of the data, which are not computed again."""
     view = _view(*pair)
-    one, other = (view.shuffled(np.random.default_rng(seed)) for _ in range(2))
-    pairs.share_pairs(one, view)
-    found, expected = pairs.pairs_of(one), pairs.pairs_of(other)
-    assert_array_equal(found.x, expected.x)
-    assert_array_equal(found.y, expected.y)
-    assert found.x is pairs.pairs_of(view).x
+    whole, found = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
+    assert found.data is whole.data
+    assert_allclose(np.sort(found.y), np.sort(whole.y), rtol=1e-14)
 
 
 def test_numbers_of_pairs_are_unranked():

@@ -11,8 +11,8 @@ from strategies import pairs
 import dreval
 from dreval.geometry import pairs as owner
 from dreval.geometry.blocks import sweep
-from dreval.geometry.pair_statistics import CELLS, STEPS, shepard
-from dreval.geometry.pairs import pairs_of
+from dreval.geometry.pair_statistics import shepard
+from dreval.geometry.pairs import CELLS, STEPS, pairs_of
 from dreval.records.shepard import Shepard
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,6 @@ from strategies import pairs
 from dreval.errors import UndefinedMeasure
 from dreval.geometry import blocks, leave_one, procrustes
 from dreval.geometry import pairs as pair_tables
-from dreval.geometry._loops import pair_groups
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking, coranking_without
 from dreval.geometry.pairs import pairs_of
@@ -316,21 +315,23 @@ def test_influences_are_derivatives_also_by_shares_of_many_numbers():
     """Finite differences, to 1e-4 of their spread where sums by number are read to 2^-16 of all numbers."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(500, 3)), rng.normal(size=(500, 2))
-    table = pairs_of(_view(X, Y))
-    assert table.n_ids > 2**16
-    near, exact = np.zeros(500), _influences(table, 500)
-    pair_groups.rank_influences(table.x, table.y_id, table.n_ids, table.first, table.second, np.arange(500), near)
+    view = _view(X, Y, n_jobs=1)
+    table = pairs_of(view)
+    assert len(table) > 2**16
+    near, exact = leave_one.rank_influences(view), _influences(table, 500)
     assert_allclose(near, exact, rtol=0, atol=1e-4 * exact.std())
+    assert_array_equal(leave_one.rank_influences(_view(X, Y, n_jobs=2)), near)
 
 
 def _influences(table, n):
     """Derivatives by finite differences of the weighted correlation, from its definition, without ties."""
     first, second = table.first.astype(int), table.second.astype(int)
-    by_y = np.argsort(table.y_id)
+    by_x, by_y = np.argsort(table.x), np.argsort(table.y)
 
     def weighted(w):
         weight = w[first] * w[second]
-        f, g = np.cumsum(weight) - 0.5 * weight, np.empty(len(weight))
+        f, g = np.empty((2, len(weight)))
+        f[by_x] = np.cumsum(weight[by_x]) - 0.5 * weight[by_x]
         g[by_y] = np.cumsum(weight[by_y]) - 0.5 * weight[by_y]
         f, g = f - weight.sum() / 2, g - weight.sum() / 2
         return (weight @ (f * g)) / np.sqrt((weight @ f**2) * (weight @ g**2))
@@ -352,7 +353,7 @@ def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
         found = MEASURES.card(name).without(view, **parameters)
         rule = {"normalized": "_normalized", "kruskal": "_kruskal", "raw": "_raw"}.get(parameters.get("kind"), "")
         module = import_module(f"dreval.measures.{name}")
-        rules = {"pearson_distance": "_pearson", "spearman_distance": "_spearman", "sammon_stress": "_weighted"}
+        rules = {"pearson_distance": "_pearson", "spearman_distance": "spearman", "sammon_stress": "_weighted"}
         statistic = getattr(module, rule or rules.get(name, "_best_scale"))
         for h in range(40):
             rest = np.delete(np.arange(40), h)

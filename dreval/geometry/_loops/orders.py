@@ -1,6 +1,7 @@
-"""Distances in ascending order, and neighbors and cross ranks of rows in which distances are equal up to rounding.
+"""Distances in ascending order, their mid ranks, and neighbors and cross ranks of rows with equal distances.
 
-The sort is a radix sort of the leading bits, exact to the last bit; equal values keep their places.
+The sort is a radix sort of the leading bits, exact to the last bit; equal values keep their places. Many values are
+first parted into buckets that fit the processor's cache.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ MANY = 1 << 17  # more values than this need three digits, fewer two; what these
 FEW = 256  # so few values are sorted without a radix
 SHORT = 32  # runs up to this length are sorted by insertion
 WHOLE = 62  # bits of a whole number that hold key and place
+FINE = 16  # leading bits by which many values are parted
+FEW_NEAR_TIES = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
 
 
 @loop()
-def _extent(bits):
+def extent(bits):
     """Smallest positive and largest of whole numbers >= 0; equal where there is no positive one."""
     low, high = np.iinfo(np.int64).max, 0
     for t in range(bits.shape[0]):
@@ -29,7 +32,7 @@ def _extent(bits):
 
 
 @loop()
-def _length(number):
+def length(number):
     """Number of binary digits."""
     count = 0
     while number > 0:
@@ -51,10 +54,10 @@ def _starts(bits, low, drop, digits):
     mask = (1 << DIGIT) - 1
     for t in range(bits.shape[0]):
         key = _key(bits[t], low, drop)
-        counts[0, key & mask] += 1
-        counts[1, (key >> DIGIT) & mask] += 1
+        counts[0, np.uint32(key & mask)] += 1
+        counts[1, np.uint32((key >> DIGIT) & mask)] += 1
         if digits == 3:
-            counts[2, key >> (2 * DIGIT)] += 1
+            counts[2, np.uint32(key >> (2 * DIGIT))] += 1
     for d in range(digits):
         before = 0
         for v in range(counts.shape[1]):
@@ -69,8 +72,8 @@ def _pass(source, at, shift, target):
     """One pass of the radix sort, by the digit above ``shift`` bits."""
     mask = (1 << DIGIT) - 1
     for t in range(source.shape[0]):
-        digit = (source[t] >> shift) & mask
-        target[at[digit]] = source[t]
+        digit = np.uint32((source[t] >> shift) & mask)
+        target[np.uint64(at[digit])] = source[t]
         at[digit] += 1
 
 
@@ -80,15 +83,19 @@ def _first_pass(bits, low, drop, width, at, target):
     mask = (1 << DIGIT) - 1
     for t in range(bits.shape[0]):
         key = _key(bits[t], low, drop)
-        digit = key & mask
-        target[at[digit]] = (key << width) | t
+        digit = np.uint32(key & mask)
+        target[np.uint64(at[digit])] = (key << width) | t
         at[digit] += 1
 
 
 @loop()
 def _settle(values, keys, start, stop, width):
     """Order a run of equal keys by the values themselves; equal values stay in the order of their places."""
-    mask = (1 << width) - 1
+    mask, t = (1 << width) - 1, start + 1
+    while t < stop and values[keys[t - 1] & mask] <= values[keys[t] & mask]:
+        t += 1
+    if t == stop:
+        return
     if stop - start > SHORT:
         places = keys[start:stop] & mask
         keys[start:stop] = keys[start:stop][np.argsort(values[places], kind="mergesort")]
@@ -122,14 +129,14 @@ def ascending(values, bits, keys, other):
     The places are the low bits; how many is given back. ``other`` is scratch.
     """
     total = values.shape[0]
-    width = _length(total - 1)
+    width = length(total - 1)
     if total < FEW:
         keys[:] = np.arange(total)
         _settle(values, keys, 0, total, width)
         return width
     digits = 3 if total > MANY else 2
-    low, high = _extent(bits)
-    drop = max(0, _length(high - low) - min(digits * DIGIT - 1, WHOLE - 1 - width))
+    low, high = extent(bits)
+    drop = max(0, length(high - low) - min(digits * DIGIT - 1, WHOLE - 1 - width))
     at = _starts(bits, low, drop, digits)
     if digits == 3:
         _first_pass(bits, low, drop, width, at[0], keys)
@@ -140,6 +147,126 @@ def ascending(values, bits, keys, other):
         _pass(other, at[1], width + DIGIT, keys)
     _settle_all(values, keys, width)
     return width
+
+
+@loop()
+def count_parts(bits, low, drop, counts):
+    """Add the number of values to the count of their leading bits."""
+    for t in range(bits.shape[0]):
+        counts[np.uint32(_key(bits[t], low, drop))] += 1
+
+
+@loop()
+def part(bits, low, drop, buckets, at, first, order):
+    """Put the places of values, which count from ``first`` on, into their buckets; ``at`` is the next place of each."""
+    for t in range(bits.shape[0]):
+        bucket = np.uint32(buckets[np.uint32(_key(bits[t], low, drop))])
+        order[np.uint64(at[bucket])] = first + t
+        at[bucket] += 1
+
+
+@loop()
+def rank_buckets(values, order, bounds, ranks, edges, near, tied):
+    """Order the places in some buckets by value and write their mid ranks, where equal values alone are ties.
+
+    Bucket b takes the places ``bounds[b]`` to ``bounds[b + 1]`` of ``order``. Ranks are doubled and centered: whole
+    numbers whose sum is 0. Of each bucket ``edges`` gets the smallest and the largest value, ``near`` how many
+    neighbors are equal up to rounding only, ``tied`` whether any are equal.
+    """
+    total, widest = order.shape[0], np.diff(bounds).max()
+    room, scratch = np.empty(widest), np.empty((2, widest), np.int64)
+    for b in range(bounds.shape[0] - 1):
+        first, size = bounds[b], bounds[b + 1] - bounds[b]
+        mine, own = order[first : first + size], room[:size]
+        for t in range(size):
+            own[t] = values[mine[t]]
+        keys, other = scratch[0, :size], scratch[1, :size]
+        width = ascending(own, own.view(np.int64), keys, other)
+        mask, start = (1 << width) - 1, 0
+        before = own[np.uint32(keys[0] & mask)]
+        edges[b, 0] = before
+        for t in range(1, size + 1):
+            if t < size:
+                value = own[np.uint32(keys[t] & mask)]
+                gap, before = value - before, value
+                if gap == 0.0:
+                    tied[b] = True
+                    continue
+                near[b] += gap <= ROUNDING * value
+            for s in range(start, t):
+                place = mine[np.uint32(keys[s] & mask)]
+                other[s] = place
+                ranks[place] = 2 * first + start + t - total
+            start = t
+        edges[b, 1] = before
+        for t in range(size):
+            mine[t] = other[t]
+
+
+@loop()
+def few_near(near, total):
+    """Whether no more sorted values are equal up to rounding than expected of ``total`` values without ties."""
+    return near <= FEW_NEAR_TIES * ROUNDING * (float(total) * total)
+
+
+@loop()
+def rank_joined(values, order, ranks):
+    """Mid ranks, doubled and centered, of values that are ties if they are equal up to rounding, from their order."""
+    total, start = order.shape[0], 0
+    before = values[order[0]]
+    for t in range(1, total + 1):
+        if t < total:
+            own = values[order[t]]
+            gap, before = own - before, own
+            if gap <= ROUNDING * own:
+                continue
+        for s in range(start, t):
+            ranks[order[s]] = start + t - total
+        start = t
+
+
+@loop()
+def tie_counts(ranks):
+    """How many ranks, doubled and centered, are equal to each: at half of rank and total, which no others have."""
+    counts = np.zeros(ranks.shape[0], np.int32)
+    for t in range(ranks.shape[0]):
+        counts[(ranks[t] + ranks.shape[0]) >> 1] += 1
+    return counts
+
+
+@loop()
+def kept_ranks(ranks, keep, count):
+    """Mid ranks, doubled and centered, of the values to keep among themselves; and whether all are distinct."""
+    slots, below, most = np.zeros(ranks.shape[0], np.int32), 0, 0
+    for t in range(ranks.shape[0]):
+        slots[(ranks[t] + ranks.shape[0]) >> 1] += keep[t]
+    for s in range(slots.shape[0]):
+        size = slots[s]
+        slots[s] = 2 * below + size - count
+        below += size
+        most = max(most, size)
+    out, at = np.empty(count, np.int32), 0
+    for t in range(ranks.shape[0]):
+        if keep[t]:
+            out[at] = slots[(ranks[t] + ranks.shape[0]) >> 1]
+            at += 1
+    return out, most <= 1
+
+
+@loop()
+def by_rank(ranks, places):
+    """The places in ascending order of their ranks (doubled and centered); of equal ranks in the order they come in."""
+    at, below = tie_counts(ranks), 0
+    for s in range(at.shape[0]):
+        size = at[s]
+        at[s] = below
+        below += size
+    out = np.empty_like(places)
+    for place in places:
+        slot = (ranks[place] + ranks.shape[0]) >> 1
+        out[at[slot]] = place
+        at[slot] += 1
+    return out
 
 
 @loop()

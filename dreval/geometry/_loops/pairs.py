@@ -7,37 +7,31 @@ import numpy as np
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.permutations import mix
-from dreval.geometry._loops.rows import direct
+from dreval.geometry._loops.rows import direct, fill_line
 
+TILE = 512  # points whose columns are read together
 CHUNK = 4096  # terms added before a partial sum is closed: rounding grows with the chunk, not with the number of pairs
 GOLDEN, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 ONE, _S32 = np.uint64(1), np.uint64(32)
 
 
 @loop()
-def _tail_line(columns, i, line):
-    """Distances of point i to the points behind it, by direct differences in the order of the columns."""
-    start = i + 1
-    own, column = columns[0, i], columns[0]
-    for t in range(line.shape[0]):
-        step = own - column[start + t]
-        line[t] = step * step
-    for c in range(1, columns.shape[0]):
-        own, column = columns[c, i], columns[c]
-        for t in range(line.shape[0]):
-            step = own - column[start + t]
-            line[t] += step * step
-    for t in range(line.shape[0]):
-        line[t] = np.sqrt(line[t])
+def condensed_distances(points, columns, rows, out):
+    """Distances of the pairs (a, b), a < b, of the given rows a, at their places in the condensed order.
 
-
-@loop()
-def condensed_distances(columns, rows, out):
-    """Distances of the pairs (a, b), a < b, of the given rows a, at their places in the condensed order."""
+    Columns (p, n) are read in tiles that stay in the processor's cache for all rows.
+    """
     n = columns.shape[1]
-    for a in rows:
-        at = a * (2 * n - a - 1) // 2
-        _tail_line(columns, a, out[at : at + n - 1 - a])
+    for tile in range(0, n, TILE):
+        end = min(tile + TILE, n)
+        for a in rows:
+            start = max(a + 1, tile)
+            if start < end:
+                at = a * (2 * n - a - 1) // 2 + start - a - 1
+                line = out[at : at + end - start]
+                fill_line(points[a], columns, start, line)
+                for t in range(line.shape[0]):
+                    line[t] = np.sqrt(line[t])
 
 
 @loop()
@@ -97,52 +91,18 @@ def sammon_sums(x, y, scale_x, scale_y):
 
 
 @loop()
-def _products_of_distinct(x, y_id):
-    """As ``rank_products`` where no two values of y are equal, so that a number is a rank."""
-    total = x.shape[0]
-    middle, xx, xy, at = 0.5 * (total - 1), 0.0, 0.0, 0
-    for start in range(0, total, CHUNK):
-        end, part_x, part_xy = min(start + CHUNK, total), 0.0, 0.0
-        while at < end:
-            stop, part, value = at, 0.0, x[at]
-            while stop < total and x[stop] == value:
-                part += y_id[stop] - middle
-                stop += 1
-            own = 0.5 * (at + stop - 1) - middle
-            part_x += (stop - at) * own * own
-            part_xy += own * part
-            at = stop
-        xx, xy = xx + part_x, xy + part_xy
-    return xx, total * (float(total) * total - 1.0) / 12.0, xy
-
-
-@loop()
-def rank_products(x, y_id, n_ids):
-    """Centered sums of squares and products of mid ranks; pairs ascend in x, and ids ascend with y."""
-    total = x.shape[0]
-    if n_ids == total:
-        return _products_of_distinct(x, y_id)
-    twice = np.zeros(n_ids, np.int32)  # how many there are of each, then twice their mid rank: whole numbers, in place
-    for t in range(total):
-        twice[y_id[t]] += 1
-    middle, below, yy = 0.5 * (total + 1), 0, 0.0
-    for i in range(n_ids):
-        count = twice[i]
-        twice[i] = 2 * below + count + 1
-        below += count
-        own = 0.5 * twice[i] - middle
-        yy += count * own * own
-    xx, xy, at = 0.0, 0.0, 0
-    while at < total:
-        stop, part = at, 0.0
-        while stop < total and x[stop] == x[at]:
-            part += 0.5 * twice[y_id[stop]] - middle
-            stop += 1
-        own = 0.5 * (at + stop + 1) - middle
-        xx += (stop - at) * own * own
-        xy += own * part
-        at = stop
-    return xx, yy, xy
+def rank_products(f, g):
+    """Sums of f^2, g^2 and f g of whole numbers below 2^25; those of a chunk are exact."""
+    ff = gg = fg = 0.0
+    for start in range(0, f.shape[0], CHUNK):
+        a = b = c = 0
+        for t in range(start, min(start + CHUNK, f.shape[0])):
+            u, v = np.int64(f[t]), np.int64(g[t])
+            a += u * u
+            b += v * v
+            c += u * v
+        ff, gg, fg = ff + a, gg + b, fg + c
+    return ff, gg, fg
 
 
 @loop()
@@ -171,7 +131,7 @@ def _inversions(values, other):
 def kendall_counts(x, y_id, n_ids):
     """Pairs of pairs: all, tied in x, tied in y, tied in both, discordant; pairs ascend in x, then in y."""
     total = x.shape[0]
-    counts = np.zeros(n_ids, np.int64)
+    counts = np.zeros(n_ids, np.int32)
     tied_x = tied_y = tied_both = 0
     run = run_both = 0
     for t in range(total):
@@ -182,7 +142,7 @@ def kendall_counts(x, y_id, n_ids):
         tied_x += run
         tied_both += run_both
     for i in range(n_ids):
-        tied_y += counts[i] * (counts[i] - 1) // 2
+        tied_y += np.int64(counts[i]) * (counts[i] - 1) // 2
     discordant = _inversions(y_id.copy(), np.empty_like(y_id))
     return total * (total - 1) // 2, tied_x, tied_y, tied_both, discordant
 
@@ -335,114 +295,40 @@ def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y)
     return aa, bb, ab
 
 
-FEW_NEAR_TIES = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
-
-
 @loop()
-def few_near(near, total):
-    """Whether no more sorted values are equal up to rounding than expected of ``total`` values without ties."""
-    return near <= FEW_NEAR_TIES * ROUNDING * (float(total) * total)
-
-
-@loop()
-def join(values):
-    """Make sorted values that are equal up to rounding equal, in place: each takes the smallest of its run."""
-    near = 0
-    for t in range(1, values.shape[0]):
-        gap = values[t] - values[t - 1]
-        near += (gap > 0.0) & (gap <= ROUNDING * values[t])
-    if few_near(near, values.shape[0]):
-        return
-    first = before = values[0]
-    for t in range(1, values.shape[0]):
-        own = values[t]
-        if own - before > ROUNDING * own:
-            first = own
-        values[t], before = first, own
-
-
-@loop()
-def places(keys, width, out):
-    """The places of sorted keys."""
-    mask = (1 << width) - 1
-    for t in range(keys.shape[0]):
-        out[t] = keys[t] & mask
-
-
-@loop()
-def taken(values, keys, width):
-    """The values in the order of sorted keys."""
-    mask, out = (1 << width) - 1, np.empty_like(values)
-    for t in range(keys.shape[0]):
-        out[t] = values[keys[t] & mask]
-    return out
-
-
-@loop()
-def _numbered(values, keys, width, rounding, out):
-    """Numbers of values that are equal up to ``rounding``; how many there are, and how many are near but not equal."""
-    mask, count, near = (1 << width) - 1, 0, 0
-    before = values[keys[0] & mask]
-    for t in range(keys.shape[0]):
-        place = keys[t] & mask
-        own = values[place]
-        gap = own - before
-        near += (gap > 0.0) & (gap <= ROUNDING * own)
-        count += gap > rounding * own
-        out[place] = count
-        before = own
-    return count + 1, near
-
-
-@loop()
-def number(values, keys, width, out):
-    """Numbers that ascend with the values and are equal where they are, up to rounding; how many there are."""
-    count, near = _numbered(values, keys, width, 0.0, out)
-    if not few_near(near, keys.shape[0]):
-        count, near = _numbered(values, keys, width, ROUNDING, out)
-    return count
-
-
-@loop()
-def unranked(keys, width, points, first, second):
-    """The two points of each pair, from its place among the pairs a < b in the condensed order."""
-    n, mask = points.shape[0], (1 << width) - 1
-    start = np.empty(n, np.int64)
+def all_ends(points):
+    """Both points of all pairs in the condensed order."""
+    n, at = points.shape[0], 0
+    first, second = np.empty(n * (n - 1) // 2, points.dtype), np.empty(n * (n - 1) // 2, points.dtype)
     for a in range(n):
-        start[a] = a * (2 * n - a - 1) // 2
-    for t in range(keys.shape[0]):
-        k = keys[t] & mask
-        a = int((2 * n - 1 - np.sqrt((2 * n - 1) ** 2 - 8.0 * k)) / 2)
-        while start[a] > k:  # the root may be rounded to either side
-            a -= 1
-        while a + 1 < n - 1 and start[a + 1] <= k:
-            a += 1
-        first[t], second[t] = points[a], points[k - start[a] + a + 1]
+        for b in range(a + 1, n):
+            first[at], second[at] = points[a], points[b]
+            at += 1
+    return first, second
 
 
 @loop()
-def has_runs(values):
-    """Whether two neighbors of a sorted list are equal."""
-    t = 1
-    while t < values.shape[0] and values[t] != values[t - 1]:
-        t += 1
-    return t < values.shape[0]
+def level_table(ranks, levels, shift):
+    """The number of levels, which ascend, up to the first rank of each share of 2^shift places."""
+    total = ranks.shape[0]
+    found, level = np.zeros((total >> shift) + 1, np.int32), 0
+    for share in range(found.shape[0]):
+        while level < levels.shape[0] and levels[level] <= 2 * (share << shift) - total:
+            level += 1
+        found[share] = level
+    return found
 
 
 @loop()
-def sort_runs(x, y, first, second):
-    """Where x, which ascends, is equal, let y ascend and the points move with it."""
-    start = 0
-    while start < x.shape[0]:
-        stop = start + 1
-        while stop < x.shape[0] and x[stop] == x[start]:
-            stop += 1
-        if stop - start > 1:
-            order = np.argsort(y[start:stop], kind="mergesort")
-            y[start:stop] = y[start:stop][order]
-            first[start:stop] = first[start:stop][order]
-            second[start:stop] = second[start:stop][order]
-        start = stop
+def count_levels(ranks, y, total, levels, found, shift, width, out):
+    """Count pairs by level and cell of y, and add up y by level in the last column of ``out``."""
+    cells = out.shape[1] - 1
+    for t in range(ranks.shape[0]):
+        level = found[np.uint32((ranks[t] + total) >> 1 >> shift)]
+        while level < levels.shape[0] and levels[level] <= ranks[t]:
+            level += 1
+        out[level, min(int(y[t] / width), cells - 1)] += 1.0
+        out[level, cells] += y[t]
 
 
 @loop()

@@ -144,7 +144,7 @@ def _fill(space, products, b, i, line):
     if space.gamma == 0.0 and space.columns.shape[0] == 0:
         line[:] = products[b]
     elif space.gamma == 0.0:
-        fill_line(space.columns[:, i], space.columns, line)
+        fill_line(space.columns[:, i], space.columns, 0, line)
     else:
         finish_line(products[b], space.norms[i], space.norms, line)
 

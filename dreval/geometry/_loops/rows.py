@@ -188,24 +188,38 @@ def unit_rows(values, starts):
 def fill_direct(queries, rows, columns, out):
     """Direct squared distances of the query rows to all points, which come as columns (p, n)."""
     for b in range(rows.shape[0]):
-        fill_line(queries[rows[b]], columns, out[b])
+        fill_line(queries[rows[b]], columns, 0, out[b])
 
 
 @loop()
-def fill_line(query, columns, line):
-    """Direct squared distances of one point to all.
+def fill_line(query, columns, start, line):
+    """Direct squared distances of one point to as many points as the line has, from ``start`` on.
 
-    Terms are added in the order of the columns, as in ``direct``, so both give the same bits.
+    Terms are added in the order of the columns, as in ``direct``, so both give the same bits; up to four columns are
+    read in one sweep over the line.
     """
-    own, column = query[0], columns[0]
-    for j in range(line.shape[0]):
-        step = own - column[j]
-        line[j] = step * step
-    for c in range(1, columns.shape[0]):
-        own, column = query[c], columns[c]
-        for j in range(line.shape[0]):
-            step = own - column[j]
-            line[j] += step * step
+    p, c = columns.shape[0], 0
+    line[:] = 0.0
+    while c < p:
+        u, s = query[c], columns[c, start:]
+        if c + 4 <= p:
+            v, w, x = query[c + 1], query[c + 2], query[c + 3]
+            r, q, z = columns[c + 1, start:], columns[c + 2, start:], columns[c + 3, start:]
+            for j in range(line.shape[0]):
+                a, b, d, e = u - s[j], v - r[j], w - q[j], x - z[j]
+                line[j] = (((line[j] + a * a) + b * b) + d * d) + e * e
+            c += 4
+        elif c + 2 <= p:
+            v, r = query[c + 1], columns[c + 1, start:]
+            for j in range(line.shape[0]):
+                a, b = u - s[j], v - r[j]
+                line[j] = (line[j] + a * a) + b * b
+            c += 2
+        else:
+            for j in range(line.shape[0]):
+                a = u - s[j]
+                line[j] += a * a
+            c += 1
 
 
 @loop()
