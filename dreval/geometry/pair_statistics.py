@@ -13,8 +13,8 @@ from dreval._parallel import sum_over_rows
 from dreval._random import stream
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space
-from dreval.geometry.mid_ranks import mid_ranks, shares_of
-from dreval.geometry.pairs import CELLS, Pairs, measured_pairs, pairs_of
+from dreval.geometry.mid_ranks import CELLS, mid_ranks, shares_of
+from dreval.geometry.pairs import Pairs, measured_pairs, pairs_of
 from dreval.records.notes import Notes, note
 from dreval.records.shepard import Shepard
 
@@ -51,7 +51,7 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
     """Spearman correlation of two vectors with mid ranks, and the same convention for constant ones; O(N log N)."""
     from dreval.geometry._loops.pairs import rank_products
 
-    sums = rank_products(mid_ranks(x).ranks, mid_ranks(y).ranks)
+    sums = rank_products(mid_ranks(x.copy).ranks, mid_ranks(y.copy).ranks)
     return _within(sums, sums[0] == 0, sums[1] == 0, (x[0] > 0) == (y[0] > 0), "radii")
 
 
@@ -77,14 +77,14 @@ def shepard(view: View) -> Shepard | None:
     pairs = measured_pairs(view)
     if pairs is None or not len(pairs):
         return None
-    known, unit_y = pairs.data.levels, math.ldexp(pairs.unit, pairs.shift)
+    known, unit_y = pairs.data.ranked, math.ldexp(pairs.unit, pairs.shift)
     with np.errstate(over="ignore"):
-        ends = np.array([known.largest, pairs.embedding.levels.largest]) * [pairs.unit, unit_y]
+        ends = np.array([known.step_edges[-1], pairs.embedding.ranked.step_edges[-1]]) * [pairs.unit, unit_y]
     if not np.isfinite(ends).all():
         return None
     x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
     width = (y_edges / unit_y)[-1] / CELLS
-    levels, ranks, total = np.union1d(known.cells, known.steps), pairs.data.ranks, len(pairs)
+    levels, ranks, total = np.union1d(known.cells, known.steps), known.ranks, len(pairs)
     shift = shares_of(total)
     found, y = loops.level_table(ranks, levels, shift), pairs.embedding.passing()
 

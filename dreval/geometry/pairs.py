@@ -7,11 +7,10 @@ standard error. From anchors all pairs (anchor, other point) are used, at most 2
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view, random_groups
 from dreval.geometry.distances import Space
-from dreval.geometry.mid_ranks import Short, mid_ranks
+from dreval.geometry.mid_ranks import Ranked, Short, mid_ranks
 from dreval.records.notes import Notes, note
 
 Places = npt.NDArray[Any]  # positions of points, in as few bytes as their number allows
@@ -31,21 +30,7 @@ Keep = npt.NDArray[np.bool_]
 EXACT_POINTS = 5000  # up to this many points all pairs are used
 SAMPLED_PAIRS = 2_000_000
 FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both have one unit
-CELLS = 60  # cells of the Shepard table a side
-STEPS = 200  # steps of its ascending function
 SPLITS = 20  # groups from which the standard error of a sample is computed
-
-
-class Levels(NamedTuple):
-    """Where sorted distances reach the edges of the Shepard table: of equal cells, and of steps of equally many pairs.
-
-    A distance lies in the cell, or step, whose number is that of the ranks in ``cells``, or ``steps``, up to its own.
-    """
-
-    cells: Short
-    steps: Short
-    step_edges: FloatArray
-    largest: float
 
 
 class Distances:
@@ -67,31 +52,31 @@ class Distances:
         """The distances, which are not kept for this."""
         return self.values if "values" in vars(self) else self._measure()
 
+    def sorted_by_mean(self) -> FloatArray:
+        """The distances in ascending order, divided by their mean (unless it is 0)."""
+        found = np.sort(self.passing())
+        found /= found.mean() or 1.0
+        return found
+
     @cached_property
-    def _ranked(self) -> tuple[Short, bool, Levels]:
-        values = self.passing()
-        ranks, distinct, order = mid_ranks(values, self._n_jobs)
-        return ranks, distinct, _levels(values, ranks, order)
+    def ranked(self) -> Ranked:
+        """Mid ranks with ties up to rounding, and the edges of the Shepard table."""
+        return mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
 
     @property
     def ranks(self) -> Short:
-        """Mid ranks (N,), doubled and centered, with ties up to rounding."""
-        return self._ranked[0]
+        """Mid ranks (N,), doubled and centered."""
+        return self.ranked.ranks
 
     @property
     def distinct(self) -> bool:
         """Whether no two ranks are equal."""
-        return self._ranked[1]
-
-    @property
-    def levels(self) -> Levels:
-        """Edges of the Shepard table, among ranks."""
-        return self._ranked[2]
+        return self.ranked.distinct
 
     @property
     def flat(self) -> bool:
         """Whether all distances are equal up to rounding."""
-        if "_ranked" in vars(self):
+        if "ranked" in vars(self):
             return not self.ranks.any()
         largest = self.values.max()
         return bool(largest - self.values.min() <= ROUNDING * largest)
@@ -106,28 +91,17 @@ class Distances:
 
 
 class _Some(Distances):
-    """The distances of some pairs of a table."""
+    """The distances of some pairs of a table, which have no Shepard table."""
 
     def __init__(self, measure: Callable[[], FloatArray], rank: Callable[[], tuple[Short, bool]]) -> None:
         super().__init__(measure)
         self._rank = rank
 
     @cached_property
-    def _ranked(self) -> tuple[Short, bool, Levels]:
+    def ranked(self) -> Ranked:
+        """Mid ranks among these distances."""
         ranks, distinct = self._rank()
-        return ranks, distinct, Levels(ranks[:0], ranks[:0], np.empty(0), math.nan)
-
-
-def _levels(values: FloatArray, ranks: Short, order: npt.NDArray[np.uint32]) -> Levels:
-    """The edges of the Shepard table from values, their ranks, and their places in ascending order."""
-    total, largest = len(values), float(values[order[-1]])
-    edges = np.linspace(0.0, largest if largest > 0 else 1.0, CELLS + 1)[1:-1]
-    beyond = np.array([bisect_left(order, edge, key=values.__getitem__) for edge in edges])
-    own, before = ranks[order[np.minimum(beyond, total - 1)]], ranks[order[np.maximum(beyond, 1) - 1]]
-    cells = own + ((own == before) & (beyond > 0)).astype(np.int32)  # ties lie in the cell of the smallest
-    picked = order[np.linspace(0, total, min(STEPS, total) + 1).astype(np.int64)[:-1]]
-    steps, at = np.unique(ranks[picked], return_index=True)  # ties share a step
-    return Levels(cells, steps, np.append(values[picked[at]], largest), largest)
+        return Ranked(ranks, distinct, ranks[:0], ranks[:0], np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -275,7 +249,7 @@ def n_pairs(view: View) -> int:
 def pairs_of(view: View) -> Pairs:
     """The pairs of a view; shared by all of its measures, and those of the data by all embeddings.
 
-    O(n^2 (p + d)) time. Up to 5000 points the ranks of a space take 4 bytes a pair (50 MB at 5000) and 16 while they
+    O(n^2 (p + d)) time. Up to 5000 points the ranks of a space take 4 bytes a pair (50 MB at 5000) and 12 while they
     are made, values 8 bytes; beyond there are O(1) pairs.
     """
     parent = parent_of(view)

@@ -25,8 +25,7 @@ from dreval.measures._measure import measure
     smooth=False,
     jumps="the largest distance, that of one pair, decides the unit",
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (600 MB there); beyond, all pairs of 2000\n"
-        "random points."
+        "O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (450 MB there); beyond, all pairs of 2000\nrandom points."
     ),
     reference=(
         "@moor2020 (density measure of the authors' program, sigma = 0.1); ZADU calls it distance to a measure."

@@ -30,8 +30,7 @@ CONSTANT = define("distance_correlation.constant", ASSUMPTION, "the embedding is
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, all pairs of 2000\n"
-        "random points."
+        "O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (260 MB there); beyond, all pairs of 2000\nrandom points."
     ),
     reference="@szekely2007, Definitions 4 and 5.",
 )

@@ -24,7 +24,7 @@ from dreval.records.notes import Notes
     expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (410 MB there); beyond, 2,000,000 random pairs."
     ),
     reference="@kendall1945. @knight1966 (algorithm).",
 )

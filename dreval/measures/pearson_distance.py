@@ -45,9 +45,7 @@ def _without(view: View) -> FloatArray:
     expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
-    cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
-    ),
+    cost=("O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (210 MB there); beyond, 2,000,000 random pairs."),
     reference="@geng2005; @mantel1967.",
 )
 def pearson_distance(view: View) -> Estimate:

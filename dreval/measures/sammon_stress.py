@@ -40,9 +40,7 @@ EQUAL = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points
     chance="permutation",
     invariances=frozenset({"translation", "rotation"}),
     without=_without,
-    cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
-    ),
+    cost=("O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (210 MB there); beyond, 2,000,000 random pairs."),
     reference="@sammon1969, Eq. 1.",
 )
 def sammon_stress(view: View) -> Estimate:

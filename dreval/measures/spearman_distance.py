@@ -26,7 +26,7 @@ from dreval.measures._measure import measure
     default=8,
     without=lambda view: spearman_without(view),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (210 MB there); beyond, 2,000,000 random pairs."
     ),
     reference="@espadoto2021, Section 3 (Shepard goodness).",
 )

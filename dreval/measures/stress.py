@@ -51,9 +51,7 @@ def _without(view: View, kind: str) -> FloatArray:
     invariances=frozenset({"translation", "rotation"}),
     without=_without,
     choices={"kind": ("normalized", "kruskal", "raw")},
-    cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
-    ),
+    cost=("O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (210 MB there); beyond, 2,000,000 random pairs."),
     reference="@kruskal1964; @espadoto2021 (normalized stress).",
 )
 def stress(view: View, kind: str = "normalized") -> Estimate:

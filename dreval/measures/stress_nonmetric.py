@@ -25,7 +25,7 @@ ZERO = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embeddi
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (400 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
     ),
     reference="@kruskal1964 (stress-1, primary approach to ties).",
 )

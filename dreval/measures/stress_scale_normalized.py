@@ -42,9 +42,7 @@ def _without(view: View) -> FloatArray:
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
-    cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
-    ),
+    cost=("O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (210 MB there); beyond, 2,000,000 random pairs."),
     reference="@smelser2024; @borg2005, Section 11.1.",
 )
 def stress_scale_normalized(view: View) -> Estimate:

@@ -4,7 +4,7 @@
 distance and the class measures alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
 points; processor time stands beside the clock, which a busy machine stretches. dreval also computes the value by
 chance of each measure in that time. Then what ZADU does not have: the R_NX curve at every K, and the default measures
-with intervals.
+with intervals; and the Spearman correlation of all distances beside SciPy's ranks of the distances of one space.
 """
 
 from __future__ import annotations
@@ -101,6 +101,20 @@ def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
     return {**cost, "values": {key: float(value) for key, value in values.items()}}
 
 
+def measure_ranks(n: int) -> dict[str, Any]:
+    """The Spearman correlation of all distances of two spaces, and SciPy's ranks of those of one, already computed."""
+    import dreval
+    from scipy.spatial.distance import pdist
+    from scipy.stats import rankdata
+
+    dreval.spearman_distance(*cloud(60))
+    X, Y = cloud(n)
+    x = pdist(X)
+    ours, value = timed(lambda: dreval.spearman_distance(X, Y, n_jobs=2))
+    theirs, _ = timed(lambda: rankdata(x))
+    return {"ours": {**ours, "values": {"spearman_distance": value}}, "theirs": {**theirs, "values": {}}}
+
+
 def largest_difference(name: str, ours: dict[str, float], theirs: dict[str, float]) -> float:
     """Largest absolute difference of the values that both tools state, ours after its convention."""
     pairs = [(measure, key) for names in SETS[name].values() for measure, key in names.items() if key]
@@ -135,11 +149,16 @@ def rows() -> list[dict[str, Any]]:
         one = in_own_process(__file__, ["dreval", name, str(n), ci])
         case = f"dreval, {name}, n={n}, p={P}, one thread, {'intervals' if ci != 'none' else 'no intervals'}"
         table.append(row(case, "dreval", one, one))
-    return table
+    found = in_own_process(__file__, ["ranks", str(SIZE)], 2)
+    case = f"all distances of two spaces, one rankdata of those of one, n={SIZE}, p={P}, two cores"
+    tools = {"ours": "dreval.spearman_distance", "theirs": "scipy.stats.rankdata"}
+    return table + [row(case, tool, found[key], found["ours"]) for key, tool in tools.items()]
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 5:
+    if len(sys.argv) == 3:
+        print(json.dumps(measure_ranks(int(sys.argv[2]))))
+    elif len(sys.argv) == 5:
         print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4].replace("none", "") or None)))
     else:
         from run import show

@@ -73,9 +73,9 @@ def test_what_no_measure_reads_is_not_computed():
     assert first.data is second.data
     spearman = pair_statistics.spearman(first)
     assert "values" not in {*vars(first.data), *vars(first.embedding)}
-    assert "_ranked" not in vars(second.embedding)
+    assert "ranked" not in vars(second.embedding)
     assert second.y is second.embedding.values
-    assert "_ranked" not in vars(second.embedding)
+    assert "ranked" not in vars(second.embedding)
     assert pair_statistics.spearman(second) == spearman
 
 
@@ -121,9 +121,9 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
 @example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties that lie in two buckets
 @example(seed=0, size=140_000, kind="constant", jobs=1)
 def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
-    """Of distances that are joined where they are equal up to rounding; places ascend in value and place.
+    """Of distances that are joined where they are equal up to rounding, with the edges of cells and steps among them.
 
-    So few near ties as many distinct values have by chance stay as they are.
+    So few near ties as many distinct values have anyway stay as they are.
     """
     rng = np.random.default_rng(seed)
     values = {
@@ -135,11 +135,16 @@ def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
         "nearly equal": 1.0 + np.spacing(1.0) * rng.integers(0, 50, size),
         "in pairs": np.tile(rng.random(-(-size // 2)), 2)[:size] * (1.0 + 1e-13 * rng.random(size)),
     }[kind]
-    ranks, distinct, order = mid_ranks.mid_ranks(values, jobs)
-    assert_array_equal(order, np.argsort(values, kind="stable"))
+    ranks, distinct, cells, steps, edges = mid_ranks.mid_ranks(values.copy, jobs)
     apart = values if size > 10**5 and kind == "spread" else joined(values)
     assert_array_equal(ranks, 2 * rankdata(apart) - 1 - size)
     assert distinct == (len(np.unique(ranks)) == size)
+    smallest = np.sort(values)[np.searchsorted(np.sort(ranks), ranks)]
+    marks = np.linspace(0, values.max() or 1.0, mid_ranks.CELLS + 1)[1:-1]
+    assert_array_equal(np.searchsorted(cells, ranks, side="right"), np.searchsorted(marks, smallest, side="right"))
+    starts = np.linspace(0, size, min(size, mid_ranks.STEPS) + 1).astype(int)[:-1]
+    assert_array_equal(steps, np.unique(np.sort(ranks)[starts]))
+    assert_allclose(edges, [*np.sort(values)[np.searchsorted(np.sort(ranks), steps)], values.max()], rtol=1e-11)
 
 
 @given(pair=clouds_and_images())

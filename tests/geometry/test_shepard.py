@@ -11,8 +11,9 @@ from strategies import pairs
 import dreval
 from dreval.geometry import pairs as owner
 from dreval.geometry.blocks import sweep
+from dreval.geometry.mid_ranks import CELLS, STEPS
 from dreval.geometry.pair_statistics import shepard
-from dreval.geometry.pairs import CELLS, STEPS, pairs_of
+from dreval.geometry.pairs import pairs_of
 from dreval.records.shepard import Shepard
 
 RNG = np.random.default_rng(0)

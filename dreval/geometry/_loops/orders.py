@@ -166,14 +166,15 @@ def part(bits, low, drop, buckets, at, first, order):
 
 
 @loop()
-def rank_buckets(values, order, bounds, ranks, edges, near, tied):
-    """Order the places in some buckets by value and write their mid ranks, where equal values alone are ties.
+def rank_buckets(values, order, bounds, edges, near, tied, marks, below, places, picked):
+    """Order the places in some buckets by value and put mid ranks over their values, where equal ones alone are ties.
 
-    Bucket b takes the places ``bounds[b]`` to ``bounds[b + 1]`` of ``order``. Ranks are doubled and centered: whole
-    numbers whose sum is 0. Of each bucket ``edges`` gets the smallest and the largest value, ``near`` how many
-    neighbors are equal up to rounding only, ``tied`` whether any are equal.
+    Bucket b takes the places ``bounds[b]`` to ``bounds[b + 1]`` of ``order``; the bits of a value become its rank,
+    doubled and centered: a whole number. Of each bucket ``edges`` gets the smallest and the largest value, ``near`` how
+    many neighbors are equal up to rounding only, ``tied`` whether any are equal. ``below`` gets the number of values of
+    the same bucket below each mark, ``picked`` the values at some places of the sorted list, which ascend.
     """
-    total, widest = order.shape[0], np.diff(bounds).max()
+    total, widest, ranks = order.shape[0], np.diff(bounds).max(), values.view(np.int64)
     room, scratch = np.empty(widest), np.empty((2, widest), np.int64)
     for b in range(bounds.shape[0] - 1):
         first, size = bounds[b], bounds[b + 1] - bounds[b]
@@ -199,6 +200,10 @@ def rank_buckets(values, order, bounds, ranks, edges, near, tied):
                 ranks[place] = 2 * first + start + t - total
             start = t
         edges[b, 1] = before
+        for k in range(np.searchsorted(places, first), np.searchsorted(places, first + size)):
+            picked[k] = own[keys[places[k] - first] & mask]
+        for k in range(np.searchsorted(marks, edges[b, 0]), np.searchsorted(marks, before)):
+            below[k] = first + (own < marks[k]).sum()
         for t in range(size):
             mine[t] = other[t]
 
@@ -210,9 +215,9 @@ def few_near(near, total):
 
 
 @loop()
-def rank_joined(values, order, ranks):
-    """Mid ranks, doubled and centered, of values that are ties if they are equal up to rounding, from their order."""
-    total, start = order.shape[0], 0
+def rank_joined(values, order):
+    """Put over the values their mid ranks, doubled and centered, where ties are those equal up to rounding."""
+    total, start, ranks = order.shape[0], 0, values.view(np.int64)
     before = values[order[0]]
     for t in range(1, total + 1):
         if t < total:
