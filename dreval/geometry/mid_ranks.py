@@ -51,8 +51,8 @@ class Ranked(NamedTuple):
 def mid_ranks(measure: Callable[[], FloatArray], n_jobs: int | None = None) -> Ranked:
     """Mid ranks of the values >= 0 that ``measure`` gives, and which are overwritten; O(N log N).
 
-    Those that are equal up to rounding are ties; so few near ties as random distinct values have anyway stay as they are.
-    The values are parted by their leading bits into buckets, which are sorted one by one on several threads. Memory is
+    Those that are equal up to rounding are ties; so few near ties as random values have anyway stay as they are. The
+    values are parted by their leading bits into buckets, which are sorted one by one on several threads. Memory is
     4 bytes a value in addition to the values; values with many near ties are measured twice.
     """
     ranks, *others = _ranked(measure, n_jobs)

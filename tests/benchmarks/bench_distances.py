@@ -103,9 +103,10 @@ def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
 
 def measure_ranks(n: int) -> dict[str, Any]:
     """The Spearman correlation of all distances of two spaces, and SciPy's ranks of those of one, already computed."""
-    import dreval
     from scipy.spatial.distance import pdist
     from scipy.stats import rankdata
+
+    import dreval
 
     dreval.spearman_distance(*cloud(60))
     X, Y = cloud(n)
