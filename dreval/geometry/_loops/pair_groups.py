@@ -1,4 +1,4 @@
-"""Sums over pairs of points, and rank correlations, without each point or each group of points."""
+"""Sums over the pairs of each point, and the influences of points on rank correlations."""
 
 from __future__ import annotations
 
