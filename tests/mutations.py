@@ -56,6 +56,7 @@ CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
 WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point_are_theirs"
 WITHOUT_TRIPLETS = "measures/test_leave_one.py::test_triplets_without_a_point_are_those_that_do_not_hold_it"
+WITHOUT_RANKS = "measures/test_leave_one.py::test_influences_are_derivatives_also_by_shares_of_many_numbers"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
@@ -129,6 +130,15 @@ MUTANTS = [
         DISTANCES,
     ),
     Mutant("geometry/pairs.py", "return n * (n - 1) // 2 if", "return n * (n + 1) // 2 if", "geometry/test_pairs.py"),
+    Mutant(
+        "geometry/_loops/rows.py", "+ a * a) + b * b) + d * d", "+ d * d) + b * b) + a * a", "geometry/test_pairs.py"
+    ),
+    Mutant("geometry/_loops/orders.py", "2 * first + start + t - total", "2 * first + 2 * t - 1 - total", DISTANCES),
+    Mutant("geometry/_loops/orders.py", "ranks[order[s]] = start + t", "ranks[order[s]] = 2 * s + 1", DISTANCES),
+    Mutant("geometry/_loops/orders.py", "2 * below + size - count", "2 * below + 1 - count", "geometry/test_pairs.py"),
+    Mutant("geometry/mid_ranks.py", "(cells == before) & (below > 0)", "0 * below", "geometry/test_pairs.py"),
+    Mutant("geometry/leave_one.py", "[:, ::-1] - 0.5 * beyond", "[:, ::-1]", WITHOUT_RANKS),
+    Mutant("geometry/_loops/pair_groups.py", "0.5 * theta * own", "theta * own", WITHOUT_RANKS),
     # Measures
     Mutant(
         "measures/trustworthiness.py",

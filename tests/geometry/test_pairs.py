@@ -20,6 +20,7 @@ from dreval.errors import ApproximationWarning
 from dreval.geometry import mid_ranks, pair_statistics, pairs
 from dreval.geometry._loops import pairs as loops
 from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.distances import Space
 from dreval.geometry.pair_statistics import triplets
 from dreval.inference.intervals import jackknife_interval
 from dreval.measures._measure import answer
@@ -111,7 +112,9 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
 @given(
     seed=st.integers(0, 99),
     size=st.one_of(st.integers(1, 400), st.integers(250, 3000)),
-    kind=st.sampled_from(["spread", "tied", "constant", "zeros", "huge and tiny", "nearly equal", "in pairs"]),
+    kind=st.sampled_from(
+        ["spread", "tied", "constant", "zeros", "huge and tiny", "nearly equal", "in pairs", "at edges"]
+    ),
     jobs=st.integers(1, 2),
 )
 @example(seed=0, size=140_000, kind="spread", jobs=2)  # so many are parted into buckets
@@ -120,6 +123,7 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
 @example(seed=0, size=140_000, kind="nearly equal", jobs=1)
 @example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties that lie in two buckets
 @example(seed=0, size=140_000, kind="constant", jobs=1)
+@example(seed=0, size=300, kind="at edges", jobs=1)  # ties that lie on both sides of an edge
 def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
     """Of distances that are joined where they are equal up to rounding, with the edges of cells and steps among them.
 
@@ -133,6 +137,7 @@ def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
         "zeros": rng.random(size) * (rng.random(size) < 0.3),
         "huge and tiny": 10.0 ** rng.integers(-300, 300, size),
         "nearly equal": 1.0 + np.spacing(1.0) * rng.integers(0, 50, size),
+        "at edges": rng.integers(0, 61, size) / 60 * (1.0 + 1e-14 * rng.random(size)),
         "in pairs": np.tile(rng.random(-(-size // 2)), 2)[:size] * (1.0 + 1e-13 * rng.random(size)),
     }[kind]
     ranks, distinct, cells, steps, edges = mid_ranks.mid_ranks(values.copy, jobs)
@@ -163,6 +168,21 @@ def test_permuted_rows_keep_the_data(pair, seed):
     whole, found = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
     assert found.data is whole.data
     assert_allclose(np.sort(found.y), np.sort(whole.y), rtol=1e-14)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 7, 13])
+def test_lines_of_distances_have_the_bits_of_listed_ones(p):
+    """Columns are read some at a time, points in tiles; terms are added in the order of the columns."""
+    X = np.random.default_rng(p).normal(size=(1030, p))
+    space = Space.of(X)
+    listed = space.listed(*np.triu_indices(len(X), 1)) / space.scale
+    assert_array_equal(pairs.condensed_distances(space.points) / space.scale, listed)
+    squares = space.direct_block(np.arange(3))
+    assert_array_equal(np.sqrt(squares[0, 1:]) / space.scale, listed[: len(X) - 1])
+    total = np.zeros(len(X))
+    for column in space.points.T:
+        total += (column[2] - column) ** 2
+    assert_array_equal(squares[2], total)
 
 
 def test_numbers_of_pairs_are_unranked():
