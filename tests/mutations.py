@@ -75,6 +75,20 @@ MUTANTS = [
         "measures/test_class_measures.py geometry/test_ties.py",
     ),
     Mutant(
+        "geometry/coranking.py",
+        "tied[at, place] = tied_here",
+        "tied_here = tied[at, place]",
+        "geometry/test_coranking.py",
+    ),
+    Mutant("geometry/coranking.py", "if id(Y) not in waiting]", "if Y is None]", "geometry/test_coranking.py"),
+    Mutant("geometry/blocks.py", "self.origin[origin]", "origin", "geometry/test_blocks.py"),
+    Mutant(
+        "geometry/_loops/local.py",
+        "size = count - (left >= 0)",
+        "size = count - (left > 1)",
+        "measures/test_leave_one.py",
+    ),
+    Mutant(
         "geometry/coranking.py", "- self.ks / (self.n - 1)", "- self.ks / self.n", "measures/test_coranking_measures.py"
     ),
     Mutant(

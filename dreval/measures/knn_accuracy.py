@@ -134,6 +134,7 @@ def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArr
     size = k
     while size < n - 1 and bdtr(k - 1, size, 1.0 - share) > TOO_FEW:
         size += 1
+    size = -(size // -8) * 8  # the same lists for k and k + 1
     if size + 1 > n - 1:
         return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
     place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])

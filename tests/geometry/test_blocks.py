@@ -260,6 +260,17 @@ def test_an_unrelated_embedding_has_the_same_points():
     assert other.data_rank.size == 0
 
 
+def test_permuted_rows_know_where_they_were():
+    """``origin`` names them also after a second permutation, and what depends on the coordinates alone is shared."""
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(30, 2))
+    view = _view(Y, Y, 4, groups=random_groups(30, 3, rng))
+    other = view.shuffled(rng).shuffled(rng)
+    assert_array_equal(other.Y, Y[other.origin])
+    assert other.once_for_embedding("a", lambda: 5) == view.once_for_embedding("a", lambda: 6) == 5
+    assert view.without(0, 4).once_for_embedding("a", lambda: 6) == 6
+
+
 def test_a_shared_value_is_made_once_per_view():
     """``once`` keeps a value for one view, and not for the views made from it."""
     view = _view(np.arange(8.0)[:, None], np.arange(8.0)[:, None], 2, groups=Groups(np.arange(8) % 4, 4))

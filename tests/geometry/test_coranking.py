@@ -140,6 +140,48 @@ def test_it_is_made_once_and_only_with_groups_shared():
         share_coranking(view, [])
 
 
+@given(pair=pairs(min_n=6, max_n=25), limit=st.sampled_from([0, 3000, 10**8]), seed=st.integers(0, 99))
+def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
+    """Asked for in any order, more than once, and with few kept at a time; an embedding that is in none is its own."""
+    X, Y = pair
+    rng = np.random.default_rng(seed)
+    embeddings = {"a": Y, "b": Y[rng.permutation(len(Y))], "c": np.round(Y), "d": X[:, :1]}
+    views, ks = sweep(X, embeddings, k=1), [1, 2]
+    views["permuted"] = views["b"].shuffled(rng)
+    embeddings["permuted"] = views["permuted"].Y
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "WAITING_BYTES", limit)
+        for name in [*rng.permutation(list(views)), "c"]:
+            alone, view = view_of(X, embeddings[name]), replace(views[name], _kept={})
+            mine, own = module.coranking_without(view, ks), module.coranking_without(alone, ks)
+            assert_array_equal(mine.q_nx, own.q_nx)
+            assert_array_equal(mine.areas, own.areas)
+            for found in (coranking(view), coranking(replace(view, _kept={}))):
+                assert_array_equal(histograms(found), histograms(coranking(alone)))
+                assert_array_equal(found.areas, coranking(alone).areas)
+                assert_array_equal(found.ambiguous, coranking(alone).ambiguous)
+
+
+def test_rows_are_ambiguous_by_ties_in_either_space():
+    """Of the data for all embeddings, of an embedding for it alone."""
+    line, free = np.arange(9.0)[:, None], np.array([0.0, 1, 3, 7, 15, 31, 63, 127, 255])[:, None]
+    found = [coranking(view).ambiguous for view in sweep(free, {"a": free, "b": line, "c": free}, k=1).values()]
+    assert_array_equal([one.any() for one in found], [False, True, False])
+    tied = [coranking(view).ambiguous for view in sweep(line, {"a": free, "b": line}, k=1).values()]
+    assert_array_equal(tied, [found[1]] * 2)
+
+
+def test_the_data_are_sorted_once_for_all_embeddings(monkeypatch):
+    """Three embeddings: the rows of four spaces are sorted, and each only once."""
+    rng, sorted_spaces = np.random.default_rng(0), []
+    X = rng.normal(size=(30, 4))
+    views = sweep(X, {name: rng.normal(size=(30, 2)) for name in "abc"}, k=1)
+    monkeypatch.setattr(module, "orders", lambda *args: sorted_spaces.append(1) or sorted_rows(*args))
+    for view in views.values():
+        coranking(view)
+    assert len(sorted_spaces) == 4
+
+
 @pytest.mark.parametrize("p", [2, 20])
 def test_blocks_and_threads_are_of_no_account(p, monkeypatch):
     """Blocks of 7 or 256 rows, one or three threads: the same whole numbers and the same bits."""

@@ -105,21 +105,21 @@ def sort_rows(block, bits, rows, points, norms, gamma, orders, tied):
 
 
 @loop()
-def _match(by_data, by_embedding, codes, places, matched, data_codes, codes_there):
-    """Place in the data's order of every point of the embedding's, and the groups along both orders."""
-    for t in range(data_codes.shape[0]):
-        j = np.uint32(by_data[t])
-        places[j] = t
-        data_codes[t] = codes[j]
-    for t in range(data_codes.shape[0]):
-        j = np.uint32(by_embedding[t])
-        matched[t] = places[j]
-        codes_there[t] = codes[j]
+def _match(by_data, by_embedding, places, matched):
+    """Place in the data's order of every point of the embedding's."""
+    for t in range(matched.shape[0]):
+        places[np.uint32(by_data[t])] = t
+    for t in range(matched.shape[0]):
+        matched[t] = places[np.uint32(by_embedding[t])]
 
 
 @loop()
 def _ranks_without(matched, data_codes, codes_there, drop, ahead, there):
     """Ranks in the data of the points that stay, in the embedding's order; how many they are."""
+    if drop < 0:
+        for t in range(matched.shape[0]):
+            there[t] = matched[t] + 1
+        return matched.shape[0]
     count = 0
     for t in range(matched.shape[0]):
         count += data_codes[t] != drop
@@ -155,8 +155,11 @@ def tally_rows(by_data, by_embedding, rows, codes, drops, weights, kinds, counts
     places, matched = np.empty(n + 1, np.int32), np.empty(n, np.int32)
     ahead, there = np.empty(n, np.int32), np.empty(n + 1, np.int32)
     data_codes, codes_there = np.empty(n, codes.dtype), np.empty(n, codes.dtype)
+    grouped = drops.max() >= 0
     for b in range(rows.shape[0]):
-        _match(by_data[b], by_embedding[b], codes, places, matched, data_codes, codes_there)
+        _match(by_data[b], by_embedding[b], places, matched)
+        for t in range(n if grouped else 0):
+            data_codes[t], codes_there[t] = codes[by_data[b, t]], codes[by_embedding[b, t]]
         for at in range(drops.shape[0]):
             if codes[rows[b]] != drops[at]:
                 count = _ranks_without(matched, data_codes, codes_there, drops[at], ahead, there)
@@ -219,10 +222,7 @@ def leave_one_rows(by_data, by_embedding, weights, ks, first, event, sums, withi
     places, matched = np.empty(n + 1, np.int32), np.empty(n, np.int32)
     x, y, both = np.empty(n), np.empty(n), np.empty(n)
     for b in range(by_data.shape[0]):
-        for t in range(n):
-            places[by_data[b, t]] = t
-        for t in range(n):
-            matched[t] = places[by_embedding[b, t]]
+        _match(by_data[b], by_embedding[b], places, matched)
         total = _steps_beyond(matched, weights, x, y, both)
         for t in range(n):
             j, r = by_embedding[b, t], matched[t]
