@@ -142,9 +142,11 @@ class View:
 
         What it says of a point is for the place that the point has in the view that is not permuted (``origin``).
         """
-        if key not in self._of_embedding:
-            self._of_embedding[key] = make()
-        return self._of_embedding[key]
+        population, made = self._of_embedding.get(key, (None, None))
+        if population is not self.population:
+            made = make()
+            self._of_embedding[key] = self.population, made
+        return made
 
     def from_here(self) -> list[FloatArray]:
         """Coordinates of the embedding and of those after it in its sweep; of one that is in none only its own."""
@@ -194,7 +196,6 @@ class View:
             origin=None,
             _kept={},
             _of_data={},
-            _of_embedding={},
         )
 
 
