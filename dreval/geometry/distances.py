@@ -28,9 +28,14 @@ from dreval.inputs.features import is_sparse
 SQUARABLE = 500  # powers of two whose squares floats hold
 
 
+def largest_entry(points: Any) -> float:
+    """The largest absolute value."""
+    return float(np.max(np.abs(points.data if is_sparse(points) else points), initial=0.0))
+
+
 def power_of_two(points: Any) -> float:
     """The power of two that scales the largest entry to [1/2, 1), so that nothing is rounded; 1 for all zeros."""
-    largest = float(np.max(np.abs(points.data if is_sparse(points) else points), initial=0.0))
+    largest = largest_entry(points)
     return 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
 
 
@@ -52,13 +57,21 @@ def rescaled(values: Any, exponent: int) -> Any:
     return found if isinstance(values, np.ndarray) else float(found)
 
 
-def scaled(points: Any, metric: str) -> tuple[Any, float]:
+class Frame(NamedTuple):
+    """The scale and the center of some points, and whether single precision is enough for their products."""
+
+    scale: float
+    center: FloatArray
+    single: bool
+
+
+def scaled(points: Any, metric: str, scale: float | None = None) -> tuple[Any, float]:
     """The points scaled for a metric, and the factor from distances of the data to those of the scaled points."""
     if metric in ("cosine", "correlation"):
         return unit_rows(points, metric == "correlation"), 1.0
     if metric == "hamming":
         return points, 1.0
-    scale = power_of_two(points)
+    scale = power_of_two(points) if scale is None else scale
     points = points * scale
     if metric == "precomputed":
         points += 0.0  # -0.0, which is sorted by its bits, becomes 0
@@ -194,11 +207,14 @@ class Space:
         return self.points - self.points.mean(axis=0), (4 * self.width + 32) * 2.0**-53
 
     @classmethod
-    def of(cls, points: Any, metric: str = "euclidean") -> Space:
-        """Prepare an (n, p) array or sparse matrix, or an (n, n) matrix of distances; costs O(n p)."""
-        points, scale = scaled(points, metric)
+    def of(cls, points: Any, metric: str = "euclidean", frame: Frame | None = None) -> Space:
+        """Prepare an (n, p) array or sparse matrix, or an (n, n) matrix of distances; costs O(n p).
+
+        Points of one ``frame``, that of all points of which they are some, are compared by ``block`` with ``queries``.
+        """
+        points, scale = scaled(points, metric, None if frame is None else frame.scale)
         if is_sparse(points):
-            return cls._sparse(points, scale, metric)
+            return cls._sparse(points, scale, metric, frame is None)
         if metric in ("manhattan", "hamming", "precomputed"):
             return cls._measured(np.ascontiguousarray(points), scale, metric)
         points = np.ascontiguousarray(points)
@@ -208,11 +224,11 @@ class Space:
             rows, p = loops.Measured(points, _columns(points), loops.COSINE), points.shape[1]
             if p <= DIRECT_COLUMNS:
                 return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
-            return cls(rows, NO_COLUMNS, *_for_products(points), 1.0, metric, p)
+            return cls(rows, NO_COLUMNS, *_for_products(points, frame), 1.0, metric, p)
         n, p = points.shape
         if p <= DIRECT_COLUMNS:
             return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, width=p)
-        return cls(points, NO_COLUMNS, *_for_products(points), scale, width=p)
+        return cls(points, NO_COLUMNS, *_for_products(points, frame), scale, width=p)
 
     @classmethod
     def _measured(cls, points: FloatArray, scale: float, metric: str) -> Space:
@@ -227,11 +243,14 @@ class Space:
         )
 
     @classmethod
-    def _sparse(cls, points: Any, scale: float, metric: str) -> Space:
-        """Sparse points; products, which are not centered, have as many terms as the fullest row has entries."""
+    def _sparse(cls, points: Any, scale: float, metric: str, alone: bool = True) -> Space:
+        """Sparse points; products, which are not centered, have as many terms as the fullest row has entries.
+
+        Points that are compared with others (not ``alone``) keep their empty columns.
+        """
         from dreval.geometry._loops import rows as loops
 
-        width, few = int(points.shape[1]), compact(points)
+        width, few = int(points.shape[1]), compact(points) if alone else points
         kinds = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "cosine": loops.COSINE}
         kind = kinds.get(metric, loops.SQUARES)
         rows = loops.SparseRows(few.data, few.indices, few.indptr, kind)
@@ -251,7 +270,7 @@ class Space:
         queries = queries or self
         block = out[: len(rows)]
         if self.blockwise:
-            self._direct(rows, block)
+            self._direct(rows, block, queries.points)
         elif self.gamma == 0.0:
             loops.fill_direct(queries.points, rows, self.columns, block)
         else:
@@ -266,14 +285,16 @@ class Space:
             return (self.centered[0][rows] @ others.centered[1]).toarray(out=out)
         return np.matmul(self.centered[rows], others.centered.T, out=out)
 
-    def products(self, rows: IntArray) -> npt.NDArray[np.floating[Any]]:
-        """Products of some centered points with all, in the precision of ``centered``; compiled loops read them.
+    def products(self, rows: IntArray, queries: Space | None = None) -> npt.NDArray[np.floating[Any]]:
+        """Products of some centered query points (own rows by default) with all points; compiled loops read them.
 
-        In their place direct values that the loops do not compute themselves, or nothing.
+        They have the precision of ``centered``. In their place come direct values that the loops do not compute
+        themselves, or nothing.
         """
+        queries = queries or self
         if self.blockwise:
-            return self.block(rows, np.empty((len(rows), self.n)))
-        return np.empty((0, 0)) if self.gamma == 0.0 else np.asarray(self._products(rows, self))
+            return self.block(rows, np.empty((len(rows), self.n)), queries)
+        return np.empty((0, 0)) if self.gamma == 0.0 else np.asarray(queries._products(rows, self))
 
     def arrays(self) -> SpaceArrays:
         """The arrays that compiled loops read."""
@@ -284,7 +305,7 @@ class Space:
         if isinstance(self.points, np.ndarray):
             return self.direct_to(self, rows)
         block = np.empty((len(rows), self.n))
-        self._direct(rows, block)
+        self._direct(rows, block, self.points)
         return block
 
     def direct_to(self, others: Space, rows: IntArray) -> FloatArray:
@@ -296,16 +317,16 @@ class Space:
         loops.fill_direct(self.points, rows, columns, block)
         return block
 
-    def _direct(self, rows: IntArray, block: FloatArray) -> None:
-        """Direct values of points that are not a plain array."""
+    def _direct(self, rows: IntArray, block: FloatArray, queries: Any) -> None:
+        """Direct values of query points, and points that are not a plain array."""
         from dreval.geometry._loops import rows as loops
 
         if isinstance(self.points, loops.SparseRows):
-            loops.fill_values(self.points, rows, block)
+            loops.fill_values(queries, rows, self.points, block)
         elif self.points.kind == loops.GIVEN:
-            block[:] = self.points.rows[rows]
+            block[:] = queries.rows[rows]
         else:
-            loops.fill_measured(self.points, rows, block)
+            loops.fill_measured(queries, rows, self.points, block)
 
     def listed(self, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None) -> FloatArray:
         """Distances of some pairs, by blocks, in the metric's own definition; times ``scale``."""
@@ -348,12 +369,14 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
     return np.asarray(cdist(points, points if others is None else others, "sqeuclidean"))
 
 
-def _for_products(points: FloatArray) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
+def _for_products(
+    points: FloatArray, frame: Frame | None = None
+) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
     """Centered points, their squared norms, and the error bound of their products."""
     p = points.shape[1]
-    centered = points - points.mean(axis=0)
+    centered = points - (points.mean(axis=0) if frame is None else frame.center)
     norms = np.einsum("ij,ij->i", centered, centered)
-    if _single_is_enough(centered, norms):
+    if _single_is_enough(centered, norms) if frame is None else frame.single:
         return centered.astype(np.float32), norms, (2 * p + 16) * 2.0**-24
     return centered, norms, (4 * p + 32) * 2.0**-53
 

@@ -125,15 +125,15 @@ def direct(points, i, others, j):
 
 
 @loop()
-def fill_values(points, rows, out):
-    """Values of some points with all."""
+def fill_values(queries, rows, points, out):
+    """Values of some query points with all points."""
     for b in range(rows.shape[0]):
         for j in range(out.shape[1]):
-            out[b, j] = direct(points, rows[b], points, j)
+            out[b, j] = direct(queries, rows[b], points, j)
 
 
 @loop()
-def fill_measured(points, rows, out):
+def fill_measured(queries, rows, points, out):
     """As ``fill_values`` for dense rows, a column at a time; terms are added in the same order."""
     product = np.empty(out.shape[1])
     for b in range(rows.shape[0]):
@@ -141,7 +141,7 @@ def fill_measured(points, rows, out):
         line[:] = 0.0
         product[:] = 0.0
         for c in range(points.columns.shape[0]):
-            own, column = points.rows[rows[b], c], points.columns[c]
+            own, column = queries.rows[rows[b], c], points.columns[c]
             if points.kind == ABSOLUTE:
                 for j in range(line.shape[0]):
                     line[j] += abs(own - column[j])

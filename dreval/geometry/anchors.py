@@ -1,0 +1,285 @@
+"""Anchors and all points, exactly: what some points see of a table that is read a block of rows at a time.
+
+Two passes: the nearest of each anchor in every space, merged block by block; then the ranks of the neighbors in one
+space among all points of the other. Nothing holds all rows. The results are those of a pass over arrays in memory
+(``dreval.geometry.blocks``) from the same rows, ties included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import FloatArray, IntArray
+from dreval._parallel import run_blocks
+from dreval.geometry._loops import ROUNDING
+from dreval.geometry._loops import anchors as loops
+from dreval.geometry.blocks import Lists, View
+from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
+from dreval.inputs.features import is_sparse
+
+BLOCK_BYTES = 16_000_000  # of a block of rows as numbers of 8 bytes
+TILE = 1 << 20  # products of a tile of anchors with a block
+TINY = 1e-16  # squared norms below it vanish in products of single precision
+
+
+def row_blocks(table: Any) -> list[slice]:
+    """The blocks of rows in which a table is read."""
+    n, p = table.shape
+    size = int(np.clip(BLOCK_BYTES // (8 * p), 1024, 1 << 16))
+    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+
+
+def rows_of(table: Any, places: slice | IntArray) -> Any:
+    """Some rows of a table as an array of float64 or a sparse matrix."""
+    found = table[places]
+    return found if is_sparse(found) else np.asarray(found, np.float64)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One space as anchors see it: all points of a table, of which ``rows`` are the anchors.
+
+    With ``metric`` "precomputed" the table holds the distances of all points (n, n).
+    """
+
+    table: Any
+    rows: IntArray
+    metric: str = "euclidean"
+
+    @cached_property
+    def frame(self) -> Frame:
+        """Scale of all points; center and precision from the anchors, on which no result depends."""
+        scale, some = 1.0, rows_of(self.table, self.rows)
+        if self.metric in ("euclidean", "manhattan", "precomputed"):
+            largest = max(largest_entry(rows_of(self.table, part)) for part in row_blocks(self.table))
+            scale = power_of_two(np.array([largest]))
+        if is_sparse(some) or self.metric in ("manhattan", "hamming", "precomputed"):
+            return Frame(scale, np.zeros(0), False)
+        points = Space.of(some, self.metric, Frame(scale, np.zeros(some.shape[1]), False)).points
+        points = points if isinstance(points, np.ndarray) else points.rows
+        center = points.mean(axis=0)
+        return Frame(scale, center, _single_decides(points - center))
+
+    @cached_property
+    def anchors(self) -> Space:
+        """The anchors, prepared."""
+        return Space.of(rows_of(self.table, self.rows), self.metric, self.frame)
+
+    @cached_property
+    def doubled(self) -> Space:
+        """The anchors, prepared for products in double precision."""
+        return Space.of(rows_of(self.table, self.rows), self.metric, self.frame._replace(single=False))
+
+    def pair(self, places: slice | IntArray) -> tuple[Space, Space]:
+        """The anchors and some points, prepared for distances between them."""
+        points = rows_of(self.table, places)
+        if self.metric == "precomputed":
+            given = Space.of(np.ascontiguousarray(points[:, self.rows].T), self.metric, self.frame)
+            return given, replace(given, norms=np.zeros(given.width))
+        space = Space.of(points, self.metric, self.frame)
+        if self.frame.single and bool(((space.norms > 0.0) & (space.norms < TINY)).any()):
+            return self.doubled, Space.of(points, self.metric, self.frame._replace(single=False))
+        return self.anchors, space
+
+    def tiles(self, points: Space) -> list[slice]:
+        """Parts of the anchors whose products with some points stay in the processor's cache."""
+        size, m = max(8, TILE // points.n), len(self.rows)
+        return [slice(at, min(at + size, m)) for at in range(0, m, size)]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest points of each anchor, in ascending order, and their values; (m, k)."""
+
+    indices: IntArray
+    values: FloatArray
+
+    @classmethod
+    def none(cls, m: int, k: int) -> Nearest:
+        """Lists without any point."""
+        return cls(np.full((m, k), -1), np.full((m, k), np.inf))
+
+    def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
+        """Enter the points of a block of rows."""
+        queries, points = seen.pair(part)
+        arrays = queries.arrays(), points.arrays()
+
+        def one(tile: slice) -> None:
+            products = points.products(np.arange(tile.start, tile.stop), queries)
+            loops.nearest_in_block(
+                seen.rows[tile],
+                tile.start,
+                arrays[0],
+                part.start,
+                arrays[1],
+                products,
+                self.indices[tile],
+                self.values[tile],
+            )
+
+        run_blocks(one, seen.tiles(points), n_jobs)
+
+    def merge(self, other: Nearest) -> None:
+        """Enter the points of other lists of the same anchors."""
+        loops.merge_nearest(other.indices, other.values, self.indices, self.values)
+
+    @property
+    def tied(self) -> npt.NDArray[np.bool_]:
+        """Whether two consecutive points are equally far up to rounding."""
+        near, far = self.values[:, :-1], self.values[:, 1:]
+        return np.asarray((np.abs(far - near) <= ROUNDING * np.maximum(near, far)).any(axis=1))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many points come before each target of each anchor; targets (m, T) are sorted by value and row number.
+
+    ``order`` (m, T) are the places at which they were given.
+    """
+
+    targets: FloatArray
+    ids: IntArray
+    order: npt.NDArray[np.int32]
+    counts: IntArray
+    components: FloatArray
+
+    @classmethod
+    def of(cls, seen: Seen, ids: IntArray) -> Counts:
+        """Nothing counted yet, of targets by their row numbers."""
+        union, places = np.unique(ids, return_inverse=True)
+        queries, points = seen.pair(union)
+        values, ids = np.empty(ids.shape), ids.copy()
+        loops.target_values(queries.points, points.points, places.reshape(ids.shape), values)
+        order = loops.sort_targets(values, ids)
+        counts = np.zeros((ids.shape[0], ids.shape[1] + 1), np.int64)
+        return cls(values, ids, order, counts, loops.new_components(values))
+
+    def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
+        """Count the points of a block of rows."""
+        queries, points = seen.pair(part)
+        arrays = queries.arrays(), points.arrays()
+
+        def one(tile: slice) -> None:
+            products = points.products(np.arange(tile.start, tile.stop), queries)
+            loops.count_in_block(
+                seen.rows[tile],
+                tile.start,
+                arrays[0],
+                part.start,
+                arrays[1],
+                products,
+                self.targets[tile],
+                self.ids[tile],
+                self.counts[tile],
+                self.components[tile],
+            )
+
+        run_blocks(one, seen.tiles(points), n_jobs)
+
+    def ranks(self) -> tuple[Lists, npt.NDArray[np.bool_]]:
+        """Rank of each target as given (m, T), and whether another point is as far from the anchor (m, T)."""
+        rank, tied = np.empty(self.ids.shape, np.int32), np.zeros(self.ids.shape, np.bool_)
+        loops.ranks_of_targets(self.targets, self.counts, self.components, self.order, rank, tied)
+        return rank, tied
+
+
+def seen_from(
+    X: Any,
+    embeddings: Mapping[str, Any],
+    rows: IntArray,
+    *,
+    k: int,
+    ranks: bool = True,
+    n_jobs: int | None = None,
+    advance: Callable[[int], Any] | None = None,
+    metric: str = "euclidean",
+) -> dict[str, View]:
+    """A view of every embedding from some rows, by two passes over blocks of rows of all tables.
+
+    Parameters
+    ----------
+    X : table (n, p), or (n, n) distances
+        The data: an array, a sparse matrix, or anything with a shape whose blocks of rows can be read by a slice.
+    embeddings : mapping of name to table (n, d)
+        Their embeddings.
+    rows : ndarray (m,)
+        The anchors, ascending.
+    k : int
+        Largest number of neighbors needed, below n.
+    ranks : bool
+        Whether embedding neighbors and cross ranks are computed in addition to the data neighbors.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    advance : callable, optional
+        Called with the number of finished blocks.
+    metric : str
+        The distance in the data.
+
+    Notes
+    -----
+    O(m n (p + d)) time; memory O(m k) for each space in addition to the products of one block. Ties up to rounding are
+    broken by row number.
+    """
+    n, wanted = X.shape[0], min(k + 1, X.shape[0] - 1)
+    data = Seen(X, rows, metric)
+    maps = {name: Seen(Y, rows) for name, Y in embeddings.items()} if ranks else {}
+    spaces = {None: data, **maps}
+    lists = {name: Nearest.none(len(rows), wanted) for name in spaces}
+    parts = row_blocks(X) if k else []
+    for part in parts:
+        for name, seen in spaces.items():
+            lists[name].enter(seen, part, n_jobs)
+        if advance:
+            advance(1)
+    nearest = {name: one.indices[:, :k].astype(np.int32) for name, one in lists.items()}
+    counts = {}
+    if maps and k:
+        counts = {name: Counts.of(seen, nearest[None].astype(np.int64)) for name, seen in maps.items()}
+        counts[None] = Counts.of(data, np.hstack([nearest[name] for name in maps]).astype(np.int64))
+        for part in parts:
+            for name, seen in spaces.items():
+                counts[name].enter(seen, part, n_jobs)
+            if advance:
+                advance(1)
+    found = {name: one.ranks() for name, one in counts.items()}
+    views, of_data, none = {}, dict[Any, Any](), np.empty((len(rows), 0), np.int32)
+    for at, (name, Y) in enumerate(embeddings.items()):
+        tied, own = lists[None].tied, slice(at * k, (at + 1) * k)
+        if found:
+            tied = tied | lists[name].tied | found[None][1][:, own].any(axis=1) | found[name][1].any(axis=1)
+        views[name] = View(
+            X=X,
+            Y=Y,
+            rows=rows,
+            population=np.arange(n),
+            nearest_data=nearest[None],
+            nearest_embedding=nearest[name] if maps else none,
+            data_rank=found[None][0][:, own] if found else none,
+            embedding_rank=found[name][0] if found else none,
+            ambiguous=tied,
+            n_jobs=n_jobs,
+            metric=metric,
+            _of_data=of_data,
+        )
+    return views
+
+
+def _single_decides(centered: FloatArray) -> bool:
+    """Whether products in single precision decide all but one point in a hundred, estimated from a few anchors.
+
+    Only the speed depends on this.
+    """
+    m, p = centered.shape
+    norms = np.einsum("ij,ij->i", centered, centered)
+    if norms.max() == 0 or norms[norms > 0].min() < TINY:
+        return False
+    some = np.linspace(0, m - 1, min(m, 16)).astype(np.int64)
+    squared = np.sort(norms[some, None] + norms - 2 * (centered[some] @ centered.T), axis=1)[:, max(1, m // 100)]
+    margins = (2 * p + 16) * 2.0**-24 * (norms[some] + norms.max())
+    return bool(np.median(squared / margins) > 4)
