@@ -532,6 +532,9 @@ def check_points(
     return points
 
 
+SAFE = 2.0**-450  # entries above this share of the largest: no square vanishes beside that of the largest
+
+
 def check_spread(points: Any, argument: str) -> None:
     """Check that different rows differ by more than 2 ** -500 of the largest entry.
 
@@ -540,7 +543,7 @@ def check_spread(points: Any, argument: str) -> None:
     sparse = hasattr(points, "indptr")
     size = np.abs(points.data if sparse else points)
     largest = float(size.max(initial=0.0))
-    if float(size.min(initial=np.inf, where=size > 0)) > largest * 2.0**-450:
+    if float(size.min(initial=np.inf, where=size > 0)) > largest * SAFE:
         return
     coarse = points.copy()
     (coarse.data if sparse else coarse)[size <= largest * 2.0**-500] = 0.0

@@ -364,6 +364,7 @@ class Evaluation:
             raise InputError(
                 "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
             )
+        self.data.check_unchanged()
         options = check_options(options)
         measures, tests = listed(measures), listed(tests)
         variables = self.data.variables()
@@ -536,7 +537,7 @@ class Evaluation:
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
-            data=self.data.X,
+            data=self.data.table,
             left_out={name: wide(part.left_out) for name, part in found.items() if part.left_out},
             data_neighbors=neighbors,
         )

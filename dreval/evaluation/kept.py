@@ -42,7 +42,7 @@ class Kept:
         if self._store is None:
             return
         try:
-            self._sha256 = data.sha256()
+            self._sha256 = data.sha256
             stored = self._store.get(ABOUT, "data")
             if stored is None and self._store.rows("SELECT 1 FROM cells LIMIT 1"):
                 rule, got = "must be a store of an evaluation", f"{str(path)!r}, the file of a study"

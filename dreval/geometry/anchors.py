@@ -22,17 +22,10 @@ from dreval.geometry._loops import anchors as loops
 from dreval.geometry.blocks import Lists, View
 from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
 from dreval.inputs.features import is_sparse
+from dreval.inputs.survey import row_blocks
 
-BLOCK_BYTES = 16_000_000  # of a block of rows as numbers of 8 bytes
 TILE = 1 << 20  # products of a tile of anchors with a block
 TINY = 1e-16  # squared norms below it vanish in products of single precision
-
-
-def row_blocks(table: Any) -> list[slice]:
-    """The blocks of rows in which a table is read."""
-    n, p = table.shape
-    size = int(np.clip(BLOCK_BYTES // (8 * p), 1024, 1 << 16))
-    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
 
 
 def rows_of(table: Any, places: slice | IntArray) -> Any:

@@ -49,7 +49,7 @@ def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, 
     takes it only where none is passed.
     """
     data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
-    data = replace(data, X=data.dense()) if data.sparse else data
+    data = replace(data, table=data.dense()) if data.sparse else data
     made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)

@@ -12,20 +12,22 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import MIN_POINTS, FloatArray, check_finite, nearest_name
+from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
 from dreval.inputs.features import (
+    check_distances,
+    check_rows_for,
     densify,
-    describe_columns,
     describe_distances,
     describe_sparse,
-    fit_metric,
     frame_numbers,
+    frame_table,
     is_sparse,
     like_distances,
 )
 from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
+from dreval.inputs.survey import Survey, digest_of
 from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
 from dreval.records.notes import Note, Notes, note
@@ -37,9 +39,11 @@ class Data:
 
     Attributes
     ----------
-    X : ndarray or csr_array (n, p)
-        Features: finite, float64, a copy of the input; an array is C-ordered, a sparse matrix stays sparse. For
-        precomputed distances the symmetric (n, n) matrix.
+    table : ndarray or csr_array (n, p)
+        Features: finite. A C-ordered array of float32 or float64, or a sparse matrix in normal form, is the caller's
+        own; everything else is a copy as float64. For precomputed distances the symmetric (n, n) matrix.
+    sha256 : str
+        Hash of the numbers as float64 (and of their positions, if sparse) when they were read.
     columns : tuple of str or None
         Names of the features.
     ids : pandas.Index or None
@@ -64,7 +68,8 @@ class Data:
         The batch of each point.
     """
 
-    X: Any
+    table: Any
+    sha256: str = ""
     columns: tuple[str, ...] | None = None
     ids: pd.Index[Any] | None = None
     labels: LabelVector | None = None
@@ -81,12 +86,17 @@ class Data:
     @property
     def n(self) -> int:
         """Number of points."""
-        return int(self.X.shape[0])
+        return int(self.table.shape[0])
+
+    @property
+    def X(self) -> Any:  # noqa: N802 (the name of the field)
+        """The features as float64: an array, or a sparse matrix as it is."""
+        return self.table if self.sparse else np.asarray(self.table, np.float64)
 
     @property
     def p(self) -> int | None:
         """Number of features; None for precomputed distances."""
-        return None if self.metric == "precomputed" else int(self.X.shape[1])
+        return None if self.metric == "precomputed" else int(self.table.shape[1])
 
     @property
     def n_labeled(self) -> int:
@@ -101,7 +111,7 @@ class Data:
     @property
     def sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
-        return is_sparse(self.X)
+        return is_sparse(self.table)
 
     def dense(self) -> FloatArray:
         """The features as a dense array; more than 8 GiB raises an error."""
@@ -109,13 +119,14 @@ class Data:
 
     def dense_notes(self) -> Notes:
         """A note that ``dense`` made a sparse matrix dense."""
-        n, p = self.X.shape
+        n, p = self.table.shape
         return (note("data.dense", rows=n, columns=p),) if self.sparse else ()
 
-    def sha256(self) -> str:
-        """Hash of the numbers (and of their positions, if sparse)."""
-        parts = (self.X.indptr, self.X.indices, self.X.data) if self.sparse else (self.X,)
-        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+    def check_unchanged(self) -> None:
+        """Refuse data whose numbers are no longer those that were read."""
+        if _sha256(self.table) != self.sha256:
+            rule, got = "must stay as they were when they were passed", "an array that has changed since"
+            raise InputError("data", rule, got, "Pass a copy, or make a new Evaluation of the changed data.")
 
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
@@ -232,23 +243,19 @@ def as_data(
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
-    X, columns = _features(raw, metric)
-    X = fit_metric(X, metric, "data")
-    if metric != "precomputed" and like_distances(X):
+    table, columns, sha256, described = _features(raw, metric)
+    if (
+        metric != "precomputed"
+        and table.shape[0] == table.shape[1]
+        and like_distances(table if is_sparse(table) else np.asarray(table))
+    ):
         like = note("data.like_distances")
         warnings.warn(InputWarning(like), stacklevel=caller_level())
         square_notes = (like,)
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
-    notes = (*raw.notes, *known_notes, *square_notes, *_describe(X, columns, metric))
+    notes = (*raw.notes, *known_notes, *square_notes, *described)
     known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
-    return Data(X, columns, *known)
-
-
-def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[Note]:
-    """Notes on the features or the distances."""
-    if metric == "precomputed":
-        return describe_distances(X)
-    return describe_sparse(X, columns) if is_sparse(X) else describe_columns(X, columns)
+    return Data(table, sha256, columns, *known)
 
 
 def _as_is(data: Data, metric: str, *others: Any) -> Data:
@@ -354,8 +361,8 @@ def _square(raw: Raw) -> tuple[Raw, Notes]:
     return replace(raw, frame=frame), (note("distances.ordered"),)
 
 
-def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:
-    """The features as float64, finite and not all equal, and their names."""
+def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
+    """The features, finite and not all equal, their names and hash, and notes on them."""
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
     if raw.matrix is not None and metric == "precomputed":
         cure = "Pass a dense (n, n) array: missing entries would count as 0."
@@ -363,16 +370,45 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:
     if len(raw.columns) == 0:
         cure = "Leave at least one column that is neither label, id nor covariate."
         raise InputError("data", "must have features", "no column of numbers", cure)
+    numbers = frame_numbers if metric == "precomputed" else frame_table
     cure = "Name it as {labels} or {ids}, or drop it."
-    X = raw.matrix if raw.matrix is not None else frame_numbers(raw.frame, "data", cure, "labels", "ids")
-    n = X.shape[0]
+    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", cure, "labels", "ids")
+    n = table.shape[0]
     if n < MIN_POINTS:
         cure = "Rows are points; transpose the array if columns are."
         raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", cure)
-    check_finite(X, "data", columns)
-    if _all_equal(X):
-        raise InputError("data", "must vary", f"{n} rows that are all equal", "Check how the data were read.")
-    return X, columns
+    if metric == "precomputed" or raw.matrix is not None:
+        check_finite(table, "data", columns)
+        if _all_equal(table):
+            raise _not_varying(n)
+    if metric == "precomputed":
+        table = check_distances(table, "data")
+        return table, columns, _sha256(table), describe_distances(table)
+    if raw.matrix is not None:
+        check_rows_for(metric, np.flatnonzero(np.diff(table.indptr) == 0), np.empty(0, np.int64), "data")
+        if metric == "euclidean":
+            check_spread(table, "data")
+        return table, columns, _sha256(table), describe_sparse(table, columns)
+    found = Survey(table, columns)
+    if found.all_equal:
+        raise _not_varying(n)
+    check_rows_for(metric, found.empty_rows, found.constant_rows, "data")
+    if metric == "euclidean" and found.smallest <= found.largest * SAFE:
+        check_spread(table, "data")
+    return table, columns, found.sha256, found.notes()
+
+
+def _not_varying(n: int) -> InputError:
+    """The error for equal rows."""
+    return InputError("data", "must vary", f"{n} rows that are all equal", "Check how the data were read.")
+
+
+def _sha256(table: Any) -> str:
+    """Hash of the numbers as float64, of a sparse matrix of its positions and numbers."""
+    if not is_sparse(table):
+        return digest_of(table)
+    parts = (table.indptr, table.indices, table.data)
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def _all_equal(X: Any) -> bool:

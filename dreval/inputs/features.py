@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, check_exact, check_spread, check_unmasked, describe, read_limit
+from dreval._check import FloatArray, IntArray, check_exact, check_unmasked, describe, read_limit
 from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
@@ -25,6 +25,23 @@ _MARKED = re.compile(  # numbers as people write them: with a typographic minus,
     rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
     re.I,
 )
+
+
+def frame_table(frame: pd.DataFrame, argument: str, cure: str, *others: str) -> npt.NDArray[np.floating[Any]]:
+    """The cells of a frame as a C-ordered array of floats: as they lie in memory where they are such, else a copy.
+
+    Cells of single precision stay so. What is not copied cannot be written to through the result.
+    """
+    kinds = set(frame.dtypes)
+    if kinds <= {np.dtype(np.float32)} or kinds <= {np.dtype(np.float64)}:
+        values = frame.to_numpy(copy=False)
+        if values.flags.c_contiguous:
+            values = values.view()
+            values.flags.writeable = False
+            return values
+        if kinds <= {np.dtype(np.float32)}:
+            return np.array(values, order="C")
+    return frame_numbers(frame, argument, cure, *others)
 
 
 def frame_numbers(frame: pd.DataFrame, argument: str, cure: str, *others: str) -> npt.NDArray[np.float64]:
@@ -174,11 +191,14 @@ def check_real(matrix: Any, argument: str) -> None:
 
 
 def as_csr(matrix: Any, argument: str) -> Any:
-    """A new float64 ``csr_array`` with sorted columns, without duplicates and stored zeros."""
+    """A float64 ``csr_array`` with sorted columns, without duplicates and stored zeros; a copy unless it is such."""
     from scipy.sparse import csr_array
 
     check_real(matrix, argument)
     check_exact(np.asarray(matrix.data if hasattr(matrix, "indptr") else matrix.tocoo().data), argument)
+    plain = getattr(matrix, "format", "") == "csr" and matrix.dtype == np.float64 and matrix.has_canonical_format
+    if plain and matrix.data.all():  # as it should be: the caller's own arrays
+        return csr_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
     own = csr_array(matrix, dtype=np.float64, copy=True)
     own.sum_duplicates()
     own.eliminate_zeros()
@@ -198,44 +218,21 @@ def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[Note]:
     values = X.data / (np.abs(X.data).max(initial=0.0) or 1.0)
     means = np.bincount(X.indices, values, p) / n
     variance = np.bincount(X.indices, (values - means[X.indices]) ** 2, p) + (n - counts) * means**2
-    terms = pd.util.hash_array(X.data) * _hash_weights(p)[X.indices]
+    terms = pd.util.hash_array(X.data) * hash_weights(p)[X.indices]
     sums = np.r_[np.uint64(0), np.cumsum(terms, dtype=np.uint64)]
     distinct = len(np.unique(sums[X.indptr[1:]] - sums[X.indptr[:-1]]))
-    return _described(names, constant, np.asarray(variance / (variance.sum() or 1.0)), (), n - distinct)
+    return described(names, constant, np.asarray(variance / (variance.sum() or 1.0)), (), n - distinct)
 
 
-_ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
+ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
 
 
-def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[Note]:
-    """Notes on constant columns, columns that carry most of the variance, like ids or labels, and repeated rows."""
-    names = columns or tuple(str(j) for j in range(X.shape[1]))
-    like_ids = [name for name, x in zip(names, X.T, strict=True) if looks_like_ids(name, x)]
-    constant = np.flatnonzero((X == X[0]).all(axis=0))
-    weights, keys = _hash_weights(X.shape[1]), np.empty(len(X), np.uint64)
-    for at in range(0, len(X), 2**14):
-        part = X[at : at + 2**14] + 0.0  # no negative zeros
-        hashed = pd.util.hash_array(part.ravel()).reshape(part.shape)
-        keys[at : at + 2**14] = (hashed * weights).sum(axis=1)
-    notes = _described(names, constant, _variance_shares(X), like_ids, len(X) - len(np.unique(keys)))
-    *others, last = X.T
-    if columns is None and len(others) > 1 and _two_values(last) and not any(map(_two_values, others)):
-        notes.append(note("data.binary_last", values=[float(last.min()), float(last.max())]))
-    return notes
-
-
-def _two_values(x: FloatArray) -> bool:
-    """Whether a column holds two different values."""
-    low, high = x.min(), x.max()
-    return bool(low < high and ((x == low) | (x == high)).all())
-
-
-def _hash_weights(p: int) -> npt.NDArray[np.uint64]:
+def hash_weights(p: int) -> npt.NDArray[np.uint64]:
     """Odd weights of the columns in a 64-bit hash of a row; among 10^6 rows two collide with probability 3e-8."""
     return np.random.default_rng(0).integers(2**63, size=p, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _described(
+def described(
     names: Sequence[str], constant: Any, shares: FloatArray, like_ids: Sequence[str], repeated: int
 ) -> list[Note]:
     """The notes on columns and rows, of dense and of sparse features."""
@@ -257,20 +254,8 @@ def describe_distances(D: FloatArray) -> list[Note]:
 
 def looks_like_ids(name: object, values: FloatArray) -> bool:
     """Whether a column has a name of row ids and a different integer in each row."""
-    named = str(name).lower() in _ID_NAMES
+    named = str(name).lower() in ID_NAMES
     return named and bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)
-
-
-def _variance_shares(X: FloatArray) -> FloatArray:
-    """The fraction of the total variance in each column, without overflow."""
-    scaled = X / np.abs(X).max()
-    spread = scaled - scaled.mean(axis=0)
-    largest = np.abs(spread).max()
-    if largest == 0:
-        return np.zeros(X.shape[1])
-    spread /= largest
-    variance = np.einsum("ij,ij->j", spread, spread)
-    return np.asarray(variance / variance.sum())
 
 
 NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors of 0, as in 1 - cos of equal rows
@@ -311,26 +296,11 @@ def like_distances(X: Any) -> bool:
     return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
 
 
-def fit_metric(X: Any, metric: str, argument: str) -> Any:
-    """The data for a metric; rows for which it is not defined, and invalid distances, raise an error."""
-    if metric == "precomputed":
-        return check_distances(X, argument)
-    if metric == "euclidean":
-        check_spread(X, argument)
-    if metric == "cosine":
-        empty = X.count_nonzero(axis=1) == 0 if hasattr(X, "indptr") else ~X.any(axis=1)
-        _refuse_row(empty, "must have no row of zeros with metric='cosine'", argument)
-    if metric == "correlation":
-        constant = (X == X[:, :1]).all(axis=1)
-        _refuse_row(constant, "must have no constant row with metric='correlation'", argument)
-    return X
-
-
-def _refuse_row(bad: npt.NDArray[np.bool_], rule: str, argument: str) -> None:
-    """Raise an error that names the first row for which a metric is not defined."""
-    if bad.any():
-        count = int(bad.sum())
-        more = f", and {count - 1} more such row{'s' if count > 2 else ''}" if count > 1 else ""
-        raise InputError(
-            argument, rule, f"row {int(np.argmax(bad))}{more}", "Drop such rows, or use metric='euclidean'."
-        )
+def check_rows_for(metric: str, empty: IntArray, constant: IntArray, argument: str) -> None:
+    """Refuse rows for which a metric is not defined: those of zeros, or constant ones."""
+    bad = {"cosine": empty, "correlation": constant}.get(metric, empty[:0])
+    if len(bad):
+        what = "row of zeros" if metric == "cosine" else "constant row"
+        more = f", and {len(bad) - 1} more such row{'s' if len(bad) > 2 else ''}" if len(bad) > 1 else ""
+        rule = f"must have no {what} with metric={metric!r}"
+        raise InputError(argument, rule, f"row {int(bad[0])}{more}", "Drop such rows, or use metric='euclidean'.")

@@ -424,7 +424,7 @@ def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
         got = describe(array) if array.ndim else describe(value)
         cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", got, cure)
-    return Raw(pd.DataFrame(array), notes=notes)
+    return Raw(pd.DataFrame(array, copy=False), notes=notes)
 
 
 def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:

@@ -399,4 +399,4 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     warnings.warn(InputWarning(part), stacklevel=caller_level())
     known = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
-    return replace(data, X=take(data.X, stay, data.metric), labels=known, batch=batch), Y[stay]
+    return replace(data, table=take(data.X, stay, data.metric), labels=known, batch=batch), Y[stay]

@@ -385,14 +385,19 @@ class Results(Record):
         if self.recipe.get("metric") == "precomputed":
             cure = "Evaluate the data themselves, with a metric by name."
             raise InputError("metric", "must leave the data their coordinates here", "'precomputed'", cure)
-        if data is None:
-            dense = self.data.toarray() if hasattr(self.data, "toarray") else self.data
-            return np.asarray(dense, np.float64)
-        given = call("Results.data", data)
-        if given.sha256() != self.recipe.get("data_sha256"):
+        return np.asarray(self._checked_data(self.data if data is None else data).dense(), np.float64)
+
+    def _checked_data(self, data: Any) -> Any:
+        """Data in normal form; refused where they are not those of the evaluation, as after a change in place."""
+        given = call("Results.data", data, metric=self.recipe.get("metric", "euclidean"))
+        if given.sha256 != self.recipe.get("data_sha256"):
             cure = "Pass the same rows and columns in the same order."
             raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)
-        return np.asarray(given.dense(), np.float64)
+        return given
+
+    def held_data(self) -> Any:
+        """The data as float64 or a sparse matrix, for a loaded result None; refused if they changed in place."""
+        return None if self.data is None else self._checked_data(self.data).X
 
     def _check_computed(self, name: str) -> None:
         """Refuse names of no embedding, and of one that failed."""

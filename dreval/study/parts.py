@@ -48,7 +48,7 @@ def about_data(data: Data) -> dict[str, Any]:
     return {
         "n": data.n,
         "p": data.p,
-        "sha256": data.sha256(),
+        "sha256": data.sha256,
         "labels": None if data.labels is None else digest(data.labels.values.astype(str)),
         "latent": None if data.latent is None else digest(data.latent),
         "batch": None if data.batch is None else digest(data.batch.values.astype(str)),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import dreval
 from dreval.errors import InputError, UnknownName
@@ -69,13 +70,38 @@ def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
 
 
 def test_what_came_in_can_change_afterwards() -> None:
-    """Arrays and estimators are copied: what the user does to them later changes no number."""
-    data, coordinates = X.copy(), Y.copy()
-    ev = dreval.Evaluation(data, {"e": coordinates}, n_neighbors=5, random_state=0)
+    """Estimators and embeddings are copied: what the user does to them later changes no number."""
+    coordinates = Y.copy()
+    ev = dreval.Evaluation(X, {"e": coordinates}, n_neighbors=5, random_state=0)
     expected = ev.run("trustworthiness").tidy()["value"]
-    data[:], coordinates[:] = 0.0, 0.0
+    coordinates[:] = 0.0
 
     assert ev.run("trustworthiness").tidy()["value"].equals(expected)
+
+
+@pytest.mark.parametrize("form", [np.float64, np.float32, "sparse", "list"])
+def test_data_are_kept_where_they_lie_and_a_change_is_refused(form) -> None:
+    """An array of floats and a sparse matrix in normal form are not copied; a change is noticed, by run and results."""
+    data = sparse.csr_array(X) if form == "sparse" else X.tolist() if form == "list" else X.astype(form)
+    cells = data.data if form == "sparse" else data
+    ev = dreval.Evaluation(data, {"pca": "method:pca"}, n_neighbors=5, random_state=0)
+    expected = ev.run("trustworthiness", tests=None)
+    assert form == "list" or np.shares_memory(cells, ev.data.table.data if form == "sparse" else ev.data.table)
+    assert form != np.float32 or ev.data.table.dtype == np.float32
+
+    if form == "list":
+        data[0][0] += 1.0
+        assert ev.run("trustworthiness", tests=None).tidy()["value"].equals(expected.tidy()["value"])
+        return
+    assert not (form != "sparse" and ev.data.table.flags.writeable)
+    before = cells.flat[0]
+    cells.flat[0] += 1.0
+    with pytest.raises(InputError, match="must stay as they were when they were passed: got an array that has changed"):
+        ev.run("trustworthiness")
+    with pytest.raises(InputError, match="must be the data of the evaluation"):
+        expected.transform("pca", X[:2])
+    cells.flat[0] = before
+    assert ev.run("trustworthiness", tests=None).tidy()["value"].equals(expected.tidy()["value"])
 
 
 def test_evaluations_can_be_copied_and_pickled() -> None:

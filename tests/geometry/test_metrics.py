@@ -19,7 +19,7 @@ from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.distances import Space, gather, take, unit_rows
 from dreval.geometry.procrustes import disparity
 from dreval.glossary import METRICS
-from dreval.inputs.features import fit_metric
+from dreval.inputs.features import check_distances
 
 NAMED = [name for name in METRICS if name != "precomputed"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
@@ -197,8 +197,8 @@ def test_a_matrix_of_distances_is_made_symmetric():
     """Rounding above or below the diagonal does not decide a rank."""
     D = distances(tie_free()[0], "euclidean")
     noisy = D * (1 + 1e-12 * np.triu(np.ones_like(D)))
-    fitted = fit_metric(noisy, "precomputed", "X")
+    fitted = check_distances(noisy, "X")
     assert_array_equal(fitted, fitted.T)
     assert_allclose(fitted, D, rtol=1e-11)
     with pytest.raises(InputError, match=r"entries \(i, j\) and \(j, i\) that differ"):
-        fit_metric(D * (1 + 1e-6 * np.triu(np.ones_like(D))), "precomputed", "X")
+        check_distances(D * (1 + 1e-6 * np.triu(np.ones_like(D))), "X")

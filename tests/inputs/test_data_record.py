@@ -73,7 +73,10 @@ FORMS = {
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
 def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
-    """Every real dtype in every container gives the float64 value of its cells, C-ordered, in memory of its own."""
+    """Every real dtype in every container gives the float64 value of its cells, C-ordered.
+
+    Only a C-ordered array of floats is kept itself, and never written to; of all else there is a copy.
+    """
     shape = st.tuples(st.integers(4, 7), st.integers(1, 4))
     kind = np.dtype(dtype)
     cells: Any = st.integers(0, 100).map(float) if kind.kind == "f" else None
@@ -88,7 +91,7 @@ def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
         assert record.X.dtype == np.float64, name
         assert record.X.flags.c_contiguous, name
         assert np.array_equal(record.X, expected), name
-        assert not np.may_share_memory(record.X, X), name
+        assert not (record.X.flags.writeable and np.may_share_memory(record.X, X)), name
 
 
 @given(X=clouds())

@@ -74,7 +74,7 @@ def test_rounding_finds_the_run_and_nothing_else_does(A: Any, seed: int) -> None
     bumps = [scale * rng.uniform(0.1, 1, size=len(A)) for _ in range(3)]
     inputs = [A + np.outer(bump, np.eye(A.shape[1])[t % A.shape[1]]) for t, bump in enumerate(bumps)]
     made = [Run(str(t), digest(B), sketch(B, A), 1, 0, None) for t, B in enumerate([A, *inputs])]
-    kept = Recording(replace(as_data(X), X=A), tuple(made), {}, 0, 1, {})
+    kept = Recording(replace(as_data(X), table=A), tuple(made), {}, 0, 1, {})
 
     for t, B in enumerate(inputs, 1):
         noise = 4e-16 * scale * rng.standard_normal(B.shape)

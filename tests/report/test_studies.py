@@ -84,7 +84,7 @@ def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> 
     for text in (page, text_of(study, tmp_path, ".md"), " ".join(text_of(study, tmp_path, ".tex").split())):
         assert "Methods that share a letter on a measure do not differ significantly by " in text
     assert "no &lt;i&gt;luck&lt;/i&gt; with 22" in page
-    assert f"SHA-256 {study.datasets['set 1'].sha256()}" in page
+    assert f"SHA-256 {study.datasets['set 1'].sha256}" in page
     assert "The 4 data sets are the sample." in page
 
 

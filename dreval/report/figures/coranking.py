@@ -64,10 +64,11 @@ def _points(results: Results, names: list[str]) -> int:
 
 def _data(results: Results) -> Any:
     """The data in memory: ranks in them are part of the image."""
-    if results.data is None:
+    data = results.held_data()
+    if data is None:
         cure = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
         raise InputError("results", "must hold the data in memory for a co-ranking matrix", "a loaded result", cure)
-    return results.data
+    return data
 
 
 def _rows(results: Results, n: int) -> IntArray:

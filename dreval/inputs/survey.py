@@ -1,0 +1,165 @@
+"""One pass over a table of numbers by blocks of rows: what is refused, what is noted, and the hash of its cells."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import FloatArray, check_finite
+from dreval.inputs.features import ID_NAMES, described, hash_weights, looks_like_ids
+from dreval.records.notes import Note, note
+
+BLOCK_BYTES = 16_000_000  # of a block of rows as numbers of 8 bytes
+
+
+def row_blocks(table: Any) -> list[slice]:
+    """The blocks of rows in which a table is read."""
+    n, p = table.shape
+    size = int(np.clip(BLOCK_BYTES // (8 * max(p, 1)), 1024, 1 << 16))
+    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+
+
+def read_blocks(table: Any) -> Iterator[tuple[slice, FloatArray]]:
+    """The blocks of a table, as C-ordered float64."""
+    for part in row_blocks(table):
+        yield part, np.ascontiguousarray(table[part], np.float64)
+
+
+def digest_of(table: Any) -> str:
+    """SHA-256 of the cells as float64, row by row."""
+    made = hashlib.sha256()
+    for _, block in read_blocks(table):
+        made.update(block.data)
+    return made.hexdigest()
+
+
+@dataclass
+class Survey:
+    """What one pass over the rows of a table has found.
+
+    Attributes
+    ----------
+    sha256 : str
+        SHA-256 of the cells as float64.
+    largest, smallest : float
+        Largest absolute value, and the smallest that is not 0.
+    low, high : ndarray (p,)
+        Range of each column.
+    empty_rows, constant_rows : ndarray of int
+        Rows of zeros, and rows whose cells are all equal.
+    """
+
+    table: Any
+    columns: tuple[str, ...] | None
+    sha256: str = ""
+    largest: float = 0.0
+    smallest: float = np.inf
+    low: FloatArray = field(default_factory=lambda: np.empty(0))
+    high: FloatArray = field(default_factory=lambda: np.empty(0))
+    empty_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    constant_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __post_init__(self) -> None:
+        n, p = self.table.shape
+        made, self.low, self.high = hashlib.sha256(), np.full(p, np.inf), np.full(p, -np.inf)
+        self._keys, weights = np.empty(n, np.uint64), hash_weights(p)
+        self._spread, self._few = _Spread(p), _TwoValues(p)
+        empty, constant = [], []
+        for part, block in read_blocks(self.table):
+            if not np.isfinite(block).all():
+                check_finite(self.table, "data", self.columns)
+            made.update(block.data)
+            size = np.abs(block)
+            self.largest = max(self.largest, float(size.max()))
+            self.smallest = min(self.smallest, float(size.min(initial=np.inf, where=size > 0)))
+            self.low, self.high = np.minimum(self.low, block.min(axis=0)), np.maximum(self.high, block.max(axis=0))
+            same = (block == block[:, :1]).all(axis=1)
+            constant.append(part.start + np.flatnonzero(same))
+            empty.append(part.start + np.flatnonzero(same & (block[:, 0] == 0)))
+            self._spread.add(block)
+            self._few.add(block)
+            hashed = pd.util.hash_array((block + 0.0).ravel()).reshape(block.shape)  # no negative zeros
+            self._keys[part] = (hashed * weights).sum(axis=1)
+        self.sha256 = made.hexdigest()
+        self.empty_rows, self.constant_rows = np.concatenate(empty), np.concatenate(constant)
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether all rows are equal."""
+        return bool((self.low == self.high).all())
+
+    def notes(self) -> list[Note]:
+        """Notes on constant columns, columns that carry most of the variance, like ids or labels, and repeated rows."""
+        p = self.table.shape[1]
+        names = self.columns or tuple(str(j) for j in range(p))
+        like_ids = [
+            name
+            for j, name in enumerate(names)
+            if name.lower() in ID_NAMES and looks_like_ids(name, np.asarray(self.table[:, j], np.float64))
+        ]
+        keys, constant = np.sort(self._keys), np.flatnonzero(self.low == self.high)
+        repeated = int(np.count_nonzero(keys[1:] == keys[:-1]))
+        notes = described(names, constant, self._spread.shares(), like_ids, repeated)
+        two = self._few.two & (self.low < self.high)
+        if self.columns is None and p > 2 and two[-1] and not two[:-1].any():
+            notes.append(note("data.binary_last", values=[float(self.low[-1]), float(self.high[-1])]))
+        return notes
+
+
+class _Spread:
+    """The squared differences of columns from their means, added up over blocks in a unit that fits the largest."""
+
+    def __init__(self, p: int) -> None:
+        self.count, self.unit = 0, -2000  # rows, and the exponent of the unit
+        self.mean, self.squares = np.zeros(p), np.zeros(p)
+        self.first = np.zeros(p)
+
+    def add(self, block: FloatArray) -> None:
+        """Add a block: its squares about its own means, and those of the steps between the means."""
+        if self.count == 0:
+            self.first = 0.25 * block[0]
+        moved = 0.25 * block - self.first  # a quarter, so that no difference overflows
+        largest, m = float(np.abs(moved).max()), len(block)
+        if largest > 0:
+            unit = max(self.unit, int(np.frexp(largest)[1]))
+            self.mean = np.ldexp(self.mean, self.unit - unit)
+            self.squares = np.ldexp(self.squares, 2 * (self.unit - unit))
+            self.unit = unit
+            moved = np.ldexp(moved, -unit)
+        mean = moved.mean(axis=0)
+        moved -= mean
+        step, total = mean - self.mean, self.count + m
+        self.squares += np.einsum("ij,ij->j", moved, moved) + step**2 * (self.count * m / total)
+        self.mean += step * (m / total)
+        self.count = total
+
+    def shares(self) -> FloatArray:
+        """The fraction of the total variance in each column."""
+        total = self.squares.sum()
+        return self.squares / total if total > 0 else self.squares
+
+
+class _TwoValues:
+    """Whether each column holds at most two different values."""
+
+    def __init__(self, p: int) -> None:
+        self.two = np.ones(p, np.bool_)
+        self.values: list[FloatArray] = []
+
+    def add(self, block: FloatArray) -> None:
+        """Look at a block."""
+        if not self.values:
+            self.values = [block[0].copy(), block[0].copy()]
+        first, second = self.values
+        new = (second == first) & self.two
+        other = block != first
+        for j in np.flatnonzero(new & other.any(axis=0)):
+            second[j] = block[np.argmax(other[:, j]), j]
+        if self.two.any():
+            self.two &= ~(other & (block != second)).any(axis=0)
