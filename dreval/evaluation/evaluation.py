@@ -55,6 +55,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, Source, as_source
+from dreval.inputs.survey import row_blocks
 from dreval.records._verbs import call
 from dreval.records.frames import (
     columns_by_full_name,
@@ -456,7 +457,8 @@ class Evaluation:
         if self.anchors is not None:
             rows = np.sort(stream(self.seed, "anchors").choice(n, self.anchors, replace=False))
         bar.set_description("neighbors and ranks")
-        passes = n_blocks(n, n if rows is None else len(rows)) if reading(plan) else 0
+        passes = n_blocks(n, n) if rows is None else 2 * len(row_blocks(self.data.table))
+        passes = passes if reading(plan) else 0
         bar.reset(total=passes + len(embedded))
         given = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "advance": bar.update}
         if intervals.named("points"):

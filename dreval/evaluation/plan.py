@@ -57,6 +57,11 @@ class MeasureTask:
         """Number of neighbors it reads from the sweep."""
         return int(self.parameters.get("n_neighbors", 1)) if self.sweeps else 0
 
+    def reach(self, n: int) -> int:
+        """Number of neighbors that it reads where anchors see so many points that it cannot search for itself."""
+        rule = self.card.reach
+        return self.k if rule is None else int(rule(n, **self.parameters))
+
     @property
     def sweeps(self) -> bool:
         """Whether it reads neighbors or ranks."""

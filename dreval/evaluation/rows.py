@@ -14,7 +14,8 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
-from dreval.geometry.blocks import Groups, View, labeled, sweep
+from dreval.geometry.anchors import seen_from
+from dreval.geometry.blocks import ALL_RANKS, Groups, View, labeled, sweep
 from dreval.geometry.distances import take
 from dreval.geometry.pair_statistics import shepard
 from dreval.inference.intervals import (
@@ -194,7 +195,7 @@ def _add_ties(row: dict[str, Any], task: MeasureTask, view: View) -> None:
     bounds = tie_values(task.thing, view, task.parameters)
     if bounds is None:
         said = any(one.code == "ties.index" for one in row["notes"])
-        if task.sweeps and task.card.ties is None and view.ambiguous.any() and not said:
+        if task.sweeps and (task.card.ties is None or view.streamed) and view.ambiguous.any() and not said:
             add_note(row, "ties.index")
         return
     worst, best = bounds
@@ -313,24 +314,29 @@ def make_views(
     advance: Callable[[int], Any] | None = None,
 ) -> dict[str, View]:
     """One pass over the data, or over the points of ``part``, and all embeddings of the same points."""
-    X = data.X if part is None else take(data.X, part, data.metric)
-    reads, seen = reading(tasks), np.arange(X.shape[0]) if rows is None else rows
-    views = sweep(
-        X,
-        embedded,
-        k=max((task.k for task in reads), default=1),
-        ranks=any("ranks" in task.card.needs for task in reads),
-        rows=seen if reads else seen[:0],
-        groups=groups,
-        leave_one=leave_one,
-        n_jobs=n_jobs,
-        advance=advance,
-        metric=data.metric,
-    )
+    reads, n = reading(tasks), data.n if part is None else len(part)
+    seen = np.arange(n) if rows is None else rows
+    wanted: dict[str, Any] = {
+        "k": max((task.k for task in reads), default=1),
+        "ranks": any("ranks" in task.card.needs for task in reads),
+        "n_jobs": n_jobs,
+        "advance": advance,
+        "metric": data.metric,
+    }
+    many = n > ALL_RANKS and len(seen) < n
+    if many:
+        wanted["k"] = max((task.reach(n) for task in tasks), default=1)
+        wanted["ranks"] |= any(task.card.reach is not None for task in tasks)
+        views = seen_from(data.table, embedded, seen, **wanted)
+    elif len(seen) < n and reads:
+        views = seen_from(data.X, embedded, seen, **wanted)
+    else:
+        X = data.X if part is None else take(data.X, part, data.metric)
+        views = sweep(X, embedded, rows=seen if reads else seen[:0], groups=groups, leave_one=leave_one, **wanted)
     more: dict[str, Any] = data.variables()
     if part is not None:
         more = {name: None if known is None else known[part] for name, known in more.items()}
-    more |= {} if reads else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}
+    more |= {} if reads or many else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}
     return {name: replace(view, seed=seed, **more) for name, view in views.items()}
 
 

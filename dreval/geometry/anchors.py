@@ -22,16 +22,10 @@ from dreval.geometry._loops import anchors as loops
 from dreval.geometry.blocks import Lists, View
 from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
 from dreval.inputs.features import is_sparse
-from dreval.inputs.survey import row_blocks
+from dreval.inputs.survey import row_blocks, rows_of
 
 TILE = 1 << 20  # products of a tile of anchors with a block
 TINY = 1e-16  # squared norms below it vanish in products of single precision
-
-
-def rows_of(table: Any, places: slice | IntArray) -> Any:
-    """Some rows of a table as an array of float64 or a sparse matrix."""
-    found = table[places]
-    return found if is_sparse(found) else np.asarray(found, np.float64)
 
 
 @dataclass(frozen=True)
@@ -123,10 +117,10 @@ class Nearest:
         loops.merge_nearest(other.indices, other.values, self.indices, self.values)
 
     @property
-    def tied(self) -> npt.NDArray[np.bool_]:
-        """Whether two consecutive points are equally far up to rounding."""
+    def ties(self) -> npt.NDArray[np.bool_]:
+        """Whether the t-th and the next nearest point are equally far up to rounding, (m, k - 1)."""
         near, far = self.values[:, :-1], self.values[:, 1:]
-        return np.asarray((np.abs(far - near) <= ROUNDING * np.maximum(near, far)).any(axis=1))
+        return np.asarray(np.abs(far - near) <= ROUNDING * np.maximum(near, far))
 
 
 @dataclass(frozen=True)
@@ -243,9 +237,9 @@ def seen_from(
     found = {name: one.ranks() for name, one in counts.items()}
     views, of_data, none = {}, dict[Any, Any](), np.empty((len(rows), 0), np.int32)
     for at, (name, Y) in enumerate(embeddings.items()):
-        tied, own = lists[None].tied, slice(at * k, (at + 1) * k)
+        tied, own = lists[None].ties.any(axis=1), slice(at * k, (at + 1) * k)
         if found:
-            tied = tied | lists[name].tied | found[None][1][:, own].any(axis=1) | found[name][1].any(axis=1)
+            tied = tied | lists[name].ties.any(axis=1) | found[None][1][:, own].any(axis=1) | found[name][1].any(axis=1)
         views[name] = View(
             X=X,
             Y=Y,
@@ -259,6 +253,7 @@ def seen_from(
             n_jobs=n_jobs,
             metric=metric,
             _of_data=of_data,
+            _kept={} if not maps else {("ties_of",): lists[name].ties.any(axis=0)},
         )
     return views
 

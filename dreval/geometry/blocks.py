@@ -17,16 +17,18 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
-from dreval._random import stream
+from dreval._random import Permutation, stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, take
 from dreval.geometry.neighbors import orders
 from dreval.inputs.features import densify, is_sparse
+from dreval.inputs.survey import Reordered, rows_of
 
 Lists = npt.NDArray[np.int32]
 VARIABLES = ("labels", "latent", "batch")  # what may be known of the points beside data and embedding
 EVERY = slice(None)
 SWEPT = "embeddings of the sweep"
+ALL_RANKS = 50_000  # points up to which all ranks seen from anchors are computed
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class View:
     farther : mapping of k to ndarray (2, n)
         For every point the sum over all rows of the number of the row's k embedding neighbors that are beyond its k
         data neighbors, and farther in the data than the point; and the same with data and embedding swapped.
-    origin : ndarray (n,), optional
+    origin : ndarray (n,) or Permutation, optional
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
     """
 
@@ -98,7 +100,7 @@ class View:
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"
-    origin: IntArray | None = None
+    origin: Any = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _of_data: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _of_embedding: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -108,6 +110,11 @@ class View:
         """Number of points of the population."""
         return len(self.population)
 
+    @property
+    def streamed(self) -> bool:
+        """Whether it is seen from anchors among so many points that only lists, counts and samples are affordable."""
+        return len(self.rows) < self.n and self.n > ALL_RANKS
+
     def variables(self, places: IntArray | slice = EVERY) -> dict[str, Any]:
         """What is known of the points beside data and embedding, at some of them: labels, latent variables, batch."""
         known = {name: getattr(self, name) for name in VARIABLES}
@@ -115,14 +122,14 @@ class View:
 
     def data_space(self, places: IntArray | None = None) -> Space:
         """The data (or some of their points) prepared for distances."""
-        return Space.of(self.X if places is None else take(self.X, places, self.metric), self.metric)
+        return Space.of(rows_of(self.X, EVERY) if places is None else take(self.X, places, self.metric), self.metric)
 
     def features(self) -> FloatArray:
         """Coordinates of the population in the data, for a measure that needs them all at once.
 
         Sparse data are made dense, up to 8 GiB. The card of such a measure has "features" among its ``needs``.
         """
-        X = self.X[self.population]
+        X = rows_of(self.X, self.population)
         return densify(X, "data")[0] if is_sparse(X) else X
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -163,10 +170,13 @@ class View:
 
         It has no ranks and no embedding neighbors. Labels, latent variables and batches stay with the data.
         """
+        none = np.empty((0, 0), np.int32)
+        lists: dict[str, Any] = {"nearest_embedding": none, "data_rank": none, "embedding_rank": none, "farther": {}}
+        if self.streamed:
+            order = Permutation(self.n, rng)
+            return replace(self, Y=Reordered(self.Y, order), origin=order, _kept={}, **lists)
         origin = np.arange(len(self.Y))
         origin[self.population] = rng.permutation(self.population)
-        none = np.empty((0, 0), np.int32)
-        lists = {"nearest_embedding": none, "data_rank": none, "embedding_rank": none, "farther": {}}
         first = origin if self.origin is None else self.origin[origin]
         return replace(self, Y=self.Y[origin], origin=first, _kept={}, **lists)
 
@@ -197,6 +207,29 @@ class View:
             _kept={},
             _of_data={},
         )
+
+
+def near_rows(view: View, k: int) -> View:
+    """A view of the rows and their k nearest points in the data only, for what reads no other point.
+
+    Where all points are rows it is the view itself.
+    """
+    if len(view.rows) == len(view.Y):
+        return view
+    near = view.nearest_data[:, :k]
+    points, places = np.unique(np.concatenate([view.rows[:, None], near], axis=1), return_inverse=True)
+    places = places.reshape(len(near), -1)
+    return replace(
+        view,
+        X=rows_of(view.X, points),
+        Y=rows_of(view.Y, points),
+        rows=places[:, 0],
+        nearest_data=places[:, 1:].astype(np.int32),
+        population=np.arange(len(points)),
+        _kept={},
+        _of_data={},
+        _of_embedding={},
+    )
 
 
 def per_view(compute: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:

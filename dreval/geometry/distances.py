@@ -24,6 +24,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.inputs.features import is_sparse
+from dreval.inputs.survey import rows_of
 
 SQUARABLE = 500  # powers of two whose squares floats hold
 
@@ -98,7 +99,7 @@ def unit_rows(points: Any, center: bool = False) -> Any:
 
 def take(X: Any, places: IntArray, metric: str) -> Any:
     """The data of some points only."""
-    return X[np.ix_(places, places)] if metric == "precomputed" else X[places]
+    return rows_of(X, places)[:, places] if metric == "precomputed" else rows_of(X, places)
 
 
 def compact(X: Any) -> Any:

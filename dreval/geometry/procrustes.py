@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,10 +12,19 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
-from dreval.geometry.blocks import View, per_view
-from dreval.geometry.distances import centered_sparse, compact, gather, group_width, power_of_two, rescaled
+from dreval.geometry.blocks import View, near_rows, per_view
+from dreval.geometry.distances import (
+    centered_sparse,
+    compact,
+    gather,
+    group_width,
+    largest_entry,
+    power_of_two,
+    rescaled,
+)
 from dreval.geometry.leave_one import with_extra_neighbor
 from dreval.inputs.features import is_sparse
+from dreval.inputs.survey import row_blocks, rows_of
 from dreval.records.notes import Notes, note
 
 FAR_LARGER = 200  # powers of two, beyond which the unit of the embedding is used
@@ -47,6 +56,7 @@ class LocalSpectra(NamedTuple):
 @per_view
 def local_parts(view: View, k: int) -> LocalParts:
     """Parts of the local Procrustes measures on each point and its k neighbors in the data (k + 1 points)."""
+    view = near_rows(view, k)
     (X, scale), (Y, other) = _unit_size(view, "X"), _unit_size(view, "Y")
     parts = _parts(view, X, Y, k, np.array([-1]), 2048)
     return LocalParts(*parts[:, 0], *_powers(scale, other))
@@ -178,7 +188,7 @@ def local_spectra(view: View, k: int) -> LocalSpectra:
 
     O(n k^2 (k + p)) time; the chunks keep memory at a few megabytes.
     """
-    d = view.Y.shape[1]
+    d, view = view.Y.shape[1], near_rows(view, k)
     data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
     out = []
     size = _chunk_size(view, k)
@@ -206,30 +216,44 @@ def _centered(blocks: FloatArray) -> FloatArray:
     return moved - moved.mean(axis=1, keepdims=True)
 
 
-def disparity(X: Any, Y: FloatArray) -> float:
+def disparity(X: Any, Y: Any) -> float:
     """Share of the data's variance left by the best translation, rotation and scaling of Y: 1 - s^2 / (|HX|^2 |HY|^2).
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
-    Sparse data are not centered in memory: O(entries x d) time, O(entries + columns with an entry x d) memory.
+    Tables are read twice, by blocks of rows. Sparse data are not centered in memory: O(entries x d) time, O(entries +
+    columns with an entry x d) memory.
     """
-    A, B = (points * power_of_two(points) for points in (X, Y))
-    B = B - B[0]
-    B = B - B.mean(axis=0)
-    size_b = float(np.linalg.norm(B))
-    if is_sparse(A):
+    if is_sparse(X):
+        A, B = (points * power_of_two(points) for points in (X, Y))
+        B = B - B[0]
+        B = B - B.mean(axis=0)
         moved, means, squared = centered_sparse(compact(A))  # in a column, cells not stored are minus its mean
         stored = moved.copy()
         stored.data = np.ones_like(moved.data)
         unstored = B.sum(axis=0) - stored.T @ B
-        cross, size_a = moved.T @ B - means[:, None] * unstored, math.sqrt(squared)
+        cross, size_a, size_b = moved.T @ B - means[:, None] * unstored, math.sqrt(squared), float(np.linalg.norm(B))
     else:
-        A = A - A[0]  # first, so that coinciding points stay so after centering, to the last bit
-        A = A - A.mean(axis=0)
-        cross, size_a = A.T @ B, float(np.linalg.norm(A))
+        cross, squared_a, squared_b = np.zeros((X.shape[1], Y.shape[1])), 0.0, 0.0
+        for a, b in zip(*(_centered_blocks(points, row_blocks(X)) for points in (X, Y)), strict=True):
+            cross += a.T @ b
+            squared_a, squared_b = squared_a + float(np.vdot(a, a)), squared_b + float(np.vdot(b, b))
+        size_a, size_b = math.sqrt(squared_a), math.sqrt(squared_b)
     if size_a == 0.0 or size_b == 0.0:
         return 1.0
     share = np.linalg.svd(cross / size_a / size_b, compute_uv=False).sum()
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
+
+
+def _centered_blocks(points: Any, parts: Sequence[slice]) -> Iterator[FloatArray]:
+    """Blocks of rows, scaled to size 1, minus the mean of all.
+
+    The first row is subtracted before, so that coinciding points stay so, to the last bit.
+    """
+    scale = power_of_two(np.array([largest_entry(rows_of(points, part)) for part in parts]))
+    first = rows_of(points, slice(1)) * scale
+    mean = sum((rows_of(points, part) * scale - first).sum(axis=0) for part in parts) / points.shape[0]
+    for part in parts:
+        yield (rows_of(points, part) * scale - first) - mean
 
 
 def disparity_without(X: Any, Y: FloatArray) -> FloatArray:

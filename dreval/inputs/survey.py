@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, check_finite
-from dreval.inputs.features import ID_NAMES, described, hash_weights, looks_like_ids
+from dreval.inputs.features import ID_NAMES, described, hash_weights, is_sparse, looks_like_ids
 from dreval.records.notes import Note, note
 
 BLOCK_BYTES = 16_000_000  # of a block of rows as numbers of 8 bytes
@@ -23,6 +23,37 @@ def row_blocks(table: Any) -> list[slice]:
     n, p = table.shape
     size = int(np.clip(BLOCK_BYTES // (8 * max(p, 1)), 1024, 1 << 16))
     return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+
+
+def rows_of(table: Any, places: slice | npt.NDArray[np.int64]) -> Any:
+    """Some rows of a table as an array of float64 or a sparse matrix."""
+    found = table[places]
+    return found if is_sparse(found) else np.asarray(found, np.float64)
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """A table whose rows are those of another one in another order, which is not copied.
+
+    ``order`` gives the row of the other table for an array of places.
+    """
+
+    table: Any
+    order: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        n, p = self.table.shape
+        return int(n), int(p)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, places: slice | npt.NDArray[np.int64]) -> Any:
+        wanted = self.order[np.arange(len(self))[places]]
+        rows, at = np.unique(wanted, return_inverse=True)
+        return rows_of(self.table, rows)[at.reshape(wanted.shape)]
 
 
 def read_blocks(table: Any) -> Iterator[tuple[slice, FloatArray]]:

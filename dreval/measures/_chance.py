@@ -20,6 +20,7 @@ from dreval.geometry.ranks import tied_ranks
 from dreval.measures._measure import FloatArray, MeasureCard, answer, curve_values
 
 DRAWS, POINTS, PAIRS = 20, 200_000, 12_500_000
+FEW_DRAWS = 4  # where anchors see so many points that each draw is a mean over thousands of unrelated rows
 ROWS = 100  # rows from which ranks are seen in one draw, or n / 20, so that all draws cost no more than a pass
 TIE_ROWS = 200  # rows in which ties are looked for; ties that so many rows do not meet cannot move a mean over rows
 
@@ -72,7 +73,7 @@ def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray
 
 def _is_stated(card: MeasureCard, view: View, parameters: dict[str, Any]) -> bool:
     """Whether the closed form of the card is the mean over all permutations of the rows of this view."""
-    if not card.has_closed_chance or not card.orders_ties:
+    if not card.has_closed_chance or not card.orders_ties or view.streamed:
         return card.has_closed_chance
     k = int(parameters.get("n_neighbors", 0))
     counted = {"all": slice(None), "first": slice(k), "edge": slice(k - 1, k)}[card.counted]
@@ -81,7 +82,7 @@ def _is_stated(card: MeasureCard, view: View, parameters: dict[str, Any]) -> boo
 
 def _permuted_views(card: MeasureCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:
     """The views whose mean is the chance value, each from so many rows that all together cost about one pass."""
-    draws, rows, k = DRAWS, POINTS // DRAWS, 0
+    draws, rows, k = FEW_DRAWS if view.streamed else DRAWS, POINTS // DRAWS, 0
     if card.level == "pair":
         draws, rows = max(1, min(draws, PAIRS // max(n_pairs(view), 1))), view.n
     elif card.quadratic:

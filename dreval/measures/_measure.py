@@ -117,6 +117,8 @@ class MeasureCard(Cites):
         Power of n with which the value grows, by which values of halves of the points are rescaled.
     jumps : str
         Why it has no interval, where it is not smooth.
+    reach : function of n and the parameters, or None
+        Of a measure that searches neighbors for itself: how many it reads from the lists of anchors among many points.
     contributions : (float, float), function of n, or None
         Range of the contribution of one point, where it is not that of the value (``bounds``).
     caution : str
@@ -160,6 +162,7 @@ class MeasureCard(Cites):
     whole: bool = False
     growth: int = 0
     jumps: str = "the value moves in jumps"
+    reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
     caution: str = ""
 
@@ -279,7 +282,7 @@ def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, Not
 def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
     """Worst and best value over all ways of breaking ties; None where ties cannot matter or have no exact bounds."""
     rule = thing.card.ties  # type: ignore[attr-defined]
-    found = None if rule is None else rule(view, *parameters.values())
+    found = None if rule is None or view.streamed else rule(view, *parameters.values())
     return None if found is None else (float(np.mean(found[0])), float(np.mean(found[1])))
 
 

@@ -18,13 +18,13 @@ from dreval.measures._classes import SEPARATION, neighbors_of
 from dreval.measures._measure import FloatArray, measure
 
 LISTED = 50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
-TOO_FEW = 1e-6  # chance that a list holds too few points of other folds
+TOO_FEW, NEVER = 1e-6, 1e-12  # chance that a list holds too few points of other folds; of anchors, none is searched
 APART = 2 * ROUNDING  # a list is used up to the first distance that is nearer than this, relatively, to the next one
 
 
 def _ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
-    rows, changes = np.searchsorted(view.population, view.rows), []
+    rows, changes = _seen(view), []
     unsure = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
     for test, train in _splits(view, n_folds, unsure):
         k = min(n_neighbors, len(train))
@@ -71,6 +71,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     default=10,
     ties=_ties,
     without=_without,
+    reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, NEVER),
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
@@ -99,16 +100,27 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     True
     """
     check_int(n_folds, "n_folds", low=2)
-    return _correct(view, n_neighbors, n_folds)[np.searchsorted(view.population, view.rows)]
+    return _correct(view, n_neighbors, n_folds)[_seen(view)]
 
 
 def _correct(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     """Whether each point of the population that is seen is classified rightly."""
     labels = _codes(view)[view.population]
     correct = np.zeros(len(labels))
-    for test, found in _voters(view, n_neighbors, n_folds, np.searchsorted(view.population, view.rows)):
+    for test, found in _voters(view, n_neighbors, n_folds, _seen(view)):
         correct[test] = _vote(labels[found]) == labels[test]
     return correct
+
+
+def _seen(view: View) -> IntArray:
+    """The points that are classified, by their places in the population.
+
+    Of many points whose rows are permuted those that have the coordinates of the anchors, whose neighbors are known.
+    """
+    if not view.streamed or view.origin is None:
+        return np.searchsorted(view.population, view.rows)
+    found: IntArray = view.origin.inverse(view.rows)
+    return found
 
 
 def _voters(view: View, k: int, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
@@ -116,11 +128,34 @@ def _voters(view: View, k: int, n_folds: int, rows: IntArray) -> Iterator[tuple[
 
     Most are read from the lists of neighbors; the others are searched, fold by fold.
     """
-    points = view.Y[view.population]
-    known, found = _listed(view, k, n_folds, rows)
+    known, found = (_seen_by_anchors if view.streamed else _listed)(view, k, n_folds, rows)
     yield rows[known], found
+    if known.all():
+        return
+    points = view.Y[view.population]
     for test, train in _splits(view, n_folds, rows[~known]):
         yield test, train[nearest(points[train], min(k, len(train)), points[test], view.n_jobs)[0]]
+
+
+def reach(k: int, n_folds: int, n: int, risk: float) -> int:
+    """How many neighbors hold k outside the own fold but for a chance of ``risk``; at most n - 2."""
+    from scipy.special import bdtr
+
+    size = k
+    while size < n - 2 and bdtr(k - 1, size, 1.0 - 1.0 / n_folds) > risk:
+        size += 1
+    return size
+
+
+def _seen_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """As ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
+    lists = view.once_for_embedding("lists of the anchors", lambda: view.nearest_embedding)
+    found = lists if view.origin is None else view.origin.inverse(lists)
+    folds = _folds_of(view, n_folds)
+    outside = folds[found] != folds[rows][:, None]
+    count = np.cumsum(outside, axis=1)
+    known = count[:, -1] >= k
+    return known, found[known][outside[known] & (count[known] <= k)].reshape(-1, k)
 
 
 def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
@@ -128,13 +163,8 @@ def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArr
 
     And these k points, nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
     """
-    from scipy.special import bdtr
-
-    n, population, share = view.n, view.population, 1.0 / n_folds
-    size = k
-    while size < n - 1 and bdtr(k - 1, size, 1.0 - share) > TOO_FEW:
-        size += 1
-    size = -(size // -8) * 8  # the same lists for k and k + 1
+    n, population = view.n, view.population
+    size = -(reach(k, n_folds, n, TOO_FEW) // -8) * 8  # the same lists for k and k + 1
     if size + 1 > n - 1:
         return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
     place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])
@@ -172,7 +202,9 @@ def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray
 
 def _folds_of(view: View, n_folds: int) -> IntArray:
     """The fold of every point; a group that is left out changes none."""
-    made: IntArray = view.once(("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds")))
+    made: IntArray = view.once_for_data(
+        ("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds"))
+    )
     return made
 
 
@@ -186,7 +218,7 @@ def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.nda
     """Stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
     order = rng.permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
-    folds = np.empty(len(labels), np.int64)
+    folds = np.empty(len(labels), np.min_scalar_type(n_folds))
     folds[order] = np.arange(len(labels)) % n_folds
     return folds
 

@@ -55,4 +55,5 @@ def procrustes_disparity(view: View) -> tuple[float, Notes]:
     True
     """
     notes = (NARROW(),) if view.Y.shape[1] < view.X.shape[1] else ()
-    return disparity(view.X[view.population], view.Y[view.population]), notes
+    every = view.n == len(view.Y)
+    return disparity(*((view.X, view.Y) if every else (view.X[view.population], view.Y[view.population]))), notes

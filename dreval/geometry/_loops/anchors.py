@@ -2,11 +2,11 @@
 
 A line holds the values of one anchor with all points of a block, direct or from products with an error of at most
 ``gamma * (norm_i + norm_j)``; orders are decided by direct values. All results can be added up over blocks in any order
-and grouping: lists by ``merge_nearest``, counts by addition, components by ``merge_components``.
+and grouping: lists by ``merge_nearest``, counts and tallies by addition, intervals by their ends.
 
-**Ties.** Values that are equal up to ROUNDING are joined into chains, within which the row number decides. In a list a
-value takes its place by that rule. Around each target the points within NEAR are kept as components: intervals of
-values without a gap, with the number of points and of those of them with a smaller row number than the target.
+**Ties.** Values that are equal up to ROUNDING are joined, and within them the row number decides. In a list a value
+takes its place by that rule. Around each target the values equal to it are kept as an interval, which grows with every
+value that is equal to one of its ends, and with the numbers of its points.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.ranks import CELLS, _before, _table
 from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, fill_line, finish_line
 
-NEAR = 1e-9  # of a target's value: points within are kept apart, since chains of ties may lead to them
-COMPONENTS = 8  # kept around a target; beyond, those farthest from it are plainly before or behind it
+FEW = 4.0 * ROUNDING  # within this share of a target's value it is asked whether a value is equal to it
 
 
 @loop()
@@ -112,137 +111,90 @@ def sort_targets(values, ids):
     return order
 
 
-@loop()
-def new_components(targets):
-    """The components of targets of which no other point is known: each target itself."""
-    found = np.zeros((*targets.shape, COMPONENTS, 5))
-    for i in range(targets.shape[0]):
-        for t in range(targets.shape[1]):
-            found[i, t, 0, 0] = found[i, t, 0, 1] = targets[i, t]
-            found[i, t, 0, 2] = 1.0
-    return found
-
-
 @loop(inline="always")
-def _take_away(components, at, used):
-    """Take one of the used components away; the others stand first."""
-    for t in range(at, used - 1):
-        components[t] = components[t + 1]
-    components[used - 1, 2] = 0.0
+def _join(value, j, t, target, ids, intervals, tallies):
+    """Whether a value is equal to a target; its point is then counted in the tallies: all, by number, by value."""
+    low, high = intervals[t, 0], intervals[t, 1]
+    if ids[t] != j and max(value - high, low - value) <= ROUNDING * max(value, high):
+        intervals[t, 0], intervals[t, 1] = min(low, value), max(high, value)
+        tallies[t, 0] += 1
+        tallies[t, 1] += j < ids[t]
+        tallies[t, 2] += value < target
 
 
 @loop()
-def _add_component(low, high, count, smaller, below, target, components):
-    """Enter an interval of values into the components of a target, joined with all that it is equal to.
-
-    A row of ``components`` is: lowest and highest value, number of points, of those with a smaller row number than the
-    target, and of those with a smaller value. Rows in use have a number above 0 and stand first.
-    """
-    used, t = 0, 0
-    while used < components.shape[0] and components[used, 2] > 0.0:
-        used += 1
-    while t < used:
-        gap = max(low - components[t, 1], components[t, 0] - high)
-        if gap > ROUNDING * max(high, components[t, 1]):
-            t += 1
-            continue
-        low, high = min(low, components[t, 0]), max(high, components[t, 1])
-        count, smaller, below = count + components[t, 2], smaller + components[t, 3], below + components[t, 4]
-        _take_away(components, t, used)
-        used, t = used - 1, 0
-    if used == components.shape[0]:  # the farthest is not needed: it is before or behind the target in any case
-        far, at = max(low - target, target - high), -1
-        for t in range(used):
-            away = max(components[t, 0] - target, target - components[t, 1])
-            if away > far:
-                far, at = away, t
-        if at < 0:
-            return
-        _take_away(components, at, used)
-        used -= 1
-    one = components[used]
-    one[0], one[1], one[2], one[3], one[4] = low, high, count, smaller, below
-
-
-@loop()
-def merge_components(more, targets, components):
-    """Enter components into others of the same targets; (m, T, COMPONENTS, 5)."""
-    for i in range(targets.shape[0]):
-        for t in range(targets.shape[1]):
-            for c in range(more.shape[2]):
-                one = more[i, t, c]
-                if one[2] > 0.0:
-                    _add_component(one[0], one[1], one[2], one[3], one[4], targets[i, t], components[i, t])
-
-
-@loop()
-def _settle(value, j, targets, ids, counts, components):
-    """Count a point by its direct value, and enter it into the components of the targets that it is near."""
+def _settle(value, j, targets, ids, counts, intervals, tallies):
+    """Count a point by its direct value, and with the targets that it is equal to."""
     k = targets.shape[0]
     at = _before(targets, k, value)
     counts[at] += 1
-    first, stop = at, at
-    while first > 0 and value - targets[first - 1] <= NEAR * value:
-        first -= 1
-    while stop < k and targets[stop] - value <= NEAR * targets[stop]:
-        stop += 1
-    for t in range(first, stop):
-        if ids[t] != j:
-            smaller, below = 1.0 if j < ids[t] else 0.0, 1.0 if value < targets[t] else 0.0
-            _add_component(value, value, 1.0, smaller, below, targets[t], components[t])
+    t = at - 1
+    while t >= 0 and value - targets[t] <= FEW * value:
+        _join(value, j, t, targets[t], ids, intervals, tallies)
+        t -= 1
+    t = at
+    while t < k and targets[t] - value <= FEW * targets[t]:
+        _join(value, j, t, targets[t], ids, intervals, tallies)
+        t += 1
 
 
 @loop()
-def count_in_block(rows, start, queries, low, points, products, targets, ids, counts, components):
+def _count_line(line, b, i, queries, low, points, targets, ids, counts, intervals, tallies, cells):
+    """Count the points of one line by the targets of one anchor."""
+    k, gamma, own = targets.shape[0], points.gamma, queries.norms[i]
+    margin = gamma * (own + points.norms.max()) + FEW * targets[k - 1]
+    origin, density = _table(targets, margin, cells)
+    top = targets[k - 1] + margin
+    for j in range(line.shape[0]):
+        value = line[j]
+        if value > top:
+            continue
+        cell = cells[int(min(max((value - origin) * density, 0.0), CELLS - 1.0))]
+        if cell >= 0:
+            counts[cell] += 1
+            continue
+        if gamma != 0.0:
+            at, error = -1 - cell, gamma * (own + points.norms[j]) + FEW * value
+            while at < k and targets[at] <= value:
+                at += 1
+            if (at == 0 or value - targets[at - 1] > error) and (at == k or targets[at] - value > error):
+                counts[at] += 1
+                continue
+            value = direct(queries.points, i, points.points, j)
+        _settle(value, low + j, targets, ids, counts, intervals, tallies)
+
+
+@loop()
+def count_in_block(rows, start, queries, low, points, products, sets):
     """Add to ``counts[b, t]`` the points of a block with t of the sorted targets at most as far as they are.
 
-    Those beyond the last target are not counted; those near a target join its components. ``targets`` (len(rows), T)
-    are values, ``ids`` their row numbers.
+    Those beyond the last target are not counted. Each of ``sets`` is (values of targets, their row numbers, counts,
+    intervals, tallies), of shapes (len(rows), T), (len(rows), T), (len(rows), T + 1), (len(rows), T, 2) and
+    (len(rows), T, 3).
     """
-    n, k, gamma = points.norms.shape[0], targets.shape[1], points.gamma
-    line, largest, cells = np.empty(n), points.norms.max(), np.empty(CELLS, np.int32)
+    n = points.norms.shape[0]
+    line, cells = np.empty(n), np.empty(CELLS, np.int32)
     for b in range(rows.shape[0]):
-        i = start + b
-        _fill(queries, i, points, products, b, line)
+        _fill(queries, start + b, points, products, b, line)
         if 0 <= rows[b] - low < n:
             line[rows[b] - low] = FAR
-        own, theirs = queries.norms[i], targets[b]
-        margin = gamma * (own + largest) + 2.0 * NEAR * theirs[k - 1]
-        origin, density = _table(theirs, margin, cells)
-        top = theirs[k - 1] + margin
-        for j in range(n):
-            value = line[j]
-            if value > top:
-                continue
-            cell = cells[int(min(max((value - origin) * density, 0.0), CELLS - 1.0))]
-            if cell >= 0:
-                counts[b, cell] += 1
-                continue
-            if gamma != 0.0:
-                at, error = -1 - cell, gamma * (own + points.norms[j]) + 2.0 * NEAR * value
-                while at < k and theirs[at] <= value:
-                    at += 1
-                if (at == 0 or value - theirs[at - 1] > error) and (at == k or theirs[at] - value > error):
-                    counts[b, at] += 1
-                    continue
-                value = direct(queries.points, i, points.points, j)
-            _settle(value, low + j, theirs, ids[b], counts[b], components[b])
+        for targets, ids, counts, intervals, tallies in sets:
+            if targets.shape[1]:
+                _count_line(
+                    line, b, start + b, queries, low, points,
+                    targets[b], ids[b], counts[b], intervals[b], tallies[b], cells,
+                )  # fmt: skip
 
 
 @loop()
-def ranks_of_targets(targets, counts, components, order, rank, tied):
+def ranks_of_targets(targets, counts, tallies, order, rank, tied):
     """Rank of each target, at its first place, and whether another point is as far from the anchor.
 
-    Before a target are the points with a smaller value, where in its own component the row number decides instead.
+    Before a target are the points with a smaller value, where of those equal to it the row number decides instead.
     """
     for i in range(targets.shape[0]):
         before = 0
         for t in range(targets.shape[1]):
             before += counts[i, t]
-            value, found = targets[i, t], before + 1
-            for c in range(components.shape[2]):
-                one = components[i, t, c]
-                if one[2] > 0.0 and one[0] <= value <= one[1]:
-                    found += int(one[3]) - int(one[4])
-                    tied[i, order[i, t]] = one[2] > 1.0
-            rank[i, order[i, t]] = found
+            rank[i, order[i, t]] = before + 1 - tallies[i, t, 2] + tallies[i, t, 1]
+            tied[i, order[i, t]] = tallies[i, t, 0] > 0
