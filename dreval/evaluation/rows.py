@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
+from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
 from dreval.geometry.anchors import seen_from
 from dreval.geometry.blocks import ALL_RANKS, Groups, View, labeled, sweep
+from dreval.geometry.coranking import LISTED, curve_numbers
 from dreval.geometry.distances import take
 from dreval.geometry.pair_statistics import shepard
 from dreval.inference.intervals import (
@@ -38,7 +40,6 @@ from dreval.records.notes import Note, note, refusal
 from dreval.records.shepard import Shepard
 
 WIDE = 0.05  # between the worst and the best order of equal distances
-CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 
 EXPECTED = 5  # anchors to be expected among the points that carry the error of a statistic of pairs
 ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
@@ -123,24 +124,19 @@ def _curve_rows(
     """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
     values, _ = curve_values(task.thing, view)
     chance = chance_curve(task.thing, view, root)
-    ks = np.arange(1, len(values) + 1)
-    if not task.all_k:
-        few = curve_numbers(view.n)
-        ks = np.r_[few[few < len(values)], len(values)]
+    few, places = curve_numbers(view.n), np.arange(len(values))
+    ks = few[places] if view.streamed else places + 1
+    if not (task.all_k or view.streamed):
+        places = np.r_[few[few < len(values)], len(values)] - 1
     rows: list[dict[str, Any]] = [
-        {"embedding": name, "measure": task.name, "K": int(k), "value": float(values[k - 1]), "chance": chance[k - 1]}
-        for k in ks
+        {"embedding": name, "measure": task.name, "K": int(ks[at]), "value": float(values[at]), "chance": chance[at]}
+        for at in places
     ]
     bands = band_numbers(view.n)
     if ci == "points" and task.card.without is not None and len(bands):
         se = np.sqrt(jackknife_variance(task.card.without(view, bands)))
         set_band(rows, bands, se, view.n - 1, task.card.bounds, level)
     return rows
-
-
-def curve_numbers(n: int) -> npt.NDArray[np.int64]:
-    """About 60 numbers of neighbors of n points, evenly spaced on a log scale."""
-    return np.unique(np.rint(np.geomspace(1, n - 1, CURVE_POINTS)).astype(np.int64))
 
 
 def band_numbers(n: int) -> npt.NDArray[np.int64]:
@@ -325,8 +321,10 @@ def make_views(
     }
     many = n > ALL_RANKS and len(seen) < n
     if many:
-        wanted["k"] = max((task.reach(n) for task in tasks), default=1)
-        wanted["ranks"] |= any(task.card.reach is not None for task in tasks)
+        all_ranks = any("full_ranks" in task.card.needs for task in tasks)
+        wanted["k"] = max([LISTED * all_ranks, *(task.reach(n) for task in tasks)])
+        wanted["sample"] = stream(seed, "ranks of anchors") if all_ranks else None
+        wanted["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
         views = seen_from(data.table, embedded, seen, **wanted)
     elif len(seen) < n and reads:
         views = seen_from(data.X, embedded, seen, **wanted)

@@ -7,7 +7,7 @@ space among all points of the other. Nothing holds all rows. The results are tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops import anchors as loops
-from dreval.geometry.blocks import Lists, View
+from dreval.geometry.blocks import SWEPT, Lists, RankSample, View
 from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
 from dreval.inputs.features import is_sparse
 from dreval.inputs.survey import row_blocks, rows_of
@@ -124,56 +124,121 @@ class Nearest:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """How many points come before each target of each anchor; targets (m, T) are sorted by value and row number.
+class Targets:
+    """Some points of each anchor, sorted by their value (m, T), and how many points come before each.
 
-    ``order`` (m, T) are the places at which they were given.
+    ``order`` are the places at which they were given. ``counts``, ``intervals`` and ``tallies`` are what
+    ``count_in_block`` adds up.
     """
 
-    targets: FloatArray
-    ids: IntArray
-    order: npt.NDArray[np.int32]
-    counts: IntArray
-    components: FloatArray
+    values: FloatArray
+    ids: Lists
+    order: Lists
+    counts: Lists
+    intervals: FloatArray
+    tallies: Lists
 
     @classmethod
-    def of(cls, seen: Seen, ids: IntArray) -> Counts:
-        """Nothing counted yet, of targets by their row numbers."""
+    def of(cls, seen: Seen, ids: Lists) -> Targets:
+        """Nothing counted yet, of points by their row numbers (m, T)."""
         union, places = np.unique(ids, return_inverse=True)
-        queries, points = seen.pair(union)
-        values, ids = np.empty(ids.shape), ids.copy()
+        queries, points = seen.pair(union.astype(np.int64))
+        values, ids, (m, count) = np.empty(ids.shape), ids.copy(), ids.shape
         loops.target_values(queries.points, points.points, places.reshape(ids.shape), values)
         order = loops.sort_targets(values, ids)
-        counts = np.zeros((ids.shape[0], ids.shape[1] + 1), np.int64)
-        return cls(values, ids, order, counts, loops.new_components(values))
+        intervals = np.repeat(values[:, :, None], 2, axis=2)
+        return cls(values, ids, order, np.zeros((m, count + 1), np.int32), intervals, np.zeros((m, count, 3), np.int32))
 
-    def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
-        """Count the points of a block of rows."""
-        queries, points = seen.pair(part)
-        arrays = queries.arrays(), points.arrays()
-
-        def one(tile: slice) -> None:
-            products = points.products(np.arange(tile.start, tile.stop), queries)
-            loops.count_in_block(
-                seen.rows[tile],
-                tile.start,
-                arrays[0],
-                part.start,
-                arrays[1],
-                products,
-                self.targets[tile],
-                self.ids[tile],
-                self.counts[tile],
-                self.components[tile],
-            )
-
-        run_blocks(one, seen.tiles(points), n_jobs)
+    def tile(self, part: slice) -> tuple[Any, ...]:
+        """What a loop reads and fills, of some anchors."""
+        return self.values[part], self.ids[part], self.counts[part], self.intervals[part], self.tallies[part]
 
     def ranks(self) -> tuple[Lists, npt.NDArray[np.bool_]]:
         """Rank of each target as given (m, T), and whether another point is as far from the anchor (m, T)."""
         rank, tied = np.empty(self.ids.shape, np.int32), np.zeros(self.ids.shape, np.bool_)
-        loops.ranks_of_targets(self.targets, self.counts, self.components, self.order, rank, tied)
+        loops.ranks_of_targets(self.values, self.counts, self.tallies, self.order, rank, tied)
         return rank, tied
+
+
+def count(seen: Seen, part: slice, sets: Sequence[Targets], n_jobs: int | None) -> None:
+    """Count the points of a block of rows for all targets."""
+    queries, points = seen.pair(part)
+    arrays = queries.arrays(), points.arrays()
+
+    def one(tile: slice) -> None:
+        products = points.products(np.arange(tile.start, tile.stop), queries)
+        several = tuple(targets.tile(tile) for targets in sets)
+        loops.count_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, several)
+
+    run_blocks(one, seen.tiles(points), n_jobs)
+
+
+SAMPLE = 64  # points of each anchor, drawn with more weight on those that carry the area under R_NX
+PILOT, PILOTS = 8192, 8  # random points from which they are drawn, others for each of some parts of the anchors
+CONTROL = 0.3  # weight of points that seem to keep their rank
+TOGETHER = 32  # anchors at a time
+
+
+def drawn_targets(
+    spaces: Mapping[Any, Seen], nearest: Mapping[Any, Lists], rng: np.random.Generator
+) -> dict[Any, tuple[Lists, FloatArray]]:
+    """For each embedding a random sample of points of every anchor (m, S), and the inverse chances of being drawn.
+
+    Drawn in two steps. First a simple random sample of all points, another one for each part of the anchors; of these,
+    by systematic sampling, points with chances that follow how much of the area under R_NX they seem to cost by their
+    ranks within that sample. The anchor itself and the points in its lists, which are known, have no chance.
+    """
+    data, m = spaces[None], len(nearest[None])
+    n = int(data.table.shape[0])
+    size = min(PILOT, n)
+    shares = 1.0 / np.arange(1, size + 1) - 1.0 / (size + 1)
+    near = {name: np.tile(nearest[None][:, :1], SAMPLE) for name in spaces if name is not None}
+    made = {name: (ids, np.zeros(ids.shape)) for name, ids in near.items()}
+    for part in np.array_split(np.arange(m), min(PILOTS, m)):
+        pilot = np.sort(rng.choice(n, size, replace=False))
+        pairs = {name: seen.pair(pilot) for name, seen in spaces.items()}
+        for some in np.array_split(part, -(-len(part) // TOGETHER)):
+            ranks = {name: _ranks_within(*pair, some) for name, pair in pairs.items()}
+            for name, (ids, weights) in made.items():
+                larger = np.maximum(ranks[None], ranks[name])
+                gain = (1.0 + CONTROL) * shares[ranks[None]] - shares[larger]
+                for line, i in zip(gain, some, strict=True):
+                    known = np.concatenate([nearest[None][i], nearest[name][i], data.rows[i : i + 1]])
+                    places = np.minimum(np.searchsorted(pilot, known), size - 1)
+                    line[places[pilot[places] == known]] = 0.0
+                chance = _chances(gain)
+                order = np.argsort(larger, axis=1, kind="stable")  # points of similar ranks are seldom drawn together
+                steps = np.cumsum(np.take_along_axis(chance, order, axis=1), axis=1)
+                for at, i in enumerate(some):
+                    ticks = np.arange(SAMPLE) + rng.uniform()
+                    chosen = order[at, np.searchsorted(steps[at], ticks[ticks < steps[at, -1]])]
+                    ids[i, : len(chosen)] = pilot[chosen]
+                    weights[i, : len(chosen)] = n / size / chance[at, chosen]
+    return made
+
+
+def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArray[np.int16]:
+    """Rank of each point among those given as seen from some anchors, from 0 on, by three digits of their values."""
+    values = points.block(anchors, np.empty((len(anchors), points.n)), queries)
+    leading = (values.astype(np.float32).view(np.int32) >> 16).astype(np.int16)  # 16 bits are sorted in linear time
+    found, order = np.empty(values.shape, np.int16), np.argsort(leading, axis=1, kind="stable")
+    np.put_along_axis(found, order, np.arange(points.n, dtype=np.int16)[None], axis=1)
+    return found
+
+
+def _chances(gain: FloatArray) -> FloatArray:
+    """Chances in the proportions of some gains, none above 1, that add up to SAMPLE in each row where they can."""
+    found = gain / np.maximum(gain.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    sure = np.zeros(gain.shape, np.bool_)
+    for _ in range(SAMPLE):
+        rest = np.where(sure, 0.0, gain)
+        left = SAMPLE - sure.sum(axis=1, keepdims=True)
+        found = np.where(sure, 1.0, rest * (left / np.maximum(rest.sum(axis=1, keepdims=True), np.finfo(float).tiny)))
+        more = (found >= 1.0) & ~sure & (gain > 0)
+        if not more.any():
+            break
+        sure |= more
+    return np.minimum(found, 1.0)
 
 
 def seen_from(
@@ -183,6 +248,7 @@ def seen_from(
     *,
     k: int,
     ranks: bool = True,
+    sample: np.random.Generator | None = None,
     n_jobs: int | None = None,
     advance: Callable[[int], Any] | None = None,
     metric: str = "euclidean",
@@ -192,7 +258,8 @@ def seen_from(
     Parameters
     ----------
     X : table (n, p), or (n, n) distances
-        The data: an array, a sparse matrix, or anything with a shape whose blocks of rows can be read by a slice.
+        The data: an array, a sparse matrix, or anything with a shape whose rows can be read by a slice or an ascending
+        array of numbers.
     embeddings : mapping of name to table (n, d)
         Their embeddings.
     rows : ndarray (m,)
@@ -201,6 +268,8 @@ def seen_from(
         Largest number of neighbors needed, below n.
     ranks : bool
         Whether embedding neighbors and cross ranks are computed in addition to the data neighbors.
+    sample : Generator, optional
+        Draws points of each anchor whose ranks in both spaces are computed too (``View.sample``).
     n_jobs : int, optional
         Threads; the result does not depend on it.
     advance : callable, optional
@@ -216,7 +285,7 @@ def seen_from(
     n, wanted = X.shape[0], min(k + 1, X.shape[0] - 1)
     data = Seen(X, rows, metric)
     maps = {name: Seen(Y, rows) for name, Y in embeddings.items()} if ranks else {}
-    spaces = {None: data, **maps}
+    spaces: dict[Any, Seen] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), wanted) for name in spaces}
     parts = row_blocks(X) if k else []
     for part in parts:
@@ -225,21 +294,27 @@ def seen_from(
         if advance:
             advance(1)
     nearest = {name: one.indices[:, :k].astype(np.int32) for name, one in lists.items()}
-    counts = {}
+    drawn = drawn_targets(spaces, nearest, sample) if sample is not None and maps else {}
+    sets: dict[Any, list[Targets]] = {}
     if maps and k:
-        counts = {name: Counts.of(seen, nearest[None].astype(np.int64)) for name, seen in maps.items()}
-        counts[None] = Counts.of(data, np.hstack([nearest[name] for name in maps]).astype(np.int64))
+        for name, seen in spaces.items():
+            others = list(maps) if name is None else [name]
+            wished = [np.hstack([nearest[one] for one in maps]) if name is None else nearest[None]]
+            wished += [np.hstack([drawn[one][0] for one in others])] if drawn else []
+            sets[name] = [Targets.of(seen, ids) for ids in wished]
         for part in parts:
             for name, seen in spaces.items():
-                counts[name].enter(seen, part, n_jobs)
+                count(seen, part, sets[name], n_jobs)
             if advance:
                 advance(1)
-    found = {name: one.ranks() for name, one in counts.items()}
-    views, of_data, none = {}, dict[Any, Any](), np.empty((len(rows), 0), np.int32)
+    found = {name: [one.ranks() for one in several] for name, several in sets.items()}
+    views, of_data, none = {}, {SWEPT: list(embeddings.values())}, np.empty((len(rows), 0), np.int32)
     for at, (name, Y) in enumerate(embeddings.items()):
         tied, own = lists[None].ties.any(axis=1), slice(at * k, (at + 1) * k)
         if found:
-            tied = tied | lists[name].ties.any(axis=1) | found[None][1][:, own].any(axis=1) | found[name][1].any(axis=1)
+            others = found[None][0][1][:, own], found[name][0][1]
+            tied = tied | lists[name].ties.any(axis=1) | np.hstack(others).any(axis=1)
+        drew = slice(at * SAMPLE, (at + 1) * SAMPLE)
         views[name] = View(
             X=X,
             Y=Y,
@@ -247,13 +322,14 @@ def seen_from(
             population=np.arange(n),
             nearest_data=nearest[None],
             nearest_embedding=nearest[name] if maps else none,
-            data_rank=found[None][0][:, own] if found else none,
-            embedding_rank=found[name][0] if found else none,
+            data_rank=found[None][0][0][:, own] if found else none,
+            embedding_rank=found[name][0][0] if found else none,
             ambiguous=tied,
+            sample=RankSample(drawn[name][1], found[None][1][0][:, drew], found[name][1][0]) if drawn else None,
             n_jobs=n_jobs,
             metric=metric,
             _of_data=of_data,
-            _kept={} if not maps else {("ties_of",): lists[name].ties.any(axis=0)},
+            _kept={("ties_of",): lists[name].ties.any(axis=0)} if maps else {},
         )
     return views
 

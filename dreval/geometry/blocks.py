@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import Lock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class RankSample(NamedTuple):
+    """Ranks in both spaces of some points of each anchor (m, S), and the inverse chance of each to be drawn.
+
+    A weight of 0 stands for no point.
+    """
+
+    weight: FloatArray
+    data_rank: Lists
+    embedding_rank: Lists
+
+
 @dataclass(frozen=True)
 class View:
     """What a measure reads: one embedding against the data, seen from some rows.
@@ -77,6 +88,8 @@ class View:
     farther : mapping of k to ndarray (2, n)
         For every point the sum over all rows of the number of the row's k embedding neighbors that are beyond its k
         data neighbors, and farther in the data than the point; and the same with data and embedding swapped.
+    sample : RankSample, optional
+        Ranks of points drawn at random for each row, where anchors see too many points for all ranks.
     origin : ndarray (n,) or Permutation, optional
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
     """
@@ -100,6 +113,7 @@ class View:
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"
+    sample: RankSample | None = None
     origin: Any = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _of_data: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)

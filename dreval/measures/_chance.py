@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dreval._random import stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view, sweep
+from dreval.geometry.coranking import curve_numbers
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import n_pairs
 from dreval.geometry.ranks import tied_ranks
@@ -67,7 +68,8 @@ def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray
     card: MeasureCard = thing.card  # type: ignore[attr-defined]
     if not _is_stated(card, view, {}):
         return np.mean([curve_values(thing, seen)[0] for seen in _permuted_views(card, view, {}, root)], axis=0)
-    known, ks = card.chance, np.arange(1, len(curve_values(thing, view)[0]) + 1)
+    known, count = card.chance, len(curve_values(thing, view)[0])
+    ks = curve_numbers(view.n)[:count] if view.streamed else np.arange(1, count + 1)
     return np.array([known(view.n, k) for k in ks]) if callable(known) else np.full(len(ks), known, np.float64)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import ALL_RANKS, View
 from dreval.geometry.coranking import coranking, coranking_without
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CORANKING, over_ties
+from dreval.records.notes import Notes
 
 
 def _limits(n: int) -> tuple[float, float]:
@@ -15,6 +16,8 @@ def _limits(n: int) -> tuple[float, float]:
 
     Of K neighbors in each space at least 2K - (n - 1) of n - 1 others are common, and of the reversed order no more.
     """
+    if n > ALL_RANKS:  # with anchors estimates, which may be lower
+        return -1.0, 1.0
     ks = np.arange(1, n - 1, dtype=np.float64)
     kept = np.maximum(2 * ks - (n - 1), 0) / ks
     curve = ((n - 1) * kept - ks) / (n - 1 - ks)
@@ -40,7 +43,7 @@ def _limits(n: int) -> tuple[float, float]:
     without=lambda view: coranking_without(view).areas,
     reference="@lee2015 (mean of R_NX with weights 1/K).",
 )
-def r_nx_auc(view: View) -> FloatArray:
+def r_nx_auc(view: View) -> tuple[FloatArray, Notes]:
     r"""Mean of R_NX(K) over all K with weights 1/K: the area under the curve with K on a log scale.
 
     .. math:: \mathrm{AUC} = \sum_{K=1}^{n-2} \frac{R_{NX}(K)}{K} \Big/ \sum_{K=1}^{n-2} \frac{1}{K}.
@@ -62,4 +65,5 @@ def r_nx_auc(view: View) -> FloatArray:
     >>> round(dreval.r_nx_auc(X, X[:, :2]), 3)
     0.414
     """
-    return coranking(view).areas
+    found = coranking(view)
+    return found.areas, found.notes if view.streamed else ()

@@ -254,6 +254,11 @@ CODES: dict[str, Code] = {
         "all {what} are equal in the data, and so they are in the embedding: counted as 1", ASSUMPTION
     ),
     "correlation.equal": Code("all {what} in the {space} are equal: counted as 0", ASSUMPTION),
+    "coranking.drawn": Code(
+        "{drawn:,} pairs of {rows:,} anchors and their points, drawn with more weight on near ones, stand for all; "
+        "the interval covers the draw",
+        LIMIT,
+    ),
     "coranking.anchors": Code(
         "on average a little low: the anchors also choose K_max", LIMIT, "Leave anchors out, or use more."
     ),

@@ -139,7 +139,7 @@ def _settle(value, j, targets, ids, counts, intervals, tallies):
 
 
 @loop()
-def _count_line(line, b, i, queries, low, points, targets, ids, counts, intervals, tallies, cells):
+def _count_line(line, i, queries, low, points, targets, ids, counts, intervals, tallies, cells):
     """Count the points of one line by the targets of one anchor."""
     k, gamma, own = targets.shape[0], points.gamma, queries.norms[i]
     margin = gamma * (own + points.norms.max()) + FEW * targets[k - 1]
@@ -181,7 +181,7 @@ def count_in_block(rows, start, queries, low, points, products, sets):
         for targets, ids, counts, intervals, tallies in sets:
             if targets.shape[1]:
                 _count_line(
-                    line, b, start + b, queries, low, points,
+                    line, start + b, queries, low, points,
                     targets[b], ids[b], counts[b], intervals[b], tallies[b], cells,
                 )  # fmt: skip
 
