@@ -175,12 +175,12 @@ def count(seen: Seen, part: slice, sets: Sequence[Targets], n_jobs: int | None) 
 
 SAMPLE = 64  # points of each anchor, drawn with more weight on those that carry the area under R_NX
 PILOT, PILOTS = 8192, 8  # random points from which they are drawn, others for each of some parts of the anchors
-CONTROL = 0.3  # weight of points that seem to keep their rank
+CONTROL, EVEN = 0.3, 0.1  # weight of points that seem to keep their rank, and of all points alike
 TOGETHER = 32  # anchors at a time
 
 
 def drawn_targets(
-    spaces: Mapping[Any, Seen], nearest: Mapping[Any, Lists], rng: np.random.Generator
+    spaces: Mapping[Any, Seen], nearest: Mapping[Any, Lists], rng: np.random.Generator, n_jobs: int | None = None
 ) -> dict[Any, tuple[Lists, FloatArray]]:
     """For each embedding a random sample of points of every anchor (m, S), and the inverse chances of being drawn.
 
@@ -195,25 +195,25 @@ def drawn_targets(
     near = {name: np.tile(nearest[None][:, :1], SAMPLE) for name in spaces if name is not None}
     made = {name: (ids, np.zeros(ids.shape)) for name, ids in near.items()}
     for part in np.array_split(np.arange(m), min(PILOTS, m)):
-        pilot = np.sort(rng.choice(n, size, replace=False))
+        pilot = np.sort(rng.choice(n, size, replace=False)).astype(np.int32)
         pairs = {name: seen.pair(pilot) for name, seen in spaces.items()}
-        for some in np.array_split(part, -(-len(part) // TOGETHER)):
-            ranks = {name: _ranks_within(*pair, some) for name, pair in pairs.items()}
+        starts = rng.uniform(size=len(part))
+
+        def some_anchors(
+            some: IntArray, part: IntArray = part, pilot: Lists = pilot, pairs: Any = pairs, starts: FloatArray = starts
+        ) -> None:
+            anchors = part[some]
+            ranks = {name: _ranks_within(*pair, anchors) for name, pair in pairs.items()}
             for name, (ids, weights) in made.items():
-                larger = np.maximum(ranks[None], ranks[name])
-                gain = (1.0 + CONTROL) * shares[ranks[None]] - shares[larger]
-                for line, i in zip(gain, some, strict=True):
-                    known = np.concatenate([nearest[None][i], nearest[name][i], data.rows[i : i + 1]])
-                    places = np.minimum(np.searchsorted(pilot, known), size - 1)
-                    line[places[pilot[places] == known]] = 0.0
-                chance = _chances(gain)
-                order = np.argsort(larger, axis=1, kind="stable")  # points of similar ranks are seldom drawn together
-                steps = np.cumsum(np.take_along_axis(chance, order, axis=1), axis=1)
-                for at, i in enumerate(some):
-                    ticks = np.arange(SAMPLE) + rng.uniform()
-                    chosen = order[at, np.searchsorted(steps[at], ticks[ticks < steps[at, -1]])]
-                    ids[i, : len(chosen)] = pilot[chosen]
-                    weights[i, : len(chosen)] = n / size / chance[at, chosen]
+                known = np.hstack([nearest[None][anchors], nearest[name][anchors], data.rows[anchors, None]])
+                places = np.minimum(np.searchsorted(pilot, known), size - 1)
+                places[pilot[places] != known] = -1
+                drawn, inverse = ids[anchors], weights[anchors]
+                both = ranks[None], ranks[name]
+                loops.draw_points(*both, shares, CONTROL, EVEN, places, starts[some], pilot, drawn, inverse)
+                ids[anchors], weights[anchors] = drawn, n / size * inverse
+
+        run_blocks(some_anchors, np.array_split(np.arange(len(part)), -(-len(part) // TOGETHER)), n_jobs)
     return made
 
 
@@ -224,21 +224,6 @@ def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArr
     found, order = np.empty(values.shape, np.int16), np.argsort(leading, axis=1, kind="stable")
     np.put_along_axis(found, order, np.arange(points.n, dtype=np.int16)[None], axis=1)
     return found
-
-
-def _chances(gain: FloatArray) -> FloatArray:
-    """Chances in the proportions of some gains, none above 1, that add up to SAMPLE in each row where they can."""
-    found = gain / np.maximum(gain.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    sure = np.zeros(gain.shape, np.bool_)
-    for _ in range(SAMPLE):
-        rest = np.where(sure, 0.0, gain)
-        left = SAMPLE - sure.sum(axis=1, keepdims=True)
-        found = np.where(sure, 1.0, rest * (left / np.maximum(rest.sum(axis=1, keepdims=True), np.finfo(float).tiny)))
-        more = (found >= 1.0) & ~sure & (gain > 0)
-        if not more.any():
-            break
-        sure |= more
-    return np.minimum(found, 1.0)
 
 
 def seen_from(
@@ -294,7 +279,7 @@ def seen_from(
         if advance:
             advance(1)
     nearest = {name: one.indices[:, :k].astype(np.int32) for name, one in lists.items()}
-    drawn = drawn_targets(spaces, nearest, sample) if sample is not None and maps else {}
+    drawn = drawn_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
     sets: dict[Any, list[Targets]] = {}
     if maps and k:
         for name, seen in spaces.items():

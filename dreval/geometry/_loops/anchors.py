@@ -29,7 +29,7 @@ def _fill(queries, i, points, products, b, line):
     elif points.columns.shape[0] == 0:
         line[:] = products[b]
     else:
-        fill_line(queries.columns[:, i], points.columns, line)
+        fill_line(queries.columns[:, i], points.columns, 0, line)
 
 
 @loop(inline="always")
@@ -198,3 +198,64 @@ def ranks_of_targets(targets, counts, tallies, order, rank, tied):
             before += counts[i, t]
             rank[i, order[i, t]] = before + 1 - tallies[i, t, 2] + tallies[i, t, 1]
             tied[i, order[i, t]] = tallies[i, t, 0] > 0
+
+
+@loop()
+def _chances(gain, wanted, chance):
+    """Chances in the proportions of gains, none above 1, that add up to ``wanted`` or to the number of gains."""
+    sure, before, scale = 0, -1, 0.0
+    while sure != before:
+        before, sure, rest = sure, 0, 0.0
+        for j in range(gain.shape[0]):
+            if before > 0 and scale * gain[j] >= 1.0:
+                sure += 1
+            else:
+                rest += gain[j]
+        scale = (wanted - sure) / rest if rest > 0.0 and sure < wanted else scale
+        sure = 0
+        for j in range(gain.shape[0]):
+            sure += scale * gain[j] >= 1.0
+    for j in range(gain.shape[0]):
+        chance[j] = min(scale * gain[j], 1.0)
+
+
+@loop()
+def draw_points(first, second, shares, control, even, known, starts, points, ids, weights):
+    """A systematic sample of some points for each anchor, and the inverse chances of those drawn.
+
+    ``first`` and ``second`` (m, s) are their ranks in the two spaces, from 0 on; ``known`` (m, q) the places of points
+    that are not drawn (-1: none). The chance of a point follows ``shares`` of its rank in the first space less that of
+    the larger rank, plus ``control`` times the former; a part ``even`` is the same for all. Points are passed in the
+    order of the larger rank, so that points of similar ranks are seldom drawn together; ``starts`` (m,) in [0, 1) is
+    where the first one is drawn.
+    """
+    m, s = first.shape
+    wanted = ids.shape[1]
+    gain, chance, order = np.empty(s), np.empty(s), np.empty(s, np.int32)
+    for b in range(m):
+        counts, total, there = np.zeros(s + 1, np.int32), 0.0, s
+        for j in range(s):
+            larger = max(first[b, j], second[b, j])
+            counts[larger + 1] += 1
+            gain[j] = (1.0 + control) * shares[first[b, j]] - shares[larger]
+        for j in known[b]:
+            if j >= 0 and gain[j] >= 0.0:
+                gain[j] = -1.0
+                there -= 1
+        for j in range(s):
+            total += max(gain[j], 0.0)
+        for j in range(s):
+            gain[j] = 0.0 if gain[j] < 0.0 else (1.0 - even) * gain[j] / total + even / there
+        _chances(gain, wanted, chance)
+        for r in range(s):
+            counts[r + 1] += counts[r]
+        for j in range(s):
+            larger = max(first[b, j], second[b, j])
+            order[counts[larger]] = j
+            counts[larger] += 1
+        passed, found = 0.0, 0
+        for j in order:
+            passed += chance[j]
+            if found < wanted and passed > starts[b] + found:
+                ids[b, found], weights[b, found] = points[j], 1.0 / chance[j]
+                found += 1
