@@ -7,7 +7,7 @@ space among all points of the other. Nothing holds all rows. The results are tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -149,28 +149,23 @@ class Targets:
         intervals = np.repeat(values[:, :, None], 2, axis=2)
         return cls(values, ids, order, np.zeros((m, count + 1), np.int32), intervals, np.zeros((m, count, 3), np.int32))
 
-    def tile(self, part: slice) -> tuple[Any, ...]:
-        """What a loop reads and fills, of some anchors."""
-        return self.values[part], self.ids[part], self.counts[part], self.intervals[part], self.tallies[part]
+    def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
+        """Count the points of a block of rows."""
+        queries, points = seen.pair(part)
+        arrays, filled = (queries.arrays(), points.arrays()), (self.counts, self.intervals, self.tallies)
+
+        def one(tile: slice) -> None:
+            products = points.products(np.arange(tile.start, tile.stop), queries)
+            own = self.values[tile], self.ids[tile], *(array[tile] for array in filled)
+            loops.count_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own)
+
+        run_blocks(one, seen.tiles(points), n_jobs)
 
     def ranks(self) -> tuple[Lists, npt.NDArray[np.bool_]]:
         """Rank of each target as given (m, T), and whether another point is as far from the anchor (m, T)."""
         rank, tied = np.empty(self.ids.shape, np.int32), np.zeros(self.ids.shape, np.bool_)
         loops.ranks_of_targets(self.values, self.counts, self.tallies, self.order, rank, tied)
         return rank, tied
-
-
-def count(seen: Seen, part: slice, sets: Sequence[Targets], n_jobs: int | None) -> None:
-    """Count the points of a block of rows for all targets."""
-    queries, points = seen.pair(part)
-    arrays = queries.arrays(), points.arrays()
-
-    def one(tile: slice) -> None:
-        products = points.products(np.arange(tile.start, tile.stop), queries)
-        several = tuple(targets.tile(tile) for targets in sets)
-        loops.count_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, several)
-
-    run_blocks(one, seen.tiles(points), n_jobs)
 
 
 SAMPLE = 64  # points of each anchor, drawn with more weight on those that carry the area under R_NX
@@ -280,26 +275,25 @@ def seen_from(
             advance(1)
     nearest = {name: one.indices[:, :k].astype(np.int32) for name, one in lists.items()}
     drawn = drawn_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
-    sets: dict[Any, list[Targets]] = {}
+    targets: dict[Any, Targets] = {}
     if maps and k:
         for name, seen in spaces.items():
             others = list(maps) if name is None else [name]
-            wished = [np.hstack([nearest[one] for one in maps]) if name is None else nearest[None]]
-            wished += [np.hstack([drawn[one][0] for one in others])] if drawn else []
-            sets[name] = [Targets.of(seen, ids) for ids in wished]
+            ids = [nearest[one] for one in maps] if name is None else [nearest[None]]
+            targets[name] = Targets.of(seen, np.hstack([*ids, *(drawn[one][0] for one in others if drawn)]))
         for part in parts:
             for name, seen in spaces.items():
-                count(seen, part, sets[name], n_jobs)
+                targets[name].enter(seen, part, n_jobs)
             if advance:
                 advance(1)
-    found = {name: [one.ranks() for one in several] for name, several in sets.items()}
+    found = {name: one.ranks() for name, one in targets.items()}
     views, of_data, none = {}, {SWEPT: list(embeddings.values())}, np.empty((len(rows), 0), np.int32)
     for at, (name, Y) in enumerate(embeddings.items()):
         tied, own = lists[None].ties.any(axis=1), slice(at * k, (at + 1) * k)
         if found:
-            others = found[None][0][1][:, own], found[name][0][1]
+            others = found[None][1][:, own], found[name][1][:, :k]
             tied = tied | lists[name].ties.any(axis=1) | np.hstack(others).any(axis=1)
-        drew = slice(at * SAMPLE, (at + 1) * SAMPLE)
+        drew = slice(len(maps) * k + at * SAMPLE, len(maps) * k + (at + 1) * SAMPLE)
         views[name] = View(
             X=X,
             Y=Y,
@@ -307,10 +301,10 @@ def seen_from(
             population=np.arange(n),
             nearest_data=nearest[None],
             nearest_embedding=nearest[name] if maps else none,
-            data_rank=found[None][0][0][:, own] if found else none,
-            embedding_rank=found[name][0][0] if found else none,
+            data_rank=found[None][0][:, own] if found else none,
+            embedding_rank=found[name][0][:, :k] if found else none,
             ambiguous=tied,
-            sample=RankSample(drawn[name][1], found[None][1][0][:, drew], found[name][1][0]) if drawn else None,
+            sample=RankSample(drawn[name][1], found[None][0][:, drew], found[name][0][:, k:]) if drawn else None,
             n_jobs=n_jobs,
             metric=metric,
             _of_data=of_data,

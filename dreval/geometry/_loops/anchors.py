@@ -15,9 +15,10 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.ranks import CELLS, _before, _table
+from dreval.geometry._loops.ranks import LANES, _before, _count_cells, _table
 from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, fill_line, finish_line
 
+TABLE = 8192  # cells of the look-up table of a line
 FEW = 4.0 * ROUNDING  # within this share of a target's value it is asked whether a value is equal to it
 
 
@@ -139,51 +140,41 @@ def _settle(value, j, targets, ids, counts, intervals, tallies):
 
 
 @loop()
-def _count_line(line, i, queries, low, points, targets, ids, counts, intervals, tallies, cells):
-    """Count the points of one line by the targets of one anchor."""
-    k, gamma, own = targets.shape[0], points.gamma, queries.norms[i]
-    margin = gamma * (own + points.norms.max()) + FEW * targets[k - 1]
-    origin, density = _table(targets, margin, cells)
-    top = targets[k - 1] + margin
-    for j in range(line.shape[0]):
-        value = line[j]
-        if value > top:
-            continue
-        cell = cells[int(min(max((value - origin) * density, 0.0), CELLS - 1.0))]
-        if cell >= 0:
-            counts[cell] += 1
-            continue
-        if gamma != 0.0:
-            at, error = -1 - cell, gamma * (own + points.norms[j]) + FEW * value
-            while at < k and targets[at] <= value:
-                at += 1
-            if (at == 0 or value - targets[at - 1] > error) and (at == k or targets[at] - value > error):
-                counts[at] += 1
-                continue
-            value = direct(queries.points, i, points.points, j)
-        _settle(value, low + j, targets, ids, counts, intervals, tallies)
-
-
-@loop()
-def count_in_block(rows, start, queries, low, points, products, sets):
+def count_in_block(rows, start, queries, low, points, products, targets, ids, counts, intervals, tallies):
     """Add to ``counts[b, t]`` the points of a block with t of the sorted targets at most as far as they are.
 
-    Those beyond the last target are not counted. Each of ``sets`` is (values of targets, their row numbers, counts,
-    intervals, tallies), of shapes (len(rows), T), (len(rows), T), (len(rows), T + 1), (len(rows), T, 2) and
-    (len(rows), T, 3).
+    ``targets`` (len(rows), T) are values, ``ids`` their row numbers. ``intervals`` (len(rows), T, 2) and ``tallies``
+    (len(rows), T, 3) are of the points that are equal to a target.
     """
-    n = points.norms.shape[0]
-    line, cells = np.empty(n), np.empty(CELLS, np.int32)
+    n, k, gamma = points.norms.shape[0], targets.shape[1], points.gamma
+    line, largest, cells = np.empty(n), points.norms.max(), np.empty(TABLE, np.int16)
+    where, doubtful = np.empty(n, np.uint16), np.empty(n, np.int32)
+    hist, tally, top = np.empty((k + 1, 1), np.int64), np.empty((LANES, k + 1), np.int32), TABLE - 1.0
     for b in range(rows.shape[0]):
-        _fill(queries, start + b, points, products, b, line)
+        i, theirs = start + b, targets[b]
+        _fill(queries, i, points, products, b, line)
         if 0 <= rows[b] - low < n:
             line[rows[b] - low] = FAR
-        for targets, ids, counts, intervals, tallies in sets:
-            if targets.shape[1]:
-                _count_line(
-                    line, start + b, queries, low, points,
-                    targets[b], ids[b], counts[b], intervals[b], tallies[b], cells,
-                )  # fmt: skip
+        own = queries.norms[i]
+        origin, density = _table(theirs, gamma * (own + largest) + FEW * theirs[k - 1], cells)
+        for j in range(n):
+            where[j] = int(min(max((line[j] - origin) * density, 0.0), top))
+        hist[:] = 0
+        left = _count_cells(where, cells, tally, hist, doubtful)
+        for t in range(k + 1):
+            counts[b, t] += hist[t, 0]
+        for d in range(left):
+            j = doubtful[d]
+            value = line[j]
+            if gamma != 0.0:
+                at, error = -1 - int(cells[where[j]]), gamma * (own + points.norms[j]) + FEW * value
+                while at < k and theirs[at] <= value:
+                    at += 1
+                if (at == 0 or value - theirs[at - 1] > error) and (at == k or theirs[at] - value > error):
+                    counts[b, at] += 1
+                    continue
+                value = direct(queries.points, i, points.points, j)
+            _settle(value, low + j, theirs, ids[b], counts[b], intervals[b], tallies[b])
 
 
 @loop()
