@@ -18,7 +18,6 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry._loops import anchors as loops
 from dreval.geometry.blocks import SWEPT, Lists, RankSample, View
 from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
 from dreval.inputs.features import is_sparse
@@ -94,6 +93,8 @@ class Nearest:
 
     def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
         """Enter the points of a block of rows."""
+        from dreval.geometry._loops import anchors as loops
+
         queries, points = seen.pair(part)
         arrays = queries.arrays(), points.arrays()
 
@@ -114,6 +115,8 @@ class Nearest:
 
     def merge(self, other: Nearest) -> None:
         """Enter the points of other lists of the same anchors."""
+        from dreval.geometry._loops import anchors as loops
+
         loops.merge_nearest(other.indices, other.values, self.indices, self.values)
 
     @property
@@ -141,6 +144,8 @@ class Targets:
     @classmethod
     def of(cls, seen: Seen, ids: Lists) -> Targets:
         """Nothing counted yet, of points by their row numbers (m, T)."""
+        from dreval.geometry._loops import anchors as loops
+
         union, places = np.unique(ids, return_inverse=True)
         queries, points = seen.pair(union.astype(np.int64))
         values, ids, (m, count) = np.empty(ids.shape), ids.copy(), ids.shape
@@ -151,6 +156,8 @@ class Targets:
 
     def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
         """Count the points of a block of rows."""
+        from dreval.geometry._loops import anchors as loops
+
         queries, points = seen.pair(part)
         arrays, filled = (queries.arrays(), points.arrays()), (self.counts, self.intervals, self.tallies)
 
@@ -163,6 +170,8 @@ class Targets:
 
     def ranks(self) -> tuple[Lists, npt.NDArray[np.bool_]]:
         """Rank of each target as given (m, T), and whether another point is as far from the anchor (m, T)."""
+        from dreval.geometry._loops import anchors as loops
+
         rank, tied = np.empty(self.ids.shape, np.int32), np.zeros(self.ids.shape, np.bool_)
         loops.ranks_of_targets(self.values, self.counts, self.tallies, self.order, rank, tied)
         return rank, tied
@@ -183,6 +192,8 @@ def drawn_targets(
     by systematic sampling, points with chances that follow how much of the area under R_NX they seem to cost by their
     ranks within that sample. The anchor itself and the points in its lists, which are known, have no chance.
     """
+    from dreval.geometry._loops import anchors as loops
+
     data, m = spaces[None], len(nearest[None])
     n = int(data.table.shape[0])
     size = min(PILOT, n)

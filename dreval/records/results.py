@@ -395,7 +395,7 @@ class Results(Record):
             raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)
         return given
 
-    def held_data(self) -> Any:
+    def _held_data(self) -> Any:
         """The data as float64 or a sparse matrix, for a loaded result None; refused if they changed in place."""
         return None if self.data is None else self._checked_data(self.data).X
 

@@ -64,7 +64,7 @@ def _points(results: Results, names: list[str]) -> int:
 
 def _data(results: Results) -> Any:
     """The data in memory: ranks in them are part of the image."""
-    data = results.held_data()
+    data = results._held_data()
     if data is None:
         cure = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
         raise InputError("results", "must hold the data in memory for a co-ranking matrix", "a loaded result", cure)
