@@ -1,0 +1,206 @@
+"""Coverage of the intervals of 500 anchors among 20,000 points, of every default measure.
+
+Where a measure is a mean of contributions these are computed once, of all points, and draws of anchors are samples of
+them; a test shows that this is the evaluation. Correlations of pairs, and the area under R_NX from drawn points, are
+those of real evaluations.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.evaluation import rows as evaluation_rows
+from dreval.geometry import blocks
+from dreval.geometry.blocks import sweep
+from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
+from dreval.inference.intervals import Interval, bounded_interval
+from dreval.measures import r_nx_auc
+from dreval.registry import MEASURES
+
+N, M, SEEDS, BINS = 20_000, 500, 4, 1 << 16
+MEANS = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "knn_accuracy"]
+MEANS += ["triplet_accuracy"]
+OF_SCALE = "procrustes_rn_opt"  # a mean of contributions whose common scale is that of the anchors
+CLOSE = 1e-12
+
+
+def _clusters() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ten clusters in twenty dimensions and their two principal components: some clusters are shown as one."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 10, size=N)
+    X = 3 * rng.normal(size=(10, 20))[labels] + rng.normal(size=(N, 20))
+    return X, np.asarray(dreval.embed(X, "pca")), labels
+
+
+def _roll() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A Swiss roll seen from its side, with noise, and eight stretches of it as classes."""
+    rng = np.random.default_rng(0)
+    t, height = 1.5 * np.pi * (1 + 2 * rng.uniform(size=N)), 21 * rng.uniform(size=N)
+    X = np.c_[t * np.cos(t), height, t * np.sin(t)] + 0.1 * rng.normal(size=(N, 3))
+    return X, X[:, [0, 2]] + 0.1 * rng.normal(size=(N, 2)), np.digitize(t, np.linspace(5.0, 14.0, 7))
+
+
+DATA = {"clusters": _clusters, "roll": _roll}
+CLUSTERS_OR_ROLL = pytest.mark.parametrize("name", DATA)
+
+
+class Known(NamedTuple):
+    """Data, map and classes; for each measure the contributions of all points by some seeds, and its local parts."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    labels: np.ndarray
+    points: dict[str, list[np.ndarray]]
+    parts: LocalParts
+
+
+@cache
+def _known(name: str) -> Known:
+    """Folds and triplets are drawn, so that their contributions are those of one of four seeds."""
+    X, Y, labels = DATA[name]()
+    points: dict[str, list[np.ndarray]] = {}
+    for seed in range(SEEDS):
+        wanted = MEANS if seed == 0 else ["knn_accuracy", "triplet_accuracy"]
+        ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=seed, anchors=None)
+        found = ev.run(wanted, None, None).augment("Y")
+        for column in found.columns:
+            if (measure := column.split("(")[0]) in wanted:
+                points.setdefault(measure, []).append(found[column].to_numpy(np.float64))
+    return Known(X, Y, labels, points, local_parts(sweep(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
+
+
+def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
+    """Contributions to R_N,opt of some anchors, at their scale."""
+    return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
+
+
+def _interval(measure: str, sample: np.ndarray, seed: int) -> Interval | None:
+    """As an evaluation computes it from the contributions of anchors."""
+    card = MEASURES.card(measure)
+    return bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
+
+
+def _correlation(X: np.ndarray, Y: np.ndarray) -> float:
+    """Spearman correlation of the distances of all pairs, by their ranks among 65,536 steps of equal width."""
+    blocks_of = [slice(at, at + 500) for at in range(0, N, 500)]
+    ranks = []
+    for table in (X, Y):
+        counts = np.zeros(BINS)
+        for part in blocks_of:
+            counts += np.bincount(_steps(table, part).ravel(), minlength=BINS)
+        counts[0] -= N  # the points themselves
+        below = np.cumsum(counts) - counts / 2
+        ranks.append(below / counts.sum() - 0.5)
+    sums = np.zeros(3)
+    for part in blocks_of:
+        x, y = (rank[_steps(table, part)] for rank, table in zip(ranks, (X, Y), strict=True))
+        own = np.arange(part.start, part.stop)
+        x[own - part.start, own], y[own - part.start, own] = 0.0, 0.0
+        sums += (np.vdot(x, x), np.vdot(y, y), np.vdot(x, y))
+    return float(sums[2] / math.sqrt(sums[0] * sums[1]))
+
+
+def _steps(table: np.ndarray, part: slice) -> np.ndarray:
+    """Distances of some points from all, in steps."""
+    squared = (table[part] ** 2).sum(axis=1)[:, None] + (table**2).sum(axis=1) - 2 * (table[part] @ table.T)
+    widest = 2 * np.sqrt(((table - table.mean(axis=0)) ** 2).sum(axis=1).max())
+    return np.minimum(np.sqrt(np.maximum(squared, 0.0)) * (BINS / widest), BINS - 1).astype(np.int64)
+
+
+def _report(
+    name: str, measure: str, exact: float, found: list[Interval | None], truths: np.ndarray
+) -> tuple[float, float]:
+    """Coverage of the draws that have an interval, and its standard error at 95 %; printed with what they are."""
+    there = [(one, truth) for one, truth in zip(found, truths, strict=True) if one is not None]
+    inside = np.mean([one.low - CLOSE <= truth <= one.high + CLOSE for one, truth in there])
+    half = np.mean([(one.high - one.low) / 2 for one, _ in there])
+    kinds = {kind: np.mean([one.kind == kind for one, _ in there]) for kind in sorted({one.kind for one, _ in there})}
+    said = " ".join(f"{kind} {share:.3f}" for kind, share in kinds.items())
+    draws = f"{len(there)} of {len(found)}"
+    print(f"{name:9}{measure:22} exact {exact:.4f} draws {draws:13} covered {inside:.4f} half-width {half:.5f}  {said}")
+    return float(inside), math.sqrt(0.95 * 0.05 / len(there))
+
+
+@pytest.mark.calibration
+@CLUSTERS_OR_ROLL
+def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
+    """2000 draws, seeds 0 to 1999: at least 95 % of intervals, less three standard errors, hold the value of all."""
+    known, size = _known(name), n_simulations(2000)
+    whole = best_scale(known.parts).mean()
+    found: dict[str, list[Interval | None]] = {measure: [] for measure in [*MEANS, OF_SCALE]}
+    truths: dict[str, list[float]] = {measure: [] for measure in found}
+    triplets = float(np.mean(known.points["triplet_accuracy"]))  # other triplets are as good: of all of them
+    for seed in range(size):
+        rows = np.sort(np.random.default_rng([seed, M]).choice(N, M, replace=False))
+        for measure in MEANS:
+            each = known.points[measure][seed % len(known.points[measure])]
+            found[measure].append(_interval(measure, each[rows], seed))
+            truths[measure].append(triplets if measure == "triplet_accuracy" else each.mean())
+        found[OF_SCALE].append(_interval(OF_SCALE, _some(known.parts, rows), seed))
+        truths[OF_SCALE].append(whole)
+    short = []
+    for measure, intervals in found.items():
+        covered, error = _report(name, measure, float(np.mean(truths[measure])), intervals, np.array(truths[measure]))
+        short += [measure] if covered < 0.95 - 3 * error else []
+    assert not short
+
+
+def _evaluated(known: Known, measures: list[str], seed: int) -> list[Interval | None]:
+    """The intervals of a real evaluation."""
+    ev = dreval.Evaluation(known.X, {"Y": known.Y}, labels=known.labels, anchors=M, random_state=seed)
+    table = ev.run(measures, None).tidy().set_index("measure").loc[measures]
+    return [
+        None if math.isnan(row["conf_low"]) else Interval(row["se"], row["conf_low"], row["conf_high"], kind, M, M - 1)
+        for kind, (_, row) in zip(table["conf_method"].str.split(",").str[0].astype(str), table.iterrows(), strict=True)
+    ]
+
+
+@pytest.mark.calibration
+@CLUSTERS_OR_ROLL
+def test_intervals_of_pairs_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
+    """100 real evaluations: Spearman's correlation of distances; Procrustes disparity is that of all points."""
+    known, size = _known(name), n_simulations(2000) // 20
+    measures = ["spearman_distance", "procrustes_disparity"]
+    disparity = float(dreval.procrustes_disparity(known.X, known.Y))
+    truths = [_correlation(known.X, known.Y), disparity]
+    found = [_evaluated(known, measures, seed) for seed in range(size)]
+    for at, measure in enumerate(measures):
+        covered, error = _report(name, measure, truths[at], [one[at] for one in found], np.full(size, truths[at]))
+        assert covered >= (1.0 if measure == "procrustes_disparity" else 0.95 - 3 * error)
+
+
+@pytest.mark.calibration
+@CLUSTERS_OR_ROLL
+def test_intervals_of_the_drawn_area_cover_that_of_all_ranks(name: str, n_simulations: Any, monkeypatch: Any) -> None:
+    """100 real evaluations as beyond 50,000 points: the area from lists and drawn points, with the noise of these."""
+    known, size = _known(name), n_simulations(2000) // 20
+    truth = float(known.points["r_nx_auc"][0].mean())
+    for place in (blocks, evaluation_rows, r_nx_auc):
+        monkeypatch.setattr(place, "ALL_RANKS", 1000)
+    found = [_evaluated(known, ["r_nx_auc"], seed)[0] for seed in range(size)]
+    covered, error = _report(name, "r_nx_auc, drawn", truth, found, np.full(size, truth))
+    assert covered >= 0.95 - 3 * error
+
+
+@pytest.mark.calibration
+def test_draws_are_evaluations() -> None:
+    """The shortcut of the simulation gives the values and intervals of one evaluation with anchors."""
+    known, names = _known("roll"), [*MEANS, OF_SCALE]
+    ev = dreval.Evaluation(known.X, {"Y": known.Y}, labels=known.labels, anchors=M, random_state=1)
+    res = ev.run(names, None)
+    table, seen = res.tidy().set_index("measure"), res.augment("Y")
+    rows = np.flatnonzero(seen[next(c for c in seen.columns if c.startswith("trust"))].notna())
+    for measure in names:
+        each = known.points.get(measure, [])
+        mine = _some(known.parts, rows) if measure == OF_SCALE else each[1 % len(each)][rows]
+        got = _interval(measure, mine, 1)
+        assert got is not None
+        assert table.loc[measure, "value"] == pytest.approx(mine.mean(), abs=1e-12)
+        ends = [table.loc[measure, "conf_low"], table.loc[measure, "conf_high"]]
+        assert ends == pytest.approx([got.low, got.high], abs=1e-6)

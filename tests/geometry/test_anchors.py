@@ -1,0 +1,297 @@
+"""Anchors that see all points by blocks of rows: the lists, ranks and ties of the pass over arrays in memory.
+
+Every comparison is of whole numbers and exact, whatever the blocks, their order and grouping, and the threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import twins
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from strategies import KINDS, clouds, neighbor_counts, pairs
+
+from dreval.geometry import anchors as module
+from dreval.geometry.anchors import SAMPLE, Nearest, Seen, Targets, drawn_targets, seen_from
+from dreval.geometry.blocks import sweep
+from dreval.geometry.distances import Frame
+
+LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous")
+METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"]
+SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
+ANY_PAIR = st.one_of(pairs(), pairs(min_p=13, max_p=40), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
+NEAR = sorted(set(KINDS) - {"far_from_origin"})
+FORMS = {
+    "as it is": lambda X: X,
+    "rounded": np.round,
+    "tenths": lambda X: np.round(X) / 10,
+    "far": lambda X: X + 1e5 * np.abs(X).max(),
+    "huge": lambda X: X * 1e150,
+    "tiny": lambda X: X * 1e-150,
+    "single": np.float32,
+}
+
+
+def in_blocks(patch, size):
+    """Tables are read in blocks of this size."""
+    patch.setattr(module, "row_blocks", lambda table: parts_of(table.shape[0], size))
+
+
+def parts_of(n, size):
+    """Blocks of rows."""
+    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+
+
+def some_rows(data, n):
+    """Anchors: at least one, ascending, perhaps all."""
+    return np.array(sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n), label="rows")))
+
+
+def usable(X, metric):
+    """Whether every row has an angle."""
+    if metric == "cosine":
+        return bool(np.abs(X).max(axis=1).all())
+    return metric != "correlation" or (X.shape[1] > 1 and bool(np.ptp(X, axis=1).all()))
+
+
+def wide(table):
+    """The table as the pass in memory reads it."""
+    return table if isinstance(table, csr_array) else np.asarray(table, np.float64)
+
+
+def assert_same(X, embeddings, rows, k, size, metric="euclidean", **options):
+    """Lists, ranks and ties of the pass over blocks are those of the pass in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        in_blocks(patch, size)
+        found = seen_from(X, embeddings, rows, k=k, metric=metric, **options)
+    options = {key: value for key, value in options.items() if key == "ranks"}
+    widened = {name: wide(Y) for name, Y in embeddings.items()}
+    expected = sweep(wide(X), widened, k=k, rows=rows, metric=metric, **options)
+    assert list(found) == list(expected)
+    for name, view in expected.items():
+        for part in LISTS:
+            assert_array_equal(getattr(found[name], part), getattr(view, part), err_msg=f"{part} of {name}")
+
+
+@settings(max_examples=150)
+@given(pair=ANY_PAIR, form=st.sampled_from(sorted(FORMS)), metric=st.sampled_from(METRICS), data=st.data())
+def test_blocks_give_what_the_pass_in_memory_gives(pair, form, metric, data):
+    """For every metric and block, any k up to n - 1, anchors that are few or all; ties, duplicates and any scale."""
+    X, Y = FORMS[form](pair[0]), pair[1]
+    assume(usable(X, metric))
+    if metric == "precomputed":
+        X = cdist(X, X)
+        X = (X + X.T) / 2
+    n = len(Y)
+    k, size = data.draw(neighbor_counts(n), label="k"), data.draw(st.integers(1, n), label="size")
+    forms = {"Y": Y, "other": FORMS[data.draw(st.sampled_from(sorted(FORMS)), label="form of Y")](Y[::-1])}
+    assert_same(X, forms, some_rows(data, n), k, size, metric)
+
+
+@settings(max_examples=40)
+@given(
+    pair=st.one_of(pairs(kinds=NEAR), pairs(min_p=13, max_p=40, kinds=NEAR)),
+    metric=st.sampled_from(SPARSE),
+    data=st.data(),
+)
+def test_blocks_of_sparse_rows(pair, metric, data):
+    """Sparse rows, also empty ones and with columns that a block does not have.
+
+    Of data a million from the origin some zeros make distances that agree in 12 digits by chance, and chains of them.
+    """
+    X, Y = pair
+    X = np.where(np.abs(X) > np.median(np.abs(X)), X, 0.0)
+    assume(metric != "cosine" or usable(X, metric))
+    n = len(X)
+    k, size = data.draw(neighbor_counts(n), label="k"), data.draw(st.integers(1, n), label="size")
+    assert_same(csr_array(X), {"Y": Y}, some_rows(data, n), k, size, metric)
+
+
+@given(pair=ANY_PAIR, ranks=st.booleans(), data=st.data())
+def test_lists_of_the_data_alone_and_no_lists(pair, ranks, data):
+    """Without ranks only the data are seen; k = 0 reads nothing."""
+    X, Y = pair
+    n = len(X)
+    k, size = data.draw(st.integers(0, n - 1)), data.draw(st.integers(1, n))
+    assert_same(X, {"Y": Y}, some_rows(data, n), k, size, ranks=ranks)
+
+
+@pytest.mark.parametrize("p", [2, 20])
+@pytest.mark.parametrize("kind", ["grid", "duplicates", "far_from_origin", "almost_collinear", "outlier"])
+@pytest.mark.parametrize("single", [False, True])
+def test_long_tables(kind, p, single, monkeypatch):
+    """600 points in blocks of odd sizes, with products in either precision: candidates are many and tables full."""
+    rng = np.random.default_rng(p)
+    X, Y = KINDS[kind](rng, 600, p), rng.integers(0, 12, size=(600, 2)).astype(float)
+    rows = np.sort(rng.choice(600, 90, replace=False))
+    monkeypatch.setattr(module, "_single_decides", lambda _: single)
+    for k, size in ((1, 7), (15, 601), (64, 97), (599, 256)):
+        assert_same(X, {"Y": Y, "Z": rng.normal(size=(600, 14))}, rows, k, size)
+
+
+@pytest.mark.parametrize("p", [2, 20])
+def test_distances_that_nearly_agree(p):
+    """Points on a sphere seen from its center: all distances agree to a few units in the last place."""
+    rng = np.random.default_rng(p)
+    X = rng.normal(size=(300, p))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X[0] = 0.0
+    for offset in (0.0, 1e3):
+        assert_same(X + offset, {"Y": X[::-1] * [1e-3]}, np.array([0, 1, 150, 299]), 299, 41)
+
+
+@settings(max_examples=20)
+@given(pair=ANY_PAIR, size=st.integers(1, 12), data=st.data())
+def test_threads_change_no_bit(pair, size, data):
+    """One thread and two: all lists, drawn points and weights."""
+    X, Y = pair
+    rows, k, found = some_rows(data, len(X)), data.draw(neighbor_counts(len(X))), []
+    with pytest.MonkeyPatch.context() as patch:
+        in_blocks(patch, size)
+        patch.setattr(module, "TILE", 1)
+        for n_jobs in (1, 2):
+            options = {"k": k, "sample": np.random.default_rng(0), "n_jobs": n_jobs}
+            found.append(seen_from(X, {"Y": Y, "Z": Y[::-1].copy()}, rows, **options))
+    for name in ("Y", "Z"):
+        one, other = (views[name] for views in found)
+        for part in LISTS:
+            assert_array_equal(getattr(one, part), getattr(other, part), err_msg=part)
+        for mine, theirs in zip(one.sample, other.sample, strict=True):
+            assert_array_equal(mine, theirs)
+
+
+def entered(seen, parts, k):
+    """Lists of the nearest points of some blocks."""
+    made = Nearest.none(len(seen.rows), k)
+    for part in parts:
+        made.enter(seen, part, 1)
+    return made
+
+
+def folded(lists, rng):
+    """Lists merged two at a time, in any order, until one is left."""
+    lists = list(lists)
+    while len(lists) > 1:
+        one, other = (lists.pop(int(rng.integers(len(lists)))) for _ in range(2))
+        one.merge(other)
+        lists.append(one)
+    return lists[0]
+
+
+@settings(max_examples=80)
+@given(
+    X=st.one_of(clouds(), clouds(min_p=13, max_p=30)), size=st.integers(1, 9), seed=st.integers(0, 99), data=st.data()
+)
+def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
+    """Whatever the order of the blocks, the groups in which they are entered and the order of merging these."""
+    n, rng = len(X), np.random.default_rng(seed)
+    seen, k = Seen(X, some_rows(data, n)), data.draw(neighbor_counts(n))
+    whole = entered(seen, [slice(0, n)], k)
+    parts = [parts_of(n, size)[at] for at in rng.permutation(len(parts_of(n, size)))]
+    ends = np.sort(rng.integers(0, len(parts) + 1, rng.integers(0, 4)))
+    groups = [parts[low:high] for low, high in zip([0, *ends], [*ends, len(parts)], strict=True)]
+    for made in (entered(seen, parts, k), folded([entered(seen, group, k) for group in groups], rng)):
+        assert_array_equal(made.indices, whole.indices)
+        assert_array_equal(made.values, whole.values)
+        assert_array_equal(made.ties, whole.ties)
+    assert_array_equal(whole.indices, twins.orders(X)[seen.rows, :k])
+
+
+def target_twin(X, row, ids):
+    """Ranks of some points seen from a row, and whether another point is as far, from the definition."""
+    others = np.delete(np.arange(len(X)), row)
+    line = twins.joined(twins.squared_distances(X[[row]], X)[0, others])
+    order = others[np.argsort(line, kind="stable")]
+    ranks = [int(np.flatnonzero(order == j)[0]) + 1 for j in ids]
+    return ranks, [int(np.sum(line == line[others == j][0])) > 1 for j in ids]
+
+
+@settings(max_examples=80)
+@given(
+    X=st.one_of(clouds(), clouds(min_p=13, max_p=30)), size=st.integers(1, 9), seed=st.integers(0, 99), data=st.data()
+)
+def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
+    """Any points, one of them more than once, by blocks in any order: ranks and ties of the naive twin."""
+    X = X * 2.0 ** -np.frexp(np.abs(X).max())[1]  # so that no small distance of the twin vanishes
+    n, rng, rows = len(X), np.random.default_rng(seed), some_rows(data, len(X))
+    seen, count = Seen(X, rows), data.draw(st.integers(1, n + 3))
+    ids = np.array([rng.choice(np.delete(np.arange(n), row), count) for row in rows], np.int32)
+    made, parts = Targets.of(seen, ids), parts_of(n, size)
+    for at in rng.permutation(len(parts)):
+        made.enter(seen, parts[at], 1)
+    ranks, tied = made.ranks()
+    for row, mine, rank, tie in zip(rows, ids, ranks, tied, strict=True):
+        expected = target_twin(X, row, mine)
+        assert_array_equal(rank, expected[0])
+        assert_array_equal(tie, expected[1])
+
+
+@settings(max_examples=25)
+@given(pair=pairs(min_n=12, max_n=90), seed=st.integers(0, 99), data=st.data())
+def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
+    """No anchor draws itself, a known point, or one twice; ranks are those of sorted rows; weights are at least 1."""
+    X, Y = pair
+    n, rows = len(X), some_rows(data, len(X))
+    k = data.draw(st.integers(1, n - 2))
+    view = seen_from(X, {"Y": Y}, rows, k=k, sample=np.random.default_rng(seed))["Y"]
+    spaces = {None: Seen(X, rows), "Y": Seen(Y, rows)}
+    nearest = {None: view.nearest_data, "Y": view.nearest_embedding}
+    ids, weights = drawn_targets(spaces, nearest, np.random.default_rng(seed))["Y"]
+    assert_array_equal(weights, view.sample.weight)
+    assert ids.shape == weights.shape == (len(rows), SAMPLE)
+    x, y = twins.rank_table(twins.orders(X)), twins.rank_table(twins.orders(Y))
+    for at, row in enumerate(rows):
+        there = weights[at] > 0
+        known = {row, *nearest[None][at], *nearest["Y"][at]}
+        assert len(set(ids[at, there])) == there.sum() == min(SAMPLE, n - len(known))
+        assert not known & set(ids[at, there])
+        assert (weights[at, there] >= 1.0 - 1e-12).all()
+        assert_array_equal(view.sample.data_rank[at, there], x[row, ids[at, there]])
+        assert_array_equal(view.sample.embedding_rank[at, there], y[row, ids[at, there]])
+
+
+def test_weights_of_drawn_points_add_up_to_the_others():
+    """On average over draws, and each point is drawn with the inverse of its weight: both within 4 standard errors."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(400, 4)), rng.normal(size=(400, 2))
+    rows, k, draws = np.arange(0, 400, 40), 10, 300
+    view = seen_from(X, {"Y": Y}, rows, k=k)["Y"]
+    spaces = {None: Seen(X, rows), "Y": Seen(Y, rows)}
+    nearest = {None: view.nearest_data, "Y": view.nearest_embedding}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PILOT", 200)
+        patch.setattr(module, "PILOTS", 3)
+        made = [drawn_targets(spaces, nearest, np.random.default_rng(seed))["Y"] for seed in range(draws)]
+    totals = np.zeros((draws, len(rows), 400))
+    for total, (ids, weights) in zip(totals, made, strict=True):
+        np.add.at(total, (np.arange(len(rows))[:, None], ids), weights)
+    seen = totals.sum(axis=2)
+    others = [400 - len({row, *nearest[None][at], *nearest["Y"][at]}) for at, row in enumerate(rows)]
+    assert (np.abs(seen.mean(axis=0) - others) < 4 * seen.std(axis=0, ddof=1) / np.sqrt(draws) + 1e-9).all()
+    halves = totals[:, :, 200:].sum(axis=2)
+    expected = [
+        count - sum(j < 200 for j in set(range(400)) - known_of(nearest, rows, at)) for at, count in enumerate(others)
+    ]
+    assert (np.abs(halves.mean(axis=0) - expected) < 4 * halves.std(axis=0, ddof=1) / np.sqrt(draws)).all()
+
+
+def known_of(nearest, rows, at):
+    """The anchor and the points in its lists."""
+    return {rows[at], *nearest[None][at].tolist(), *nearest["Y"][at].tolist()}
+
+
+@given(X=clouds(min_n=8, max_n=30, min_p=13, max_p=20), data=st.data())
+def test_center_and_precision_change_nothing(X, data):
+    """The frame is of the anchors: any other center and precision has the same lists."""
+    n = len(X)
+    rows, k = some_rows(data, n), data.draw(neighbor_counts(n))
+    usual, other = Seen(X, rows), Seen(X, rows)
+    moved = Frame(usual.frame.scale, usual.frame.center + 0.5, not usual.frame.single)
+    object.__setattr__(other, "__dict__", {**other.__dict__, "frame": moved})
+    first, second = entered(usual, parts_of(n, 5), k), entered(other, parts_of(n, 7), k)
+    assert_array_equal(first.indices, second.indices)
+    assert_allclose(first.values, second.values, rtol=0, atol=0)
