@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
-from dreval._random import root_seed, stream, stream_seed
+from dreval._random import Permutation, root_seed, stream, stream_seed
 from dreval.errors import InputError
 
 ROOTS = st.integers(0, 2**70)
@@ -70,3 +71,55 @@ def test_anything_else_is_no_seed(wrong: object) -> None:
     """A negative or fractional number, a word, a truth value and the old generator are refused."""
     with pytest.raises(InputError, match="must be a non-negative integer"):
         root_seed(wrong)  # type: ignore[arg-type]
+
+
+@given(n=st.integers(1, 3000), seed=st.integers(0, 2**32 - 1))
+def test_a_permutation_that_is_not_held_is_one(n: int, seed: int) -> None:
+    """Each place once; the inverse leads back; any part, of any shape, is a part of the whole."""
+    order = Permutation(n, np.random.default_rng(seed))
+    whole = order[np.arange(n)]
+
+    assert whole.dtype == np.int64
+    assert_array_equal(np.sort(whole), np.arange(n))
+    assert_array_equal(order.inverse(whole), np.arange(n))
+    assert_array_equal(order[order.inverse(np.arange(n))], np.arange(n))
+    some = np.random.default_rng(0).integers(0, n, size=(3, 4))
+    assert_array_equal(order[some], whole[some])
+    assert_array_equal(Permutation(n, np.random.default_rng(seed))[some], whole[some])
+
+
+@pytest.mark.parametrize("n", [2**20 - 1, 2**20, 2**20 + 1, 10**12])
+def test_permutations_of_many_places(n: int) -> None:
+    """Beside a power of two, and of more places than an array would hold."""
+    order, some = Permutation(n, np.random.default_rng(0)), np.random.default_rng(1).integers(0, n, 5000)
+    found = order[np.unique(some)]
+
+    assert len(np.unique(found)) == len(found)
+    assert found.min() >= 0
+    assert found.max() < n
+    assert_array_equal(order.inverse(found), np.unique(some))
+
+
+def test_permutations_are_uniform() -> None:
+    """All 24 of four places are as frequent: the chi-square of 6000 is below its 99.99 % point."""
+    found = np.array([Permutation(4, np.random.default_rng(seed))[np.arange(4)] for seed in range(6000)])
+    _, counts = np.unique(found @ [1, 10, 100, 1000], return_counts=True)
+
+    assert len(counts) == 24
+    assert ((counts - 250) ** 2 / 250).sum() < 58.0  # chi-square with 23 degrees of freedom
+
+
+@pytest.mark.parametrize("n", [37, 100])
+def test_moments_of_permutations_are_those_of_random_ones(n: int) -> None:
+    """Image of each place, number of places that stay, products of two images: within 4.5 standard errors."""
+    size = 3000
+    found = np.array([Permutation(n, np.random.default_rng(seed))[np.arange(n)] for seed in range(size)])
+    spread = np.sqrt((n * n - 1) / 12)
+    standard = (found - (n - 1) / 2) / spread
+
+    assert (np.abs(standard.mean(axis=0)) < 4.5 / np.sqrt(size)).all()
+    assert abs((found == np.arange(n)).sum(axis=1).mean() - 1) < 4.5 / np.sqrt(size)
+    for step in (1, 2, n // 2):  # correlation of two places, -1/(n-1)
+        product = standard[:, step:] * standard[:, :-step]
+        assert abs(product.mean() + 1 / (n - 1)) < 4.5 / np.sqrt(product.size)
+    assert abs((np.diff(found, axis=1) > 0).sum(axis=1).mean() - (n - 1) / 2) < 4.5 * np.sqrt((n + 1) / 12 / size)
