@@ -19,7 +19,7 @@ from dreval.evaluation import rows as evaluation_rows
 from dreval.geometry import blocks
 from dreval.geometry.blocks import sweep
 from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
-from dreval.inference.intervals import Interval, bounded_interval
+from dreval.inference.intervals import METHODS, Interval, bounded_interval
 from dreval.measures import r_nx_auc
 from dreval.registry import MEASURES
 
@@ -155,9 +155,12 @@ def _evaluated(known: Known, measures: list[str], seed: int) -> list[Interval | 
     """The intervals of a real evaluation."""
     ev = dreval.Evaluation(known.X, {"Y": known.Y}, labels=known.labels, anchors=M, random_state=seed)
     table = ev.run(measures, None).tidy().set_index("measure").loc[measures]
+    kinds = table["conf_method"].map(
+        {text: kind for kind, text in METHODS.items()} | {evaluation_rows.ANCHOR_GROUPS: "groups"}
+    )
     return [
         None if math.isnan(row["conf_low"]) else Interval(row["se"], row["conf_low"], row["conf_high"], kind, M, M - 1)
-        for kind, (_, row) in zip(table["conf_method"].str.split(",").str[0].astype(str), table.iterrows(), strict=True)
+        for kind, (_, row) in zip(kinds, table.iterrows(), strict=True)
     ]
 
 

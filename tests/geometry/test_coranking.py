@@ -15,9 +15,19 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from strategies import clouds, pairs
 
+from dreval.errors import UndefinedMeasure
+from dreval.geometry import anchors, blocks
 from dreval.geometry import coranking as module
+from dreval.geometry.anchors import seen_from
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.geometry.coranking import Coranking, coranking, share_coranking, tied_corankings
+from dreval.geometry.coranking import (
+    Coranking,
+    SampledCoranking,
+    coranking,
+    curve_numbers,
+    share_coranking,
+    tied_corankings,
+)
 from dreval.geometry.distances import Space
 from dreval.geometry.neighbors import orders as sorted_rows
 
@@ -215,3 +225,90 @@ def test_ties_of_other_metrics():
     for one, two in zip(plain, other, strict=True):
         assert_array_equal(histograms(one), histograms(two))
         assert_array_equal(one.areas, two.areas)
+
+
+# From lists and drawn points
+
+IMAGES = {
+    "good": lambda X, rng: X + 0.1 * rng.normal(size=X.shape),
+    "middling": lambda X, _: X[:, :2].copy(),
+    "unrelated": lambda X, rng: rng.normal(size=(len(X), 2)),
+    "tied": lambda X, _: np.round(X[:, :2]),
+}
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """What is seen from anchors among more than 100 points comes from lists and drawn points, drawn from 300."""
+    monkeypatch.setattr(blocks, "ALL_RANKS", 100)
+    monkeypatch.setattr(anchors, "PILOT", 300)
+    monkeypatch.setattr(anchors, "PILOTS", 3)
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_what_is_drawn_has_no_bias(image, many):
+    """Areas, Q_NX and B_NX of 40 anchors among 700 points: means of 60 draws within 4 standard errors of all ranks."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(700, 5))
+    Y, rows, draws = IMAGES[image](X, rng), np.arange(5, 700, 18)[:40], 60
+    exact = module._one_of_sweep(view_of(X, Y, rows))[0]
+    found = [coranking(seen_from(X, {"Y": Y}, rows, k=6, sample=np.random.default_rng(s))["Y"]) for s in range(draws)]
+    assert all(isinstance(one, SampledCoranking) for one in found)
+    ks = found[0].ks.astype(np.int64)
+    assert_array_equal(ks, curve_numbers(700))
+    for of, expected in (
+        (lambda one: one.areas, exact.areas),
+        (lambda one: one.areas.mean(keepdims=True), exact.areas.mean(keepdims=True)),
+        (lambda one: one.q_nx(), exact.q_nx()[ks - 1]),
+        (lambda one: one.b_nx(), exact.b_nx()[ks - 1]),
+        (lambda one: one.lcmc(), exact.lcmc()[ks - 1]),
+        (lambda one: one.r_nx(), exact.r_nx()[ks[ks < 699] - 1]),
+    ):
+        values = np.array([of(one) for one in found])
+        error = values.std(axis=0, ddof=1) / np.sqrt(draws)
+        assert (np.abs(values.mean(axis=0) - expected) <= 4 * error + 1e-12).all()
+    for one in found:  # counted without error as far as lists reach, and where all others are neighbors
+        assert_allclose(one.q_nx()[ks <= 6], exact.q_nx()[ks[ks <= 6] - 1], atol=1e-12)
+        assert_allclose(one.b_nx()[ks <= 6], exact.b_nx()[ks[ks <= 6] - 1], atol=1e-12)
+        assert_allclose(one.q_nx()[-1], 1.0, atol=1e-12)
+        assert not (one.ambiguous & ~exact.ambiguous).any()
+
+
+def test_drawn_areas_err_less_than_anchors(many):
+    """Of maps that keep something the noise of the draws adds little to what other anchors would change."""
+    rng = np.random.default_rng(3)
+    X, rows = rng.normal(size=(700, 5)), np.arange(0, 700, 14)
+    for image in ("good", "middling"):
+        Y = IMAGES[image](X, rng)
+        exact = module._one_of_sweep(view_of(X, Y, rows))[0].areas
+        found = [coranking(seen_from(X, {"Y": Y}, rows, k=64, sample=np.random.default_rng(s))["Y"]) for s in range(20)]
+        assert np.std([one.areas.mean() for one in found]) < 0.4 * exact.std() / np.sqrt(len(rows))
+
+
+def test_a_perfect_copy_has_no_error(many):
+    """Every area and Q_NX is exactly 1, whatever was drawn, and B_NX exactly 0."""
+    X, rows = np.random.default_rng(0).normal(size=(500, 4)), np.arange(0, 500, 50)
+    for seed in range(5):
+        found = coranking(seen_from(X, {"Y": 2 * X}, rows, k=5, sample=np.random.default_rng(seed))["Y"])
+        assert_array_equal(found.areas, 1.0)
+        assert_array_equal(found.q_nx(), 1.0)
+        assert_array_equal(found.b_nx(), 0.0)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 10, 101, 5000, 60_000])
+def test_weights_of_some_ranks_are_those_of_the_table(n):
+    """Partial fractions are the sums over K."""
+    ranks = np.unique(np.r_[1:20, np.geomspace(1, n - 1, 200).astype(int), n - 2, n - 1])
+    ranks = ranks[ranks < n]
+    assert_allclose(module._weight_of(ranks, n), module._weights(n)[ranks], rtol=1e-9, atol=1e-13)
+
+
+def test_the_largest_k_is_not_that_of_a_sample(many):
+    """K_max is refused, and so is a view without a sample."""
+    X, rows = np.random.default_rng(0).normal(size=(200, 3)), np.arange(20)
+    view = seen_from(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
+    with pytest.raises(UndefinedMeasure, match="K_max, which needs all ranks"):
+        coranking(view).k_max()
+    assert {one.code for one in coranking(view).notes} == {"coranking.drawn"}
+    with pytest.raises(RuntimeError, match="without a sample"):
+        coranking(replace(view, sample=None, _kept={}))
