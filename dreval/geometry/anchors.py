@@ -21,7 +21,7 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import SWEPT, Lists, RankSample, View
 from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
 from dreval.inputs.features import is_sparse
-from dreval.inputs.survey import row_blocks, rows_of
+from dreval.inputs.survey import Reordered, row_blocks, rows_of
 
 TILE = 1 << 20  # products of a tile of anchors with a block
 TINY = 1e-16  # squared norms below it vanish in products of single precision
@@ -43,7 +43,8 @@ class Seen:
         """Scale of all points; center and precision from the anchors, on which no result depends."""
         scale, some = 1.0, rows_of(self.table, self.rows)
         if self.metric in ("euclidean", "manhattan", "precomputed"):
-            largest = max(largest_entry(rows_of(self.table, part)) for part in row_blocks(self.table))
+            table = self.table.table if isinstance(self.table, Reordered) else self.table
+            largest = max(largest_entry(rows_of(table, part)) for part in row_blocks(table))
             scale = power_of_two(np.array([largest]))
         if is_sparse(some) or self.metric in ("manhattan", "hamming", "precomputed"):
             return Frame(scale, np.zeros(0), False)
@@ -51,6 +52,11 @@ class Seen:
         points = points if isinstance(points, np.ndarray) else points.rows
         center = points.mean(axis=0)
         return Frame(scale, center, _single_decides(points - center))
+
+    @property
+    def scale(self) -> float:
+        """The factor from distances of the table to those that are computed."""
+        return self.frame.scale
 
     @cached_property
     def anchors(self) -> Space:
@@ -72,6 +78,33 @@ class Seen:
         if self.frame.single and bool(((space.norms > 0.0) & (space.norms < TINY)).any()):
             return self.doubled, Space.of(points, self.metric, self.frame._replace(single=False))
         return self.anchors, space
+
+    def values(self, anchors: IntArray, places: IntArray, n_jobs: int | None = None) -> FloatArray:
+        """Direct values of listed pairs of an anchor, by its place among the anchors, and a point, by its row.
+
+        The rows are read once, in ascending order.
+        """
+        from dreval.geometry._loops import anchors as loops
+
+        out, order = np.empty(len(places)), np.argsort(places, kind="stable")
+        size = max(1024, row_blocks(self.table)[0].stop)
+
+        def one(at: int) -> None:
+            some = order[at : at + size]
+            rows, own = np.unique(places[some], return_inverse=True)
+            queries, points = self.pair(rows)
+            found = np.empty(len(some))
+            loops.pair_values(queries.points, anchors[some], points.points, own, found)
+            out[some] = found
+
+        run_blocks(one, range(0, len(places), size), n_jobs)
+        return out
+
+    def distances(self, anchors: IntArray, places: IntArray, n_jobs: int | None = None) -> FloatArray:
+        """Distances of listed pairs in the metric's own definition, times the scale of the frame."""
+        found = self.values(anchors, places, n_jobs)
+        self.anchors.to_distances(found)
+        return found
 
     def tiles(self, points: Space) -> list[slice]:
         """Parts of the anchors whose products with some points stay in the processor's cache."""
@@ -298,7 +331,8 @@ def seen_from(
             if advance:
                 advance(1)
     found = {name: one.ranks() for name, one in targets.items()}
-    views, of_data, none = {}, {SWEPT: list(embeddings.values())}, np.empty((len(rows), 0), np.int32)
+    views, none = {}, np.empty((len(rows), 0), np.int32)
+    of_data: dict[Any, Any] = {SWEPT: list(embeddings.values()), SEEN: data}
     for at, (name, Y) in enumerate(embeddings.items()):
         tied, own = lists[None].ties.any(axis=1), slice(at * k, (at + 1) * k)
         if found:
@@ -319,9 +353,19 @@ def seen_from(
             n_jobs=n_jobs,
             metric=metric,
             _of_data=of_data,
-            _kept={("ties_of",): lists[name].ties.any(axis=0)} if maps else {},
+            _kept={("ties_of",): lists[name].ties.any(axis=0), SEEN: maps[name]} if maps else {},
         )
     return views
+
+
+SEEN = "as the anchors see it"
+
+
+def seen_spaces(view: View) -> tuple[Seen, Seen]:
+    """Data and embedding of a view as its anchors see them."""
+    data = view.once_for_data(SEEN, lambda: Seen(view.X, view.rows, view.metric))
+    embedding = view.once(SEEN, lambda: Seen(view.Y, view.rows))
+    return data, embedding
 
 
 def _single_decides(centered: FloatArray) -> bool:

@@ -337,15 +337,19 @@ class Space:
 
         def part(at: slice) -> None:
             loops.listed_values(self.points, first[at].astype(np.int32), second[at].astype(np.int32), out[at])
-            if self.metric == "euclidean":
-                np.sqrt(out[at], out=out[at])
-            elif self.metric in ("cosine", "correlation"):
-                out[at] *= 0.5
-            elif self.metric == "hamming":
-                out[at] /= self.width
+            self.to_distances(out[at])
 
         run_blocks(part, [slice(at, at + 100_000) for at in range(0, len(first), 100_000)], n_jobs)
         return out
+
+    def to_distances(self, values: FloatArray) -> None:
+        """Turn direct values into distances in the metric's own definition, in place; times ``scale``."""
+        if self.metric == "euclidean":
+            np.sqrt(values, out=values)
+        elif self.metric in ("cosine", "correlation"):
+            values *= 0.5
+        elif self.metric == "hamming":
+            values /= self.width
 
     def query(self, points: FloatArray) -> Space:
         """Other points in the scale and center of this space."""

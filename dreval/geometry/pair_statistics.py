@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray
 from dreval._parallel import sum_over_rows
 from dreval._random import stream
+from dreval.geometry.anchors import seen_spaces
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space
 from dreval.geometry.mid_ranks import CELLS, mid_ranks, shares_of
@@ -135,13 +136,20 @@ def triplets(view: View, wanted: int) -> Triplets:
     """
     from dreval.geometry._loops import pairs as loops
 
-    X, Y = view.data_space().points, Space.of(view.Y).points
-    n, m = len(Y), len(view.rows)
+    n, m = len(view.Y), len(view.rows)
     drawn = (n - 1) * (n - 2) // 2 > max(wanted, EVERY)
     share, used = np.empty(m), np.empty(m, np.int64)
+    key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
+    if view.streamed:  # without values for each point that is left out, which are for all points as rows
+        points = np.empty((m, wanted, 2), np.int64)
+        loops.triplet_points(view.rows, n, key, points)
+        anchors = np.repeat(np.arange(m), 2 * wanted)
+        x, y = (seen.values(anchors, points.ravel(), view.n_jobs).reshape(points.shape) for seen in seen_spaces(view))
+        loops.agreeing(x, y, share, used)
+        return Triplets(share, used, drawn, np.empty(0))
+    X, Y = view.data_space().points, Space.of(view.Y).points
     stay = np.zeros(n, np.bool_)
     stay[view.population] = True
-    key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
 
     def one(part: slice, changes: FloatArray) -> None:
         if drawn:

@@ -19,6 +19,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
+from dreval.geometry.anchors import Seen, seen_spaces
 from dreval.geometry.blocks import View, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.mid_ranks import Ranked, Short, mid_ranks
@@ -271,7 +272,7 @@ def measured_pairs(view: View) -> Pairs | None:
 def _make(view: View) -> Pairs:
     """The pairs of the data, with their distances in the embedding."""
     table: Pairs = view.once_for_data(("pairs", view.seed), lambda: _in_data(view))
-    space = Space.of(view.Y)
+    space = seen_spaces(view)[1] if table.ordered else Space.of(view.Y)
     shift = -round(math.log2(table.unit) + math.log2(space.scale))
     factor = 2.0**shift if abs(shift) <= FAR_APART else 1.0
     embedding = _distances(space, view, table.ends, factor)
@@ -283,7 +284,7 @@ def _in_data(view: View) -> Pairs:
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
     sampled = possible > SAMPLED_PAIRS if ordered else view.n > EXACT_POINTS
-    data, ends = view.data_space(), None
+    data, ends = seen_spaces(view)[0] if ordered else view.data_space(), None
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
@@ -300,12 +301,15 @@ def _in_data(view: View) -> Pairs:
     return Pairs(distances, distances, ends, view.population, view.rows, 1 / data.scale, ordered, sampled)
 
 
-def _distances(space: Space, view: View, ends: tuple[Places, Places] | None, factor: float) -> Distances:
+def _distances(space: Space | Seen, view: View, ends: tuple[Places, Places] | None, factor: float) -> Distances:
     """Distances of the pairs in one space, times a power of two."""
     points, n_jobs = view.population, view.n_jobs
 
     def measure() -> FloatArray:
-        if ends is None and space.plain:
+        if isinstance(space, Seen):
+            anchors, others = ends or _all_ends(points)
+            found = space.distances(np.searchsorted(view.rows, anchors), others.astype(np.int64), n_jobs)
+        elif ends is None and space.plain:
             found = condensed_distances(space.points[points], n_jobs)
         else:
             found = space.listed(*(ends or _all_ends(points)), n_jobs)
@@ -379,8 +383,8 @@ def _carriers(table: Pairs) -> float:
     count also if none of them is an anchor. j of n points with equal errors, and no others, have the kurtosis n/j.
     """
     gaps = table.data.ranks - table.embedding.ranks.astype(np.float64)
-    seen = np.bincount(table.second)
-    errors = np.bincount(table.second, gaps**2)[seen > 0] / seen[seen > 0]
+    _, points = np.unique(table.second, return_inverse=True)
+    errors = np.bincount(points, gaps**2) / np.bincount(points)
     squares = (errors - errors.mean()) ** 2
     spread = float(np.mean(squares**2))
     return len(table.rows) * float(np.mean(squares)) ** 2 / spread if spread > 0 else float(len(table.rows))

@@ -99,6 +99,13 @@ def target_values(queries, points, places, out):
 
 
 @loop()
+def pair_values(queries, anchors, points, places, out):
+    """Direct values of listed pairs of an anchor and a point, by their places."""
+    for t in range(anchors.shape[0]):
+        out[t] = direct(queries, anchors[t], points, places[t])
+
+
+@loop()
 def sort_targets(values, ids):
     """Order each anchor's targets by (value, row number), in place; gives the place of each in its order."""
     order = np.empty(values.shape, np.int32)

@@ -266,6 +266,33 @@ def drawn_triplets(X, Y, rows, stay, key, wanted, share, used, changes):
 
 
 @loop()
+def triplet_points(rows, n, key, out):
+    """The two points of each triplet that ``drawn_triplets`` draws for some rows among n points, (len(rows), t, 2)."""
+    for b in range(rows.shape[0]):
+        i, drawn = rows[b], 0
+        state = mix(key ^ mix(np.uint64(i) + ONE))
+        while drawn < out.shape[1]:
+            state += GOLDEN
+            j, k = two_of(state, np.uint64(n))
+            if i not in (j, k) and j != k:
+                out[b, drawn, 0], out[b, drawn, 1] = j, k
+                drawn += 1
+
+
+@loop()
+def agreeing(x, y, share, used):
+    """Share of the triplets of each row with an order in x on which y agrees; x and y are (rows, t, 2) values."""
+    for b in range(x.shape[0]):
+        agree, count = 0.0, 0
+        for t in range(x.shape[1]):
+            if not _equal(x[b, t, 0], x[b, t, 1]):
+                agree += _agreement(x[b, t, 0], x[b, t, 1], y[b, t, 0], y[b, t, 1])
+                count += 1
+        used[b] = count
+        share[b] = agree / count if count else 1.0
+
+
+@loop()
 def point_sums(values, first, second, places, n, ordered):
     """Sum of the values of all pairs of each point; of ordered pairs of the first point only."""
     out = np.zeros(n)
