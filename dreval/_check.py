@@ -406,6 +406,16 @@ def auto_neighbors(n: int) -> int:
     return max(1, min(AUTO, (n - 1) // 2))
 
 
+ALL_POINTS, FEW_ANCHORS = 20_000, 2000  # points up to which anchors="auto" takes all, and the anchors of more
+
+
+def check_anchors(value: Any, n: int) -> int | None:
+    """The number of anchors among n points, None for all points; "auto" is None up to 20,000 points, 2000 beyond."""
+    if isinstance(value, str) and value == "auto":
+        return FEW_ANCHORS if n > ALL_POINTS else None
+    return None if value is None else check_int(value, "anchors", low=2, high=n)
+
+
 def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int], bool]:
     """Numbers of neighbors below ``n`` as a sorted list without repeats, and whether a single number was passed.
 

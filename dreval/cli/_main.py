@@ -152,6 +152,16 @@ def one_of(options: Collection[str]) -> dict[str, Any]:
     return {"type": partial(known_name, options=options), "choices": options}
 
 
+def anchors(text: str) -> int | str | None:
+    """A number of anchors, "auto", or None for "none"."""
+    if text in ("auto", "none"):
+        return text if text == "auto" else None
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be an integer, auto or none: got {text!r}") from None
+
+
 def neighbors(text: str) -> list[int] | str:
     """Integers separated by commas, or "auto"."""
     return text if text == "auto" else integers(text)

@@ -17,6 +17,7 @@ from dreval.cli._main import (
     Verb,
     add_answer,
     add_paragraph,
+    anchors,
     check_different,
     check_output,
     check_report,
@@ -124,8 +125,9 @@ def _add_analysis(verb: Verb) -> None:
         "--n-replicates", type=int, metavar="R", help="re-runs of each method with --ci replicates (10)"
     )
     analysis.add_argument(
-        "--anchors", type=int, metavar="M", help="evaluate at M random points, against all points (large data)"
-    )
+        "--anchors", type=anchors, default="auto", metavar="M",
+        help="evaluate at M random points, against all points; auto: 2000 beyond 20,000 points; none: at all points",
+    )  # fmt: skip
     analysis.add_argument("--conf-level", type=float, default=0.95, metavar="L", help="level of the intervals (0.95)")
     analysis.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations per test (999)")
     analysis.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")

@@ -16,6 +16,7 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    anchors,
     check_output,
     check_report,
     integers,
@@ -171,8 +172,9 @@ def _add_arguments(verb: Verb) -> None:
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
     arguments.add_argument(
-        "--anchors", type=int, metavar="M", help="evaluate at M random points, against all points (large data)"
-    )
+        "--anchors", type=anchors, default="auto", metavar="M",
+        help="evaluate at M random points, against all points; auto: 2000 beyond 20,000 points; none: at all points",
+    )  # fmt: skip
     arguments.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the file)")
 
 

@@ -342,7 +342,8 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
     if word == "none":
         return Intervals()
     if word != "default" and (word == "anchors") != (anchors is not None):
-        cure = "Pass anchors=m to Evaluation." if word == "anchors" else "Use ci='anchors', or leave anchors out."
+        every = "Use ci='anchors', or pass anchors=None to Evaluation for all points."
+        cure = "Pass anchors=m to Evaluation." if word == "anchors" else every
         raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", cure)
     if anchors is not None:
         return Intervals(dict.fromkeys(sources, "anchors"))

@@ -182,7 +182,8 @@ def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root:
         add_note(row, "chance.drawn", draws=chance.draws)
     _add_interval(row, task, got, view, ci, found)
     if got.points is not None:
-        found.points[full_name(task.name, task.words)] = _spread(got.points, view)
+        own = got.points if view.streamed else _spread(got.points, view)
+        found.points[full_name(task.name, task.words)] = own
     return row
 
 

@@ -22,6 +22,7 @@ from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted
 from dreval.significance._kernels import factors_suffice
 
 CELLS = 40  # at most, of a null distribution as a result keeps it
+ENOUGH_POINTS = 20_000  # of more a test has a random subset: so many leave no dependence of interest undetected
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
 
@@ -147,15 +148,27 @@ def _tested_rows(
     n = len(Y)
     if n <= TEST_POINTS:
         return Y, values, options, ()
+    notes: Notes = (note("test.all_points", n=n),)
+    if n > ENOUGH_POINTS:
+        Y, values, options = _drawn_rows(Y, values, options, ENOUGH_POINTS, root)
+        notes = (note("test.drawn_enough", drawn=ENOUGH_POINTS, n=n),)
     if not _holds_matrices(card, Y, values, options):
-        return Y, values, options, (note("test.all_points", n=n),)
-    chosen = np.sort(stream(root, "test points").choice(n, TEST_POINTS, replace=False))
+        return Y, values, options, notes
+    code = "test.drawn_matrices" if card.memory == "matrices" else "test.drawn_factors"
+    drawn = _drawn_rows(Y, values, options, TEST_POINTS, root)
+    return *drawn, (note(code, drawn=TEST_POINTS, test=card.name),)
+
+
+def _drawn_rows(
+    Y: FloatArray, values: Any, options: dict[str, Any], count: int, root: int
+) -> tuple[FloatArray, Any, dict[str, Any]]:
+    """Some rows at random, the same for all tests of as many points, and the options of a test at them."""
+    chosen = np.sort(stream(root, "test points").choice(len(Y), count, replace=False))
     square = isinstance(options.get("metric"), tuple) and "precomputed" in options["metric"]
     values = values[np.ix_(chosen, chosen)] if square else values[chosen]
     if options.get("blocks") is not None:
-        options["blocks"] = np.asarray(options["blocks"])[chosen]
-    code = "test.drawn_matrices" if card.memory == "matrices" else "test.drawn_factors"
-    return Y[chosen], values, options, (note(code, drawn=TEST_POINTS, test=card.name),)
+        options = {**options, "blocks": np.asarray(options["blocks"])[chosen]}
+    return np.asarray(Y[chosen], np.float64), values, options
 
 
 def _holds_matrices(card: Any, Y: FloatArray, values: Any, options: dict[str, Any]) -> bool:

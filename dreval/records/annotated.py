@@ -62,7 +62,7 @@ def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: b
     _forget(target, key)
     for column, name, part in columns.itertuples(index=False):
         values = np.full(target.n_obs, np.nan)
-        values[order] = results.points[name][part].to_numpy(np.float64)
+        values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
         target.obs[column] = values
     target.uns[key] = {"table": results.tidy(), "columns": columns, "recipe": _recipe(results)}
     return target

@@ -49,6 +49,9 @@ def check_saved(path: Any, argument: str = "path") -> Path:
     return checked
 
 
+PLACE = "place"  # the column of the anchors' positions among all points
+
+
 def save_results(results: Results, path: str | Path) -> Path:
     """Write everything but the data; numbers keep every digit. The manifest has a checksum of each member."""
     path = check_saved(path)
@@ -64,7 +67,9 @@ def save_results(results: Results, path: str | Path) -> Path:
         ),
     }
     for i, name in enumerate(names):
-        members[f"points_{i}.csv"] = results.points[name].to_csv(index=False)
+        points = results.points[name]
+        some = len(points) < len(results.embeddings[name])  # those of anchors, with their places
+        members[f"points_{i}.csv"] = points.to_csv(index=some, index_label=PLACE if some else None)
         if name in results.left_out:
             members[f"left_out_{i}.csv"] = results.left_out[name].to_csv(index=False)
         buffer = io.BytesIO()
@@ -287,7 +292,12 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _sized(points: pd.DataFrame, n: int) -> pd.DataFrame:
-    """One row for every point, also where no measure has contributions of points."""
+    """One row for every point, also where no measure has contributions of points; or for every anchor, by its place."""
+    if PLACE in points.columns:
+        places = points[PLACE].to_numpy(np.float64)
+        if not (len(places) and (places[:-1] < places[1:]).all() and places[0] >= 0 and places[-1] < n):
+            raise ValueError("places of anchors are not ascending among the points")
+        return points.drop(columns=PLACE).set_axis(places.astype(np.int64))
     if len(points.columns) and len(points) != n:
         raise ValueError(f"{len(points)} rows of contributions for {n} points")
     return points if len(points.columns) else points.reindex(range(n))

@@ -326,6 +326,7 @@ CODES: dict[str, Code] = {
     ),
     "test.known": Code("on the {known} of {n} points at which `{argument}` is known", ASSUMPTION),
     "test.all_points": Code("tested on all {n} points", ASSUMPTION),
+    "test.drawn_enough": Code("tested on {drawn:,} of {n:,} points, drawn at random", LIMIT),
     "test.drawn_matrices": Code(
         "tested on {drawn} points drawn at random: {test} has no way around n x n matrices",
         LIMIT,

@@ -48,7 +48,8 @@ class Results(Record):
     table : DataFrame
         The tidy table; see ``dreval.glossary.COLUMNS``.
     points : dict of str to DataFrame
-        Per-point contributions of each embedding; columns are named as in ``glance``.
+        Per-point contributions of each embedding; columns are named as in ``glance``, the index holds positions among
+        the n points. It has all of them, or of more than 50,000 only the anchors.
     groups : DataFrame
         The values behind intervals that rest on groups: embedding, measure, parameters, partition, group, value.
         Without each of 20 groups of points, for each of several random partitions (of anchors one: drawn towards the
@@ -255,8 +256,20 @@ class Results(Record):
             known = [label is not None for label in self.labels]
             frame.insert(0, "label", self.labels if all(known) else np.where(known, self.labels, np.nan))
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
-        points = self.points[name].reset_index(drop=True)
-        return pd.concat([frame, points], axis=1)
+        return pd.concat([frame, self.of_all_points(name)], axis=1)
+
+    def of_all_points(self, name: str) -> pd.DataFrame:
+        """The contributions of all points of one embedding, missing where a point is no anchor.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(30, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2]}, n_neighbors=5, anchors=9, random_state=0)
+        >>> res = ev.run("continuity", tests=None)
+        >>> res.of_all_points("a").notna().sum().to_dict()
+        {'continuity': 9}
+        """
+        return self.points[name].reindex(range(len(self.embeddings[name])))
 
     def _long(self) -> pd.DataFrame:
         """The points of all computed embeddings: one row per embedding, measure, parameters and point."""
@@ -264,7 +277,7 @@ class Results(Record):
 
         parts, keys = [], {column: key for key, column in setting_names(self.table).items()}
         for name in self.embeddings:
-            wide, points = self.augment(name), self.points[name]
+            wide, points = self.augment(name), self.of_all_points(name)
             places = wide.iloc[:, : wide.shape[1] - points.shape[1]]
             for column in points:
                 measure, parameters = keys[str(column)]

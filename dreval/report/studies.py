@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval._check import ALL_POINTS, FEW_ANCHORS
 from dreval.comparison.across import compare
 from dreval.errors import DrevalError, InputError
 from dreval.journal.study_file import STATES, read_study_table
@@ -316,6 +317,13 @@ def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | N
     yield "Measures ask different things; a method that is best by one may be last by another."
 
 
+def _anchors(setting: int | str | None) -> str:
+    """From which points neighborhoods are seen."""
+    if setting == "auto":
+        return f"all points, of a data set of more than {ALL_POINTS:,} points {FEW_ANCHORS:,}"
+    return f"{setting:,}" if setting else "all points"
+
+
 def study_settings(recipe: Mapping[str, Any]) -> Iterator[Word]:
     """The settings of the study, its data sets and its methods."""
     measures = recipe["measures"]
@@ -325,7 +333,7 @@ def study_settings(recipe: Mapping[str, Any]) -> Iterator[Word]:
         ("Neighbors k", ", ".join(map(str, recipe["n_neighbors"]))),
         ("Metric", recipe["metric"]),
         ("Points of each replicate", f"{100 * share:g} %, drawn without replacement" if share else "all"),
-        ("Anchors", f"{recipe['anchors']:,}" if recipe["anchors"] else "all points"),
+        ("Anchors", _anchors(recipe["anchors"])),
         ("Options", "; ".join(f"{name}: {value}" for name, value in options.items())),
         ("Seed", str(recipe["random_state"])),
     ]

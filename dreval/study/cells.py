@@ -89,7 +89,7 @@ def _evaluation(job: Job) -> Evaluation:
         _drawn(job),
         n_neighbors=settings.n_neighbors,
         metric=settings.metric,
-        anchors=settings.anchors,
+        anchors=None if settings.ci == "points" else settings.anchors,
         random_state=cell_seed(settings.random_state, job.cell),
         n_jobs=job.n_jobs,
     )

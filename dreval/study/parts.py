@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dreval._check import MIN_POINTS, check_float, check_int, check_k, check_one_of, check_parameters, describe
+from dreval._check import (
+    MIN_POINTS,
+    check_anchors,
+    check_float,
+    check_k,
+    check_one_of,
+    check_parameters,
+    describe,
+)
 from dreval.datasets._dataset import simulate
 from dreval.datasets._raw import load_dataset
 from dreval.errors import DrevalError, Hint, InputError
@@ -176,7 +184,7 @@ class Settings:
     measures: Any
     n_neighbors: list[int]
     metric: str
-    anchors: int | None
+    anchors: int | str | None
     ci: str | None
     options: dict[str, dict[str, Any]]
     subsample: float | None
@@ -203,7 +211,7 @@ def make_settings(
         measures=names,
         n_neighbors=check_k(n_neighbors, MANY)[0],
         metric=metric,
-        anchors=None if anchors is None else check_int(anchors, "anchors", low=2),
+        anchors=anchors if anchors == "auto" else check_anchors(anchors, MANY),
         ci=_interval_kind(ci, anchors),
         options=checked,
         subsample=None if subsample is None else check_float(subsample, "subsample", above=0.0, high=1.0),
@@ -224,7 +232,7 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         raise InputError("subsample", rule, got, "Choose a larger share, or leave it out.")
     try:
         check_k(settings.n_neighbors, n)
-        check_int(settings.anchors or 2, "anchors", low=2, high=n)
+        check_anchors(settings.anchors, n)
         plan = plan_measures(settings.measures, settings.n_neighbors, n, data.variables(), settings.options)
     except DrevalError as error:
         raise error.altered(got=f"{error.got} (data set {name!r})") from error
@@ -239,7 +247,8 @@ def _interval_kind(ci: Any, anchors: Any) -> str | None:
     if ci in (None, "none"):
         return None
     ci = check_one_of(ci, ("default", "points", "anchors", "none"), "ci", aliases=True)
-    if ci != "default" and (ci == "anchors") != (anchors is not None):
-        cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
+    fits = {"points": anchors in (None, "auto"), "anchors": anchors not in (None, "auto")}
+    if not fits.get(str(ci), True):
+        cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or anchors=None for all points."
         raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", cure)
     return str(ci)

@@ -158,8 +158,8 @@ class Study:
         Classes of the points, as in ``Evaluation``; bundled data sets have their own.
     metric : str
         Distance in the data space, as in ``Evaluation``.
-    anchors : int, optional
-        Number of anchors, as in ``Evaluation``.
+    anchors : int, "auto" or None
+        Number of anchors, as in ``Evaluation``, for each data set.
     ci : None, "default", "points" or "anchors"
         Intervals within each cell, as in ``Evaluation.run``.
     options : dict of measure name to dict, optional
@@ -218,7 +218,7 @@ class Study:
         subsample: float | None = None,
         labels: Any = None,
         metric: str = "euclidean",
-        anchors: int | None = None,
+        anchors: Any = "auto",
         ci: str | None = None,
         options: Any = None,
         random_state: int | np.random.Generator | None = None,

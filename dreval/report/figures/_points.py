@@ -202,9 +202,9 @@ def _point_values(results: Results, column: Column, name: str) -> Any:
     """Values of the points of one embedding, or None."""
     frame = results.points.get(name)
     key = setting_names(results.table).get((column.measure, column.parameters))
-    if frame is None or key not in frame.columns or len(frame) != len(results.embeddings.get(name, ())):
+    if frame is None or key not in frame.columns or name not in results.embeddings:
         return None
-    return frame[key].to_numpy(dtype=np.float64)
+    return results.of_all_points(name)[key].to_numpy(dtype=np.float64)
 
 
 def map_values(results: Results, names: Sequence[str], column: Column) -> dict[str, Any]:

@@ -91,5 +91,5 @@ def _differences(comparison: Comparison, name: str, first: str, second: str) -> 
     if results is None or any(column not in results.points[one].columns for one in (first, second)):
         return None
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
-    one, other = (results.points[one][column].to_numpy(dtype=np.float64) for one in (first, second))
+    one, other = (results.of_all_points(one)[column].to_numpy(dtype=np.float64) for one in (first, second))
     return sign * (one - other)
