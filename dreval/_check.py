@@ -410,9 +410,9 @@ ALL_POINTS, FEW_ANCHORS = 20_000, 2000  # points up to which anchors="auto" take
 
 
 def check_anchors(value: Any, n: int) -> int | None:
-    """The number of anchors among n points, None for all points; "auto" is None up to 20,000 points, 2000 beyond."""
-    if isinstance(value, str) and value == "auto":
-        return FEW_ANCHORS if n > ALL_POINTS else None
+    """The number of anchors among n points, None (or "none") for all; "auto": all up to 20,000 points, 2000 beyond."""
+    if isinstance(value, str) and value in ("auto", "none"):
+        return FEW_ANCHORS if value == "auto" and n > ALL_POINTS else None
     return None if value is None else check_int(value, "anchors", low=2, high=n)
 
 

@@ -152,10 +152,10 @@ def one_of(options: Collection[str]) -> dict[str, Any]:
     return {"type": partial(known_name, options=options), "choices": options}
 
 
-def anchors(text: str) -> int | str | None:
-    """A number of anchors, "auto", or None for "none"."""
+def anchors(text: str) -> int | str:
+    """A number of anchors, "auto" or "none"."""
     if text in ("auto", "none"):
-        return text if text == "auto" else None
+        return text
     try:
         return int(text)
     except ValueError:

@@ -126,7 +126,7 @@ def _add_analysis(verb: Verb) -> None:
     )
     analysis.add_argument(
         "--anchors", type=anchors, default="auto", metavar="M",
-        help="evaluate at M random points, against all points; auto: 2000 beyond 20,000 points; none: at all points",
+        help="evaluate at M random points, against all points; auto (default): 2000 beyond 20,000 points; none: all",
     )  # fmt: skip
     analysis.add_argument("--conf-level", type=float, default=0.95, metavar="L", help="level of the intervals (0.95)")
     analysis.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations per test (999)")

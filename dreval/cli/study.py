@@ -172,8 +172,8 @@ def _add_arguments(verb: Verb) -> None:
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
     arguments.add_argument(
-        "--anchors", type=anchors, default="auto", metavar="M",
-        help="evaluate at M random points, against all points; auto: 2000 beyond 20,000 points; none: at all points",
+        "--anchors", type=anchors, metavar="M",
+        help="evaluate at M random points, against all points; auto (default): 2000 beyond 20,000 points; none: all",
     )  # fmt: skip
     arguments.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the file)")
 

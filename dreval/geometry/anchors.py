@@ -353,7 +353,7 @@ def seen_from(
             n_jobs=n_jobs,
             metric=metric,
             _of_data=of_data,
-            _kept={("ties_of",): lists[name].ties.any(axis=0), SEEN: maps[name]} if maps else {},
+            _kept={SEEN: maps[name]} if maps else {},
         )
     return views
 

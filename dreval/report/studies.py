@@ -320,7 +320,7 @@ def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | N
 def _anchors(setting: int | str | None) -> str:
     """From which points neighborhoods are seen."""
     if setting == "auto":
-        return f"all points, of a data set of more than {ALL_POINTS:,} points {FEW_ANCHORS:,}"
+        return f"all points; {FEW_ANCHORS:,} anchors of more than {ALL_POINTS:,} points"
     return f"{setting:,}" if setting else "all points"
 
 

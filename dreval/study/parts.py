@@ -207,11 +207,12 @@ def make_settings(
     except (TypeError, ValueError) as error:
         cure = "Pass numbers, text, lists and dicts, which the file can hold."
         raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
+    anchors = anchors if isinstance(anchors, str) and anchors == "auto" else check_anchors(anchors, MANY)
     return Settings(
         measures=names,
         n_neighbors=check_k(n_neighbors, MANY)[0],
         metric=metric,
-        anchors=anchors if anchors == "auto" else check_anchors(anchors, MANY),
+        anchors=anchors,
         ci=_interval_kind(ci, anchors),
         options=checked,
         subsample=None if subsample is None else check_float(subsample, "subsample", above=0.0, high=1.0),
