@@ -57,6 +57,9 @@ class Permutation:
         self.n, self._half = n, max(1, -(-(n - 1).bit_length() // 2))
         self._keys = rng.integers(2**64, size=ROUNDS, dtype=np.uint64)
 
+    def __len__(self) -> int:
+        return self.n
+
     def __getitem__(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return self._walked(places, self._keys, forward=True)
 

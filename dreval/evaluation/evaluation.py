@@ -51,7 +51,7 @@ from dreval.evaluation.recipe import (
 from dreval.evaluation.resampling import Again, repeatable
 from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row, reading
 from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
-from dreval.geometry.blocks import ALL_RANKS, Lists, View, n_blocks
+from dreval.geometry.blocks import Lists, View, n_blocks, streamed
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
@@ -533,7 +533,7 @@ class Evaluation:
 
         columns = columns_by_full_name(table)
 
-        rows = self._anchors() if self.anchors is not None and self.data.n > ALL_RANKS else range(self.data.n)
+        rows = self._anchors() if streamed(self.data.n, self.anchors or self.data.n) else range(self.data.n)
 
         def wide(values: dict[str, FloatArray]) -> pd.DataFrame:
             return pd.DataFrame({columns.get(name, name): v for name, v in values.items()}, index=rows)

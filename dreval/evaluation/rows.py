@@ -16,9 +16,10 @@ from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
 from dreval.geometry.anchors import seen_from
-from dreval.geometry.blocks import ALL_RANKS, Groups, View, labeled, sweep
+from dreval.geometry.blocks import Groups, View, streamed, sweep
 from dreval.geometry.coranking import LISTED, curve_numbers
 from dreval.geometry.distances import take
+from dreval.geometry.labeled import labeled
 from dreval.geometry.pair_statistics import shepard
 from dreval.inference.intervals import (
     LEVEL,
@@ -320,7 +321,7 @@ def make_views(
         "advance": advance,
         "metric": data.metric,
     }
-    many = n > ALL_RANKS and len(seen) < n
+    many = streamed(n, len(seen))
     if many:
         all_ranks = any("full_ranks" in task.card.needs for task in tasks)
         wanted["k"] = max([LISTED * all_ranks, *(task.reach(n) for task in tasks)])
@@ -368,14 +369,15 @@ def evaluate_where_labeled(
             except UndefinedMeasure as reason:
                 found.rows.append(missing_row(name, task, refusal(reason)))
     if own:
-        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root, level), view.labels >= 0)
+        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root, level), view)
     place = {(task.name, task.words): at for at, task in enumerate(tasks)}
     found.rows.sort(key=lambda row: place[row["measure"], row["parameters"]])
     return found
 
 
-def _join_labeled(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> None:
+def _join_labeled(found: Found, part: Found, view: View) -> None:
     """Join what the labeled points gave, with a note; without one of the other points a value is as it was."""
+    known, seen = np.asarray(view.labels) >= 0, labeled(view)
     values_of = {full_name(row["measure"], row["parameters"]): row.get("value", np.nan) for row in part.rows}
     for column, without in part.left_out.items():
         found.left_out[column] = np.full(len(known), values_of[column])
@@ -385,9 +387,11 @@ def _join_labeled(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> No
         row.setdefault("n_used", int(known.sum()))
     found.rows += part.rows
     found.groups += part.groups
+    places = known[view.rows] if view.streamed else known
     for column, values in part.points.items():
-        found.points[column] = np.full(len(known), np.nan)
-        found.points[column][known] = values
+        own = values[seen.rows] if view.streamed and not seen.streamed else values
+        found.points[column] = np.full(len(places), np.nan)
+        found.points[column][places] = own
 
 
 def evaluate_algorithms(

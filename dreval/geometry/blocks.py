@@ -31,6 +31,11 @@ SWEPT = "embeddings of the sweep"
 ALL_RANKS = 50_000  # points up to which all ranks seen from anchors are computed
 
 
+def streamed(n: int, m: int) -> bool:
+    """Whether m anchors see so many points that only lists, counts and samples of ranks are affordable."""
+    return m < n and n > ALL_RANKS
+
+
 @dataclass(frozen=True)
 class Groups:
     """A partition of the points into random groups, for leave-a-group-out values."""
@@ -127,7 +132,7 @@ class View:
     @property
     def streamed(self) -> bool:
         """Whether it is seen from anchors among so many points that only lists, counts and samples are affordable."""
-        return len(self.rows) < self.n and self.n > ALL_RANKS
+        return streamed(self.n, len(self.rows))
 
     def variables(self, places: IntArray | slice = EVERY) -> dict[str, Any]:
         """What is known of the points beside data and embedding, at some of them: labels, latent variables, batch."""
@@ -508,40 +513,3 @@ def _one_block(
             again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding, ks, farther)
         with lock:  # integers: the order in which blocks are added does not matter
             np.add(into.farther, farther, out=into.farther)
-
-
-def labeled(view: View) -> View:
-    """The view of the labeled points only (codes that are not -1); ``view`` itself if all points are labeled.
-
-    Data, embedding and lists are those of these points, in their order, with as many neighbors a row as ``view`` has,
-    or as there are points. It costs one more pass, once.
-    """
-    if view.labels is None or bool((view.labels >= 0).all()):
-        return view
-    codes = view.labels
-    made: View = view.once("labeled", lambda: _of_labeled(view, codes))
-    return made
-
-
-def _of_labeled(view: View, codes: IntArray) -> View:
-    """The view that ``labeled`` gives."""
-    stay = view.population[codes[view.population] >= 0]
-    rows = np.searchsorted(stay, view.rows[codes[view.rows] >= 0])
-    k = min(view.nearest_data.shape[1], len(stay) - 1)
-    groups = None
-    if view.groups is not None:  # reassigned, so that none is empty
-        groups = Groups(np.empty(len(stay), np.int64), min(view.groups.count, len(stay)))
-        groups.codes[np.argsort(view.groups.codes[stay], kind="stable")] = np.arange(len(stay)) % groups.count
-    made = sweep(
-        take(view.X, stay, view.metric),
-        {"": view.Y[stay]},
-        k=k,
-        ranks=view.data_rank.size > 0,
-        rows=rows if k else rows[:0],
-        groups=groups,
-        leave_one=list(view.farther),
-        n_jobs=view.n_jobs,
-        metric=view.metric,
-    )[""]
-    changes: dict[str, Any] = {} if k else {"rows": rows, "ambiguous": np.zeros(len(rows), np.bool_)}
-    return replace(made, **{**view.variables(stay), "labels": codes[stay]}, seed=view.seed, **changes)

@@ -33,9 +33,9 @@ def rows_of(table: Any, places: slice | npt.NDArray[np.int64]) -> Any:
 
 @dataclass(frozen=True)
 class Reordered:
-    """A table whose rows are those of another one in another order, which is not copied.
+    """A table of some rows of another one in some order, which is not copied.
 
-    ``order`` gives the row of the other table for an array of places.
+    ``order`` has as many places as there are rows, and gives the rows of the other table for an array of places.
     """
 
     table: Any
@@ -44,11 +44,10 @@ class Reordered:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
-        n, p = self.table.shape
-        return int(n), int(p)
+        return len(self.order), int(self.table.shape[1])
 
     def __len__(self) -> int:
-        return self.shape[0]
+        return len(self.order)
 
     def __getitem__(self, places: slice | npt.NDArray[np.int64]) -> Any:
         wanted = self.order[np.arange(len(self))[places]]

@@ -22,7 +22,7 @@ CORANKING: dict[str, Any] = {
     "needs": ("full_ranks",),
     "quadratic": True,
     "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
-    "cost": "O(n^2 (p + d + log n)) time, O(n) memory.",
+    "cost": "O(n^2 (p + d + log n)) time, O(n) memory; from m anchors among more than 50,000 points O(m n (p + d)).",
 }
 CURVE: dict[str, Any] = {**CORANKING, "level": "global", "curve": True}
 

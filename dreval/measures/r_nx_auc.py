@@ -49,7 +49,8 @@ def r_nx_auc(view: View) -> tuple[FloatArray, Notes]:
     .. math:: \mathrm{AUC} = \sum_{K=1}^{n-2} \frac{R_{NX}(K)}{K} \Big/ \sum_{K=1}^{n-2} \frac{1}{K}.
 
     The contribution of a point is the same area for its own common neighbors. No K has to be chosen; a perfect copy has
-    1.
+    1. Seen from anchors among more than 50,000 points it is an estimate without bias: of each anchor the 64 nearest
+    points in both spaces and 64 drawn ones, with their exact ranks among all points; the interval covers the draw.
 
     See Also
     --------
