@@ -193,7 +193,8 @@ def _add_ties(row: dict[str, Any], task: MeasureTask, view: View) -> None:
     bounds = tie_values(task.thing, view, task.parameters)
     if bounds is None:
         said = any(one.code == "ties.index" for one in row["notes"])
-        if task.sweeps and (task.card.ties is None or view.streamed) and view.ambiguous.any() and not said:
+        ordered = view.streamed if task.card.ties is not None else task.sweeps
+        if ordered and view.ambiguous.any() and not said:
             add_note(row, "ties.index")
         return
     worst, best = bounds

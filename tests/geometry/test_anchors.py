@@ -81,11 +81,12 @@ def assert_same(X, embeddings, rows, k, size, metric="euclidean", **options):
 @given(pair=ANY_PAIR, form=st.sampled_from(sorted(FORMS)), metric=st.sampled_from(METRICS), data=st.data())
 def test_blocks_give_what_the_pass_in_memory_gives(pair, form, metric, data):
     """For every metric and block, any k up to n - 1, anchors that are few or all; ties, duplicates and any scale."""
-    X, Y = FORMS[form](pair[0]), pair[1]
-    assume(usable(X, metric))
+    X, Y = pair
     if metric == "precomputed":
-        X = cdist(X, X)
+        X, form = cdist(X, X), "as it is" if form == "far" else form
         X = (X + X.T) / 2
+    X = FORMS[form](X)
+    assume(usable(X, metric))
     n = len(Y)
     k, size = data.draw(neighbor_counts(n), label="k"), data.draw(st.integers(1, n), label="size")
     forms = {"Y": Y, "other": FORMS[data.draw(st.sampled_from(sorted(FORMS)), label="form of Y")](Y[::-1])}

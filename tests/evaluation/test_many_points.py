@@ -1,0 +1,110 @@
+"""Whole evaluations with anchors among many points, at a low limit: the values are those of the pass in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+import dreval
+from dreval.evaluation import rows
+from dreval.geometry import blocks
+from dreval.measures import r_nx_auc
+
+N, M = 1200, 120
+NUMBERS = ["value", "se", "conf_low", "conf_high", "n_used", "n_groups"]
+DRAWN = ["r_nx_auc"]  # from lists and drawn points
+REFUSED = ["k_max", "q_local", "q_global"]  # need all ranks
+OTHERS = ["stress", "stress_nonmetric", "distance_correlation", "density_kl", "silhouette", "clisi", "cohesiveness"]
+CURVES = ["q_nx", "b_nx", "r_nx", "lcmc"]
+
+
+def made() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Four clusters, a map with noise, one with ties and one that knows nothing."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, N)
+    X = 2 * rng.normal(size=(4, 6))[labels] + rng.normal(size=(N, 6))
+    maps = {"some": X[:, :2] + 0.1 * rng.normal(size=(N, 2)), "tied": np.round(2 * X[:, :2]) / 2}
+    return X, {**maps, "none": rng.normal(size=(N, 2))}, labels
+
+
+def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None) -> Any:
+    """The result, with this number of points up to which all ranks are computed."""
+    X, embeddings, labels = made()
+    with pytest.MonkeyPatch.context() as patch:
+        for place in (blocks, rows, r_nx_auc) if limit is not None else ():
+            patch.setattr(place, "ALL_RANKS", limit, raising=False)
+        return dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=seed).run(measures, tests)
+
+
+def by_measure(result: Any) -> pd.DataFrame:
+    """Numbers of each embedding and measure."""
+    return result.tidy().set_index(["embedding", "measure"])
+
+
+@pytest.mark.parametrize("measures", ["default", OTHERS])
+def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
+    """Values, errors and intervals exactly, and stated chance levels; those of tied maps are stated too."""
+    many, few = by_measure(table(measures, 1000)), by_measure(table(measures, None))
+    assert_array_equal(many.index, few.index)
+    exact = ~many.index.get_level_values("measure").isin(DRAWN)
+    columns = [column for column in NUMBERS if column in few]
+    pd.testing.assert_frame_equal(many.loc[exact, columns], few.loc[exact, columns], check_exact=True)
+    tied = few["worst"].notna() & exact if "worst" in few else ~exact & exact
+    assert many.loc[tied, "note"].str.contains("row number").all()  # in place of bounds over all orders of ties
+    closed = [name for name in few.index if dreval.card(name[1]).chance != "permutation"]
+    distinct = [name for name in closed if name[0] != "tied"]
+    assert_array_equal(many.loc[distinct, "chance"], few.loc[distinct, "chance"])
+    np.testing.assert_allclose(many.loc[closed, "chance"], few.loc[closed, "chance"], atol=0.005)  # that without ties
+
+
+def test_chance_levels_are_those_of_random_pairings() -> None:
+    """Of drawn levels the means over ten seeds differ by at most 4 standard errors, as the permutations are others."""
+    names = ["knn_accuracy", "procrustes_rc", "stress", "silhouette"]
+    many, few = (
+        np.array([by_measure(table(names, limit, seed))["chance"].to_numpy() for seed in range(10)])
+        for limit in (1000, None)
+    )
+    error = np.sqrt((many.var(axis=0, ddof=1) + few.var(axis=0, ddof=1)) / 10)
+    assert (np.abs(many.mean(axis=0) - few.mean(axis=0)) < 4 * error + 1e-9).all()
+
+
+def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
+    """The interval of the drawn area holds that of all ranks, which the drawn ones do not differ from by much."""
+    wanted = [*DRAWN, *CURVES]
+    many, few = table(wanted, 1000), table(wanted, None)
+    drawn, known = by_measure(many), by_measure(few)
+    assert (drawn["conf_low"] <= known["value"]).all()
+    assert (known["value"] <= drawn["conf_high"]).all()
+    assert (np.abs(drawn["value"] - known["value"]) < drawn["se"]).all()
+    assert drawn["note"].str.contains("drawn with more weight on near ones").all()
+    keys = ["embedding", "measure", "K"]
+    pairs = many.curves.merge(few.curves, on=keys, suffixes=("", "_known"))
+    assert len(pairs) >= 0.9 * len(many.curves)
+    near = pairs["K"] <= 64  # as far as the lists reach
+    assert_array_equal(sorted(set(pairs["measure"])), sorted(CURVES))
+    np.testing.assert_allclose(pairs.loc[near, "value"], pairs.loc[near, "value_known"], atol=1e-12)
+    bounded = pairs["K"] < 0.9 * N  # R_NX has no scale at the end
+    np.testing.assert_allclose(pairs.loc[bounded, "value"], pairs.loc[bounded, "value_known"], atol=0.06)
+
+
+def test_what_needs_all_ranks_is_refused_by_name() -> None:
+    """With the reason, and no other measure is lost."""
+    found = by_measure(table([*REFUSED, "trustworthiness"], 1000))
+    assert found.loc[(slice(None), REFUSED), "value"].isna().all()
+    assert found.loc[(slice(None), REFUSED), "note"].str.contains("needs all ranks").all()
+    assert found.loc[(slice(None), ["trustworthiness"]), "value"].notna().all()
+
+
+def test_tests_of_permuted_embeddings_run() -> None:
+    """Statistics are those of the pass in memory, and p-values of a map that knows nothing are not small."""
+    asked = ["kcca", "hsic"]
+    many, few = (table(["stress"], limit, tests=asked).tidy() for limit in (1000, None))
+    many, few = many[many["test"] != ""], few[few["test"] != ""]
+    assert_array_equal(many["test"], few["test"])
+    assert sorted(set(many["test"])) == sorted(asked)
+    np.testing.assert_allclose(many["statistic"], few["statistic"], rtol=1e-9)
+    np.testing.assert_allclose(many["p_value"], few["p_value"], atol=0.2)
