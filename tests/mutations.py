@@ -75,6 +75,95 @@ MUTANTS = [
         "measures/test_class_measures.py geometry/test_ties.py",
     ),
     Mutant(
+        "geometry/_loops/anchors.py",
+        "return index < other_index",
+        "return value < other",
+        "geometry/test_anchors.py::test_long_tables",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "intervals[t, 0], intervals[t, 1] = min(low, value), max(high, value)",
+        "intervals[t, 0], intervals[t, 1] = low, high",
+        "geometry/test_anchors.py::test_a_run_of_equal_distances_grows_with_its_points",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "tallies[t, 1] += j < ids[t]",
+        "tallies[t, 1] += j > ids[t]",
+        "geometry/test_anchors.py::test_long_tables",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "before + 1 - tallies[i, t, 2] + tallies[i, t, 1]",
+        "before + 1",
+        "geometry/test_anchors.py::test_long_tables",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py", "= tallies[i, t, 0] > 0", "= tallies[i, t, 0] > 1", "geometry/test_anchors.py"
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "if more_values[b, t] < np.inf:",
+        "if more_values[b, t] < values[b, values.shape[1] - 1]:",
+        "geometry/test_anchors.py::test_lists_of_any_blocks_merge_to_those_of_the_whole",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "        error = gamma * (queries.norms[i] + largest)\n",
+        "        error = 0.0\n",
+        "geometry/test_anchors.py::test_long_tables",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "(at == 0 or value - theirs[at - 1] > error)",
+        "(at == 0 or value - theirs[at - 1] > 0.0)",
+        "geometry/test_anchors.py::test_long_tables",
+    ),
+    Mutant(
+        "geometry/_loops/anchors.py",
+        "points[j], 1.0 / chance[j]",
+        "points[j], 1.0",
+        "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
+    ),
+    Mutant(
+        "geometry/anchors.py",
+        "n / size * inverse",
+        "inverse",
+        "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
+    ),
+    Mutant(
+        "geometry/coranking.py",
+        "beyond.astype(np.float64)",
+        "np.ones((m, k))",
+        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
+    ),
+    Mutant(
+        "geometry/coranking.py",
+        "cost = _weight_of(x, view.n) - _weight_of(np.maximum(x, y), view.n)",
+        "cost = _weight_of(x, view.n) - _weight_of(y, view.n)",
+        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
+    ),
+    Mutant(
+        "geometry/coranking.py",
+        "(digamma(N - inside + 1.0) - digamma(1.0)) / N",
+        "(digamma(N - inside) - digamma(1.0)) / N",
+        "geometry/test_coranking.py::test_weights_of_some_ranks_are_those_of_the_table",
+    ),
+    Mutant(
+        "geometry/coranking.py",
+        "lost = self.embedding_rank > self.data_rank",
+        "lost = self.embedding_rank < self.data_rank",
+        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
+    ),
+    Mutant(
+        "_random.py",
+        "self._keys[::-1], forward=False",
+        "self._keys, forward=False",
+        "test_random_streams.py::test_a_permutation_that_is_not_held_is_one",
+    ),
+    Mutant("inputs/survey.py", "step**2 * (self.count * m / total)", "step**2 * m", "inputs/test_survey.py"),
+    Mutant("inputs/survey.py", "(block + 0.0).ravel()", "block.ravel()", "inputs/test_survey.py"),
+    Mutant(
         "geometry/coranking.py",
         "tied[at, place] = tied_here",
         "tied_here = tied[at, place]",
@@ -103,7 +192,7 @@ MUTANTS = [
         "np.cumsum(self.intrusions - self.extrusions)",
         "measures/test_coranking_measures.py",
     ),
-    Mutant("geometry/distances.py", "out[at] *= 0.5", "out[at] *= 1.0", "geometry/test_metrics.py"),
+    Mutant("geometry/distances.py", "values *= 0.5", "values *= 1.0", "geometry/test_metrics.py"),
     Mutant(
         "geometry/distances.py",
         "out -= out.mean(axis=1, keepdims=True)",
@@ -194,7 +283,10 @@ MUTANTS = [
         "measures/test_knn_accuracy.py",
     ),
     Mutant(
-        "measures/knn_accuracy.py", "(count[known] <= k)", "(count[known] < k + 2)", "measures/test_knn_accuracy.py"
+        "measures/knn_accuracy.py",
+        "chosen = outside[known] & (count[known] <= k)",
+        "chosen = outside[known] & (count[known] < k + 2)",
+        "measures/test_knn_accuracy.py",
     ),
     Mutant("measures/knn_accuracy.py", "folds[lists] != folds[own]", "lists != own", "measures/test_knn_accuracy.py"),
     Mutant(
@@ -457,8 +549,8 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/evaluation.py",
-        'rows = np.sort(stream(self.seed, "anchors")',
-        'rows = np.sort(stream(0, "anchors")',
+        'np.sort(stream(self.seed, "anchors")',
+        'np.sort(stream(0, "anchors")',
         "evaluation/test_evaluation.py evaluation/test_evaluation_numbers.py",
     ),
     Mutant("evaluation/resampling.py", "round(k * half / n)", "round(k)", "evaluation/test_evaluation_replicates.py"),

@@ -296,3 +296,13 @@ def test_center_and_precision_change_nothing(X, data):
     first, second = entered(usual, parts_of(n, 5), k), entered(other, parts_of(n, 7), k)
     assert_array_equal(first.indices, second.indices)
     assert_allclose(first.values, second.values, rtol=0, atol=0)
+
+
+def test_a_run_of_equal_distances_grows_with_its_points():
+    """Distances of which each is equal to the next, and the first not to the last: the first of them by row number."""
+    D = np.full((7, 7), 2.0)
+    D[0, 2:] = D[2:, 0] = 1.0 + 0.8e-12 * np.arange(4, -1, -1)  # of points 2 to 6, the farthest first
+    np.fill_diagonal(D, 0.0)
+    Y = np.array([[0.0], [9.0], [1.0], [7.0], [6.0], [5.0], [8.0]])  # point 2 is the nearest
+    for size in (1, 3, 7):
+        assert_same(D, {"Y": Y}, np.array([0]), 1, size, "precomputed")
