@@ -303,6 +303,10 @@ def test_a_run_of_equal_distances_grows_with_its_points():
     D = np.full((7, 7), 2.0)
     D[0, 2:] = D[2:, 0] = 1.0 + 0.8e-12 * np.arange(4, -1, -1)  # of points 2 to 6, the farthest first
     np.fill_diagonal(D, 0.0)
-    Y = np.array([[0.0], [9.0], [1.0], [7.0], [6.0], [5.0], [8.0]])  # point 2 is the nearest
     for size in (1, 3, 7):
-        assert_same(D, {"Y": Y}, np.array([0]), 1, size, "precomputed")
+        made = Targets.of(Seen(D, np.array([0]), "precomputed"), np.array([[2]], np.int32))
+        for part in parts_of(7, size):
+            made.enter(Seen(D, np.array([0]), "precomputed"), part, 1)
+        rank, tied = made.ranks()
+        assert rank.item() == 1
+        assert tied.item()
