@@ -22,7 +22,8 @@ from dreval.inputs.survey import Reordered, Survey, digest_of, read_blocks, row_
 FORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "as it is": lambda X: X,
     "repeated": lambda X: X[np.arange(len(X)) // 2],
-    "zeros": lambda X: np.where(np.arange(len(X))[:, None] % 3 == 0, -0.0, X),
+    "zeros": lambda X: np.where(np.arange(len(X))[:, None] % 3 == 0, 0.0, X),
+    "zeros of both signs": lambda X: X * (np.arange(len(X)) % 2)[:, None],
     "equal cells": lambda X: np.where(np.arange(len(X))[:, None] % 4 == 0, X[:, :1], X),
     "labels last": lambda X: np.c_[X, np.arange(len(X)) % 2 + 3.0],
     "three values last": lambda X: np.c_[X, np.arange(len(X)) % 3],
