@@ -162,7 +162,7 @@ MUTANTS = [
         "test_random_streams.py::test_a_permutation_that_is_not_held_is_one",
     ),
     Mutant("inputs/survey.py", "step**2 * (self.count * m / total)", "step**2 * m", "inputs/test_survey.py"),
-    Mutant("inputs/survey.py", "(block + 0.0).ravel()", "block.ravel()", "inputs/test_survey.py"),
+    Mutant("inputs/survey.py", "(hashed * weights).sum(axis=1)", "hashed.sum(axis=1)", "inputs/test_survey.py"),
     Mutant(
         "geometry/coranking.py",
         "tied[at, place] = tied_here",
