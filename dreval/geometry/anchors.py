@@ -175,14 +175,13 @@ class Targets:
     tallies: Lists
 
     @classmethod
-    def of(cls, seen: Seen, ids: Lists) -> Targets:
+    def of(cls, seen: Seen, ids: Lists, n_jobs: int | None = None) -> Targets:
         """Nothing counted yet, of points by their row numbers (m, T)."""
         from dreval.geometry._loops import anchors as loops
 
-        union, places = np.unique(ids, return_inverse=True)
-        queries, points = seen.pair(union.astype(np.int64))
-        values, ids, (m, count) = np.empty(ids.shape), ids.copy(), ids.shape
-        loops.target_values(queries.points, points.points, places.reshape(ids.shape), values)
+        m, count = ids.shape
+        values = seen.values(np.repeat(np.arange(m), count), ids.ravel().astype(np.int64), n_jobs).reshape(ids.shape)
+        ids = ids.copy()
         order = loops.sort_targets(values, ids)
         intervals = np.repeat(values[:, :, None], 2, axis=2)
         return cls(values, ids, order, np.zeros((m, count + 1), np.int32), intervals, np.zeros((m, count, 3), np.int32))
@@ -324,7 +323,7 @@ def seen_from(
         for name, seen in spaces.items():
             others = list(maps) if name is None else [name]
             ids = [nearest[one] for one in maps] if name is None else [nearest[None]]
-            targets[name] = Targets.of(seen, np.hstack([*ids, *(drawn[one][0] for one in others if drawn)]))
+            targets[name] = Targets.of(seen, np.hstack([*ids, *(drawn[one][0] for one in others if drawn)]), n_jobs)
         for part in parts:
             for name, seen in spaces.items():
                 targets[name].enter(seen, part, n_jobs)

@@ -1,7 +1,8 @@
 """Pairs of points: the owner of their distances in the data and in the embedding.
 
 Up to 5000 points all n(n-1)/2 pairs are used, beyond that a sample of 2,000,000 pairs without replacement, with a
-standard error. From anchors all pairs (anchor, other point) are used, at most 2,000,000.
+standard error. From anchors all pairs (anchor, other point) are used, at most 2,000,000, or 500,000 beyond 50,000
+points.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Places = npt.NDArray[Any]  # positions of points, in as few bytes as their numbe
 Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
-SAMPLED_PAIRS = 2_000_000
+SAMPLED_PAIRS, FEWER_PAIRS = 2_000_000, 500_000  # of all points, or anchors; of anchors among many points
 FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both have one unit
 SPLITS = 20  # groups from which the standard error of a sample is computed
 
@@ -243,7 +244,7 @@ def n_pairs(view: View) -> int:
     """Number of pairs that are used for a view."""
     n, m = view.n, len(view.rows)
     if m < n:
-        return min(m * (n - 1), SAMPLED_PAIRS)
+        return min(m * (n - 1), FEWER_PAIRS if view.streamed else SAMPLED_PAIRS)
     return n * (n - 1) // 2 if n <= EXACT_POINTS else SAMPLED_PAIRS
 
 
@@ -283,11 +284,12 @@ def _in_data(view: View) -> Pairs:
     """The pairs and their distances in the data, which stand for those in the embedding too."""
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
-    sampled = possible > SAMPLED_PAIRS if ordered else view.n > EXACT_POINTS
+    used = n_pairs(view)
+    sampled = used < possible
     data, ends = seen_spaces(view)[0] if ordered else view.data_space(), None
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
-        chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
+        chosen = draw.choice(possible, used, replace=False, shuffle=False) if sampled else np.arange(possible)
         chosen.sort()
         if ordered:  # pairs (anchor, other point) by their number; the anchor itself is skipped
             anchor, place = np.divmod(chosen, view.n - 1)
@@ -364,7 +366,7 @@ def estimate(view: View, statistic: Statistic) -> Estimate:
     if parent_of(view) is not None or not (table.ordered or table.sampled):
         return Estimate(value, notes)
     if table.ordered:
-        drawn = (note("pairs.anchors", drawn=SAMPLED_PAIRS),) if table.sampled else ()
+        drawn = (note("pairs.anchors", drawn=len(table)),) if table.sampled else ()
         left_out = partial(_without_anchors, view, table, statistic, value)
         return Estimate(value, (*notes, *drawn), left_out, partial(_carriers, table), n_used=len(table))
     codes = np.empty(len(table), np.int64)

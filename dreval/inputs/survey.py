@@ -15,7 +15,7 @@ from dreval._check import FloatArray, check_finite
 from dreval.inputs.features import ID_NAMES, described, hash_weights, is_sparse, looks_like_ids
 from dreval.records.notes import Note, note
 
-BLOCK_BYTES = 16_000_000  # of a block of rows as numbers of 8 bytes
+BLOCK_BYTES = 4_000_000  # of a block of rows as numbers of 8 bytes
 
 
 def row_blocks(table: Any) -> list[slice]:

@@ -91,14 +91,6 @@ def merge_nearest(more_indices, more_values, indices, values):
 
 
 @loop()
-def target_values(queries, points, places, out):
-    """Direct values of each anchor with its targets, which lie at some places of a block; (m, T)."""
-    for i in range(places.shape[0]):
-        for t in range(places.shape[1]):
-            out[i, t] = direct(queries, i, points, places[i, t])
-
-
-@loop()
 def pair_values(queries, anchors, points, places, out):
     """Direct values of listed pairs of an anchor and a point, by their places."""
     for t in range(anchors.shape[0]):
