@@ -48,6 +48,7 @@ __all__ = [
     "near_names",
     "nearest_name",
     "no_attribute",
+    "not_finite",
     "read_limit",
 ]
 
@@ -368,7 +369,14 @@ def unpack_limit(path: Path) -> float:
     The environment variable ``DREVAL_READ_LIMIT`` (bytes, as "8e9") takes the place of both.
     """
     given = read_limit()
-    return max(SMALL, UNPACKED * path.stat().st_size) if given is None else given
+    return max(SMALL, UNPACKED * _size_of(path)) if given is None else given
+
+
+def _size_of(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, files in os.walk(path) for name in files)
 
 
 def read_limit() -> float | None:
@@ -386,7 +394,7 @@ def check_unpacked(size: int, path: Path, argument: str) -> None:
     limit = unpack_limit(path)
     if size > limit:
         rule = f"must unpack to at most {limit:.3g} bytes"
-        got = f"{str(path)!r}, {path.stat().st_size:,} bytes that unpack to {float(size):.3g} or more"
+        got = f"{str(path)!r}, {_size_of(path):,} bytes that unpack to {float(size):.3g} or more"
         cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={2.0 * size:.2g}."
         raise InputError(argument, rule, got, cure)
 
@@ -490,15 +498,20 @@ def check_finite(array: Any, argument: str, columns: Sequence[object] | None = N
     if not bad.any():
         return
     cells = np.argwhere(bad) if stored is array else np.stack(array.tocoo().coords, axis=1)[bad]
-    values = stored[bad]
-    shown = ", ".join(_cell(value, cell, columns) for value, cell in zip(values[:3], cells[:3], strict=True))
-    more = f" and {len(cells) - 3} more" if len(cells) > 3 else ""
-    raise InputError(
-        argument,
-        "must be finite",
-        f"{shown}{more}",
-        IMPUTE,
-    )
+    raise not_finite(stored[bad][:3], cells[:3], len(cells), argument, columns)
+
+
+def not_finite(
+    values: npt.NDArray[Any],
+    cells: npt.NDArray[Any],
+    count: int,
+    argument: str,
+    columns: Sequence[object] | None = None,
+) -> InputError:
+    """The error for so many cells that are NaN or infinite, of which the first are named."""
+    first = ", ".join(_cell(value, cell, columns) for value, cell in zip(values, cells, strict=True))
+    more = f" and {count - len(values)} more" if count > len(values) else ""
+    return InputError(argument, "must be finite", f"{first}{more}", IMPUTE)
 
 
 def _cell(value: float, cell: npt.NDArray[Any], columns: Sequence[object] | None) -> str:

@@ -34,6 +34,7 @@ from dreval.inference.intervals import (
 )
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
+from dreval.inputs.stored import as_stored
 from dreval.measures._chance import chance_curve, chance_value
 from dreval.measures._measure import Answer, answer, curve_values, tie_values
 from dreval.records.frames import full_name
@@ -328,10 +329,13 @@ def make_views(
         wanted["k"] = max([LISTED * all_ranks, *(task.reach(n) for task in tasks)])
         wanted["sample"] = stream(seed, "ranks of anchors") if all_ranks else None
         wanted["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
+        narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
+        embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
         views = seen_from(data.table, embedded, seen, **wanted)
     elif len(seen) < n and reads:
-        views = seen_from(data.X, embedded, seen, **wanted)
+        views = seen_from(data.X, {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}, seen, **wanted)
     else:
+        embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         X = data.X if part is None else take(data.X, part, data.metric)
         views = sweep(X, embedded, rows=seen if reads else seen[:0], groups=groups, leave_one=leave_one, **wanted)
     more: dict[str, Any] = data.variables()

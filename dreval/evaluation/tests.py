@@ -76,6 +76,7 @@ def _test_row(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            Y = np.asarray(Y, np.float64)
             values, options, more = _variable(task)
             if task.known is not None:  # complete cases
                 Y, options = Y[task.known], _of_known(options, task.known)

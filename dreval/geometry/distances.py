@@ -213,6 +213,7 @@ class Space:
 
         Points of one ``frame``, that of all points of which they are some, are compared by ``block`` with ``queries``.
         """
+        points = points if is_sparse(points) else np.asarray(points, np.float64)  # tables are read
         points, scale = scaled(points, metric, None if frame is None else frame.scale)
         if is_sparse(points):
             return cls._sparse(points, scale, metric, frame is None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import importlib
 import io
+import json
 import math
+import os
 import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -63,15 +65,47 @@ def check_mtx(path: Path, argument: str) -> None:
     check_unpacked(NUMBER * cells, path, argument)
 
 
-def check_parquet(file: Any, path: Path, argument: str) -> None:
-    """Check what the footer of an open .parquet file declares."""
+def check_parquet(file: Any, path: Path, argument: str) -> int:
+    """Check what the footer of an open .parquet file declares; the bytes are returned."""
     about = file.metadata
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-    check_unpacked(max(groups, NUMBER * about.num_rows * about.num_columns), path, argument)
+    size = max(groups, NUMBER * about.num_rows * about.num_columns)
+    check_unpacked(size, path, argument)
+    return int(size)
 
 
-def check_hdf5(path: Path, argument: str) -> None:
-    """Check the shapes that the arrays of a .h5ad file declare; parts that were never written take no room in it."""
+def check_zarr(path: Path, argument: str) -> None:
+    """Check the shapes that the arrays of a .zarr folder declare, and that none of them is read by unpickling."""
+    sizes = []
+    for folder, _, files in os.walk(path):
+        for name in {".zarray", "zarr.json", ".zmetadata"}.intersection(files):
+            about = json.loads(Path(folder, name).read_bytes())
+            if "pickle" in _codecs(about):
+                cure = "Save plain numbers: zarr.save_array(path, array.astype(float))."
+                got = f"{str(path)!r} with pickled objects, which are never loaded"
+                raise InputError(argument, "must hold plain numbers", got, cure)
+            if "shape" in about:
+                kind = about.get("dtype", about.get("data_type"))
+                item = np.dtype(kind).itemsize if isinstance(kind, str) and kind not in ("string", "bytes") else NUMBER
+                sizes.append(math.prod(about["shape"]) * max(item, 1))
+    check_unpacked(sum(sizes), path, argument)
+
+
+def _codecs(about: Any) -> set[str]:
+    """The names of all codecs in the description of an array of zarr, without the library before them."""
+    if isinstance(about, list):
+        return set().union(*map(_codecs, about))
+    if not isinstance(about, dict):
+        return set()
+    own = {str(about[key]).lower().rpartition(".")[2] for key in ("id", "name") if key in about}
+    return own.union(*map(_codecs, about.values()))
+
+
+def check_hdf5(path: Path, argument: str) -> int:
+    """Check the shapes that the arrays of a .h5ad file declare; the bytes are returned.
+
+    Parts that were never written take no room in the file.
+    """
     h5py = importlib.import_module("h5py")
 
     sizes: list[int] = []
@@ -85,6 +119,7 @@ def check_hdf5(path: Path, argument: str) -> None:
     with h5py.File(path, "r") as file:
         file.visititems(add)
     check_unpacked(sum(sizes), path, argument)
+    return sum(sizes)
 
 
 def read_lines(path: Path, compressed: bool, argument: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,6 @@ from dreval.inputs.features import (
     check_rows_for,
     densify,
     describe_distances,
-    describe_sparse,
     frame_numbers,
     frame_table,
     is_sparse,
@@ -27,10 +25,13 @@ from dreval.inputs.features import (
 )
 from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
-from dreval.inputs.survey import Survey, digest_of
+from dreval.inputs.stored import FEATURES, Stored
+from dreval.inputs.survey import SparseSurvey, Survey, digest_of, rows_of
 from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
 from dreval.records.notes import Note, Notes, note
+
+FIRST = 1024  # rows of a table that is not in memory which are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +40,10 @@ class Data:
 
     Attributes
     ----------
-    table : ndarray or csr_array (n, p)
+    table : ndarray, csr_array or Stored (n, p)
         Features: finite. A C-ordered array of float32 or float64, or a sparse matrix in normal form, is the caller's
-        own; everything else is a copy as float64. For precomputed distances the symmetric (n, n) matrix.
+        own; of a table that is not in memory rows are read when they are needed; everything else is a copy as float64.
+        For precomputed distances the symmetric (n, n) matrix.
     sha256 : str
         Hash of the numbers as float64 (and of their positions, if sparse) when they were read.
     columns : tuple of str or None
@@ -90,8 +92,9 @@ class Data:
 
     @property
     def X(self) -> Any:  # noqa: N802 (the name of the field)
-        """The features as float64: an array, or a sparse matrix as it is."""
-        return self.table if self.sparse else np.asarray(self.table, np.float64)
+        """The features as float64, in memory: an array, or a sparse matrix as it is."""
+        table = self.table.whole if isinstance(self.table, Stored) else self.table
+        return table if self.sparse else np.asarray(table, np.float64)
 
     @property
     def p(self) -> int | None:
@@ -111,7 +114,7 @@ class Data:
     @property
     def sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
-        return is_sparse(self.table)
+        return self.table.sparse if isinstance(self.table, Stored) else is_sparse(self.table)
 
     def dense(self) -> FloatArray:
         """The features as a dense array; more than 8 GiB raises an error."""
@@ -124,7 +127,7 @@ class Data:
 
     def check_unchanged(self) -> None:
         """Refuse data whose numbers are no longer those that were read."""
-        if _sha256(self.table) != self.sha256:
+        if digest_of(self.table) != self.sha256:
             rule, got = "must stay as they were when they were passed", "an array that has changed since"
             raise InputError("data", rule, got, "Pass a copy, or make a new Evaluation of the changed data.")
 
@@ -158,7 +161,8 @@ def as_data(
     data : array-like, DataFrame, sparse matrix, tensor, AnnData, data set or path
         (n, p) real numbers of any type, rows are points. Tensors and arrays of other libraries are converted by their
         own methods or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet,
-        .mtx or .h5ad file.
+        .mtx or .h5ad file, or a .zarr folder. Arrays of HDF5, zarr and dask, memory maps, AnnData in a file, and large
+        .npy, .parquet and .h5ad files are not read into memory, but by blocks of rows.
     labels : array-like, str, optional
         Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
     latent : array-like or path, optional
@@ -242,13 +246,12 @@ def as_data(
         raise InputError(covariates_name, "must not use the name of the labels", "one called 'labels'", cure)
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
+    if metric == "precomputed" and isinstance(raw.matrix, Stored) and not raw.matrix.sparse:
+        raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
     raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
     table, columns, sha256, described = _features(raw, metric)
-    if (
-        metric != "precomputed"
-        and table.shape[0] == table.shape[1]
-        and like_distances(table if is_sparse(table) else np.asarray(table))
-    ):
+    some = rows_of(table, slice(0, FIRST))[:, :FIRST] if isinstance(table, Stored) else table
+    if metric != "precomputed" and table.shape[0] == table.shape[1] and like_distances(some):
         like = note("data.like_distances")
         warnings.warn(InputWarning(like), stacklevel=caller_level())
         square_notes = (like,)
@@ -371,50 +374,27 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, 
         cure = "Leave at least one column that is neither label, id nor covariate."
         raise InputError("data", "must have features", "no column of numbers", cure)
     numbers = frame_numbers if metric == "precomputed" else frame_table
-    cure = "Name it as {labels} or {ids}, or drop it."
-    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", cure, "labels", "ids")
+    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", FEATURES, "labels", "ids")
     n = table.shape[0]
     if n < MIN_POINTS:
         cure = "Rows are points; transpose the array if columns are."
         raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", cure)
-    if metric == "precomputed" or raw.matrix is not None:
-        check_finite(table, "data", columns)
-        if _all_equal(table):
-            raise _not_varying(n)
     if metric == "precomputed":
+        check_finite(table, "data", columns)
+        if (table == table[0]).all():
+            raise _not_varying(n)
         table = check_distances(table, "data")
-        return table, columns, _sha256(table), describe_distances(table)
-    if raw.matrix is not None:
-        check_rows_for(metric, np.flatnonzero(np.diff(table.indptr) == 0), np.empty(0, np.int64), "data")
-        if metric == "euclidean":
-            check_spread(table, "data")
-        return table, columns, _sha256(table), describe_sparse(table, columns)
-    found = Survey(table, columns)
+        return table, columns, digest_of(table), describe_distances(table)
+    sparse = table.sparse if isinstance(table, Stored) else is_sparse(table)
+    found = SparseSurvey(table, columns) if sparse else Survey(table, columns)
     if found.all_equal:
         raise _not_varying(n)
     check_rows_for(metric, found.empty_rows, found.constant_rows, "data")
     if metric == "euclidean" and found.smallest <= found.largest * SAFE:
-        check_spread(table, "data")
+        check_spread(table.whole if isinstance(table, Stored) else table, "data")
     return table, columns, found.sha256, found.notes()
 
 
 def _not_varying(n: int) -> InputError:
     """The error for equal rows."""
     return InputError("data", "must vary", f"{n} rows that are all equal", "Check how the data were read.")
-
-
-def _sha256(table: Any) -> str:
-    """Hash of the numbers as float64, of a sparse matrix of its positions and numbers."""
-    if not is_sparse(table):
-        return digest_of(table)
-    parts = (table.indptr, table.indices, table.data)
-    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-
-
-def _all_equal(X: Any) -> bool:
-    """Whether all rows are equal."""
-    if not is_sparse(X):
-        return bool((X == X[0]).all())
-    own = X.indptr[1]  # entries of the first row: the others have as many, at the same places
-    alike = bool((np.diff(X.indptr) == own).all())
-    return alike and all((part.reshape(-1, own) == part[:own]).all() for part in (X.indices, X.data) if own)

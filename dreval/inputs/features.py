@@ -206,24 +206,6 @@ def as_csr(matrix: Any, argument: str) -> Any:
     return own
 
 
-def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[Note]:
-    """Notes on constant columns, a column that carries most of the variance, and repeated rows; O(entries + p)."""
-    n, p = X.shape
-    counts = np.bincount(X.indices, minlength=p)
-    low, high = np.full(p, np.inf), np.full(p, -np.inf)
-    np.minimum.at(low, X.indices, X.data)
-    np.maximum.at(high, X.indices, X.data)
-    constant = np.flatnonzero((counts == 0) | ((counts == n) & (low == high)))
-    names = columns or tuple(str(j) for j in range(p))
-    values = X.data / (np.abs(X.data).max(initial=0.0) or 1.0)
-    means = np.bincount(X.indices, values, p) / n
-    variance = np.bincount(X.indices, (values - means[X.indices]) ** 2, p) + (n - counts) * means**2
-    terms = pd.util.hash_array(X.data) * hash_weights(p)[X.indices]
-    sums = np.r_[np.uint64(0), np.cumsum(terms, dtype=np.uint64)]
-    distinct = len(np.unique(sums[X.indptr[1:]] - sums[X.indptr[:-1]]))
-    return described(names, constant, np.asarray(variance / (variance.sum() or 1.0)), (), n - distinct)
-
-
 ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
 
 

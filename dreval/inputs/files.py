@@ -1,4 +1,4 @@
-"""Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad, and one error for each way to be wrong."""
+"""Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad .zarr, and one error for each way to be wrong."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._sizes import check_hdf5, check_mtx, check_npy, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
 from dreval.inputs.paths import locate
+from dreval.inputs.stored import LARGE, Stored, as_stored, open_cells, open_parquet, open_zarr
 from dreval.records.notes import Notes, note
 
 _PREFERRED = ("X", "data", "Y", "embedding")
@@ -80,6 +81,8 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
     if start.startswith(b"\x93NUMPY"):
         if check_npy(file, path.stat().st_size):
             raise _pickled(path, argument)
+        if path.stat().st_size > LARGE:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
         file.seek(0)
     loaded = np.load(file, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
@@ -122,6 +125,32 @@ def read_parquet(path: Path, argument: str) -> tuple[pd.DataFrame, bool]:
     return frame, indexed
 
 
+def stored_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | None] | None:
+    """The table in a large .parquet file, which is read when it is needed, and its index; None for a small one."""
+    _require("pyarrow", "parquet", "a .parquet file", path, argument)
+    parquet = importlib.import_module("pyarrow.parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            if check_parquet(file, path, argument) <= LARGE:
+                return None
+        return open_parquet(path, argument)
+    except DrevalError:
+        raise
+    except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
+        raise _unreadable(path, argument, ".parquet", error) from error
+
+
+def read_zarr(path: Path, argument: str, member: str | None) -> Any:
+    """The array, or the AnnData object whose matrices stay in the file, in a .zarr folder."""
+    _require("zarr", "zarr", "a .zarr folder", path, argument)
+    try:
+        return open_zarr(path, argument, member)
+    except DrevalError:
+        raise
+    except (*_BROKEN, ImportError) as error:
+        raise _unreadable(path, argument, ".zarr", error) from error
+
+
 def read_matrix_market(path: Path, argument: str) -> Any:
     """The matrix in a .mtx file (Matrix Market): an array, or a sparse matrix."""
     from scipy.io import mmread
@@ -136,13 +165,20 @@ def read_matrix_market(path: Path, argument: str) -> Any:
 
 
 def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
-    """The AnnData object in a .h5ad file, and a note where the file has an old layout; it needs anndata."""
+    """The AnnData object in a .h5ad file, and a note where the file has an old layout; it needs anndata.
+
+    The matrices of a large file stay in it.
+    """
     _require("anndata", "anndata", "a .h5ad file", path, argument)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            check_hdf5(path, argument)
-            found = importlib.import_module("anndata").read_h5ad(path)
+            found = None
+            if check_hdf5(path, argument) > LARGE:
+                file = importlib.import_module("h5py").File(path, "r")
+                found = open_cells(file) if "encoding-type" in file["obs"].attrs else None
+            if found is None:
+                found = importlib.import_module("anndata").read_h5ad(path)
         except DrevalError:
             raise
         except (*_BROKEN, ImportError) as error:
@@ -201,8 +237,8 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     Parameters
     ----------
     path : str or path-like
-        A file ending in .csv, .tsv, .csv.gz, .tsv.gz, .npy, .npz, .parquet or .mtx. ``"file.csv:column"`` names a
-        column, ``"file.npz:name"`` an array.
+        A file ending in .csv, .tsv, .csv.gz, .tsv.gz, .npy, .npz, .parquet or .mtx, or a .zarr folder.
+        ``"file.csv:column"`` names a column, ``"file.npz:name"`` an array.
     argument : str
         Name of the argument for error messages.
 
@@ -243,7 +279,10 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
         return Table(read_numpy(found.path, argument, found.member), None, str(found.path))
     if found.suffix == ".mtx":
         return Table(read_matrix_market(found.path, argument), None, str(found.path))
-    if found.suffix == ".h5ad":
+    stored = read_zarr(found.path, argument, found.member) if found.suffix == ".zarr" else None
+    if stored is not None and not hasattr(stored, "obs"):
+        return Table(as_stored(stored, argument, repr(str(found.path))), None, str(found.path))
+    if found.suffix in (".h5ad", ".zarr"):
         cure = "Pass it as {data}; its obs columns and obsm keys can then be used by name."
         raise InputError(argument, "must be a file with one table", repr(str(found.path)), cure, data="data")
     notes: Notes = ()

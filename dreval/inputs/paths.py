@@ -10,9 +10,9 @@ from pathlib import Path
 from dreval._check import known_name, nearest_name
 from dreval.errors import InputError, MissingFile, UnknownName
 
-SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".tsv", ".tsv.gz")
+SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".tsv", ".tsv.gz", ".zarr")
 _MEMBER = re.compile(
-    r"(?P<path>.+?\.(?:csv\.gz|tsv\.gz|csv|tsv|npz|parquet|npy|mtx|h5ad)):(?P<member>[^/\\].*)", re.I | re.S
+    r"(?P<path>.+?\.(?:csv\.gz|tsv\.gz|csv|tsv|npz|parquet|npy|mtx|h5ad|zarr)):(?P<member>[^/\\].*)", re.I | re.S
 )
 _WEB = re.compile(r"[a-z][a-z0-9+.-]+://", re.I)
 
@@ -76,9 +76,9 @@ def locate(path: str | os.PathLike[str], argument: str) -> Located:
     name, member = split_member(text)
     if not os.path.exists(name):
         raise _missing(name, argument)
-    if os.path.isdir(name):
-        raise InputError(argument, "must be a file", f"the folder {name!r}", "Name a file within it.")
     suffix = suffix_of(name)
+    if os.path.isdir(name) and suffix != ".zarr":
+        raise InputError(argument, "must be a file", f"the folder {name!r}", "Name a file within it.")
     if suffix not in SUFFIXES:
         listed = ", ".join(SUFFIXES)
         cure = f"Known: {listed}. Save the table as one of them, or load it yourself and pass the array."

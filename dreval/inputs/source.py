@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import (
+    SAFE,
     calls,
-    check_finite,
     check_int,
     check_one_of,
     check_parameters,
@@ -28,7 +28,7 @@ from dreval._check import (
 from dreval._random import root_seed
 from dreval.errors import DrevalError, Hint, InputError, UnknownName
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.features import frame_numbers, looks_like_ids
+from dreval.inputs.features import frame_numbers, frame_table, looks_like_ids
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
@@ -45,6 +45,8 @@ from dreval.inputs.source_kinds import (
     seed_of,
     settable,
 )
+from dreval.inputs.stored import Stored
+from dreval.inputs.survey import Reordered, Survey, digest_of
 from dreval.inputs.tables import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
 from dreval.inputs.variables import align, own_ids
 from dreval.records.embedding import Embedding
@@ -71,6 +73,7 @@ __all__ = [
     "unknown_source",
 ]
 
+COPIED = 50_000  # points up to which coordinates are copied
 BUNDLED = "method:"  # prefix of the name of a bundled method, which is then not looked up in obsm
 
 
@@ -213,6 +216,9 @@ def coordinate_source(
 ) -> CoordinateSource:
     """Coordinates computed elsewhere, in the row order of the data."""
     raw = _unpacked(value, argument, data, layer)
+    if raw.matrix is not None and raw.named:  # a file of columns, among which ids may be
+        columns = {name: raw.matrix.column(j) for j, name in enumerate(raw.columns)}
+        raw = replace(raw, frame=pd.DataFrame(columns), matrix=None)
     own = own_ids(raw, ids, data, argument)
     frame = own.frame
     notes = list(raw.notes)
@@ -222,19 +228,26 @@ def coordinate_source(
         listed = ", ".join(repr(str(frame.columns[j])) for j in extra)
         notes.append(note("source.column", argument=argument, column=listed))
         frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j not in extra]]
-    if frame.shape[1] == 0:
+    if frame.shape[1] == 0 and raw.matrix is None:
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
-    Y = frame_numbers(frame, argument, "Name it with {ids}, or drop it.", "ids")
-    check_finite(Y, argument, [str(c) for c in frame.columns] if raw.named else None)
-    check_spread(Y, argument)
-    for j, column in enumerate(frame.columns if raw.named else ()):
-        if Y.shape[1] > 1 and looks_like_ids(column, Y[:, j]):
+    held = raw.matrix is not None or len(frame) > COPIED
+    numbers = frame_table if held else frame_numbers
+    Y: Any = numbers(frame, argument, "Name it with {ids}, or drop it.", "ids") if raw.matrix is None else raw.matrix
+    names = tuple(str(c) for c in frame.columns) if raw.named else None
+    found = Survey(Y, names, argument)
+    if found.smallest <= found.largest * SAFE:
+        check_spread(np.asarray(Y, np.float64), argument)
+    for j, column in enumerate(names or ()):
+        if Y.shape[1] > 1 and looks_like_ids(column, np.asarray(Y[:, j], np.float64)):
             cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."
             raise InputError(argument, "must hold coordinates only", f"row ids in column {str(column)!r}", cure)
     order, more = align(len(Y), own.ids, data, argument, given=own.given, reserve=raw.reserve, beside=own.beside)
     check_columns(Y, argument)
-    notes += [*more, *embedding_notes(Y, argument)]
-    return CoordinateSource(name, Y if order is None else np.ascontiguousarray(Y[order]), notes=tuple(notes))
+    notes += [*more, *embedding_notes(found.all_equal, argument)]
+    if order is not None:
+        Y = Reordered(Y, order) if isinstance(Y, Stored) else np.ascontiguousarray(Y[order])
+    sha256 = "" if not held else found.sha256 if order is None else digest_of(Y)
+    return CoordinateSource(name, Y, sha256=sha256, notes=tuple(notes))
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
@@ -436,7 +449,7 @@ def embed(
     Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
-    notes = (*data.notes, *idle, *data.dense_notes(), *embedding_notes(Y, "method"))
+    notes = (*data.notes, *idle, *data.dense_notes(), *embedding_notes(bool((Y == Y[0]).all()), "method"))
     shape = (data.n, data.X.shape[1])
     return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)
 

@@ -28,6 +28,7 @@ from dreval._check import (
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.inputs.data import Data
+from dreval.inputs.survey import digest_of
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
 from dreval.records.notes import Notes, note
@@ -92,7 +93,7 @@ def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
     return np.asarray(value)
 
 
-def check_columns(points: FloatArray, argument: str) -> None:
+def check_columns(points: Any, argument: str) -> None:
     """Check that an embedding has at most as many columns as rows."""
     n, d = points.shape
     if d > n:
@@ -100,9 +101,9 @@ def check_columns(points: FloatArray, argument: str) -> None:
         raise InputError(argument, "must not have more columns than rows", f"{n} rows and {d} columns", cure)
 
 
-def embedding_notes(points: FloatArray, argument: str) -> Notes:
-    """What a reader should know of coordinates: all points in one place."""
-    if bool((points == points[0]).all()):
+def embedding_notes(one_place: bool, argument: str) -> Notes:
+    """What a reader should know of coordinates: whether all points are in one place."""
+    if one_place:
         return (note("embedding.one_place", argument=argument),)
     return ()
 
@@ -264,10 +265,14 @@ class Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateSource(Source):
-    """Coordinates computed elsewhere, in the row order of the data."""
+    """Coordinates computed elsewhere, in the row order of the data.
 
-    values: FloatArray
+    Those of many points, or not in memory, are the caller's own table, with the hash (``sha256``) of what it held.
+    """
+
+    values: Any
     stored: str = ""  # the key of ``obsm`` that holds them
+    sha256: str = ""
 
     @property
     def what(self) -> str:
@@ -285,12 +290,18 @@ class CoordinateSource(Source):
         return int(self.values.shape[1])
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The coordinates; a new array."""
+        """The coordinates: a new array, or the caller's own table, which cannot be written to through it."""
         check_rows(len(self.values), data.n, self.argument)
         if n_components not in (None, self.n_components):
             cure = "Leave n_components out, or pass a source that can be run."
             raise UndefinedMeasure(self.argument, f"must have {n_components} columns", str(self.n_components), cure)
-        return self.values.copy()
+        if not self.sha256:
+            return np.array(self.values)
+        if digest_of(self.values) != self.sha256:
+            rule, got = "must stay as they were when they were passed", "coordinates that have changed since"
+            raise InputError(self.argument, rule, got, "Pass a copy, or make a new Evaluation of them.")
+        table: FloatArray = self.values
+        return table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

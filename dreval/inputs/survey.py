@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, check_finite
+from dreval._check import FloatArray, not_finite
 from dreval.inputs.features import ID_NAMES, described, hash_weights, is_sparse, looks_like_ids
 from dreval.records.notes import Note, note
 
@@ -54,24 +54,66 @@ class Reordered:
         rows, at = np.unique(wanted, return_inverse=True)
         return rows_of(self.table, rows)[at.reshape(wanted.shape)]
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.asarray(self[:], dtype)
 
-def read_blocks(table: Any) -> Iterator[tuple[slice, FloatArray]]:
-    """The blocks of a table, as C-ordered float64."""
+
+def read_blocks(table: Any) -> Iterator[tuple[slice, Any]]:
+    """The blocks of a table, as C-ordered float64 or sparse matrices."""
     for part in row_blocks(table):
-        yield part, np.ascontiguousarray(table[part], np.float64)
+        block = table[part]
+        yield part, block if is_sparse(block) else np.ascontiguousarray(block, np.float64)
 
 
 def digest_of(table: Any) -> str:
-    """SHA-256 of the cells as float64, row by row."""
-    made = hashlib.sha256()
+    """SHA-256 of the cells as float64, row by row; of sparse rows of their places and numbers."""
+    made = _Digest()
     for _, block in read_blocks(table):
-        made.update(block.data)
+        made.add(block)
     return made.hexdigest()
+
+
+class _Digest:
+    """A hash of the rows that are added, in blocks of any size."""
+
+    def __init__(self) -> None:
+        self.parts = [hashlib.sha256() for _ in range(3)]  # of sparse rows: counts, places and numbers
+        self.sparse = False
+
+    def add(self, block: Any) -> None:
+        """Add a block of rows."""
+        self.sparse = is_sparse(block)
+        if not self.sparse:
+            self.parts[0].update(block.data)
+            return
+        counts = np.diff(block.indptr).astype(np.int64)
+        for made, one in zip(self.parts, (counts, block.indices.astype(np.int64), block.data), strict=True):
+            made.update(np.ascontiguousarray(one).data)
+
+    def hexdigest(self) -> str:
+        """The hash of all rows."""
+        digests = [made.digest() for made in self.parts]
+        return hashlib.sha256(b"".join(digests)).hexdigest() if self.sparse else digests[0].hex()
+
+
+def check_all_finite(table: Any, argument: str, columns: Sequence[object] | None) -> None:
+    """Refuse NaN and infinity; the error names the first such cells of all blocks."""
+    values, cells, count = [], [], 0
+    for part, block in read_blocks(table):
+        stored = block.data if is_sparse(block) else block
+        bad = ~np.isfinite(stored)
+        if bad.any():
+            found = np.stack(block.tocoo().coords, axis=1)[bad] if is_sparse(block) else np.argwhere(bad)
+            count += len(found)
+            values.append(stored[bad][:3])
+            cells.append(found[:3] + np.array([part.start, 0]))
+    if count:
+        raise not_finite(np.concatenate(values)[:3], np.concatenate(cells)[:3], count, argument, columns)
 
 
 @dataclass
 class Survey:
-    """What one pass over the rows of a table has found.
+    """What one pass over the rows of a table has found; what is not finite is refused.
 
     Attributes
     ----------
@@ -87,6 +129,7 @@ class Survey:
 
     table: Any
     columns: tuple[str, ...] | None
+    argument: str = "data"
     sha256: str = ""
     largest: float = 0.0
     smallest: float = np.inf
@@ -97,14 +140,14 @@ class Survey:
 
     def __post_init__(self) -> None:
         n, p = self.table.shape
-        made, self.low, self.high = hashlib.sha256(), np.full(p, np.inf), np.full(p, -np.inf)
+        made, self.low, self.high = _Digest(), np.full(p, np.inf), np.full(p, -np.inf)
         self._keys, weights = np.empty(n, np.uint64), hash_weights(p)
         self._spread, self._few = _Spread(p), _TwoValues(p)
         empty, constant = [], []
         for part, block in read_blocks(self.table):
             if not np.isfinite(block).all():
-                check_finite(self.table, "data", self.columns)
-            made.update(block.data)
+                check_all_finite(self.table, self.argument, self.columns)
+            made.add(block)
             size = np.abs(block)
             self.largest = max(self.largest, float(size.max()))
             self.smallest = min(self.smallest, float(size.min(initial=np.inf, where=size > 0)))
@@ -142,6 +185,53 @@ class Survey:
         return notes
 
 
+class SparseSurvey:
+    """What one pass over sparse rows has found, as ``Survey``; O(entries + columns)."""
+
+    def __init__(self, table: Any, columns: tuple[str, ...] | None) -> None:
+        n, p = table.shape
+        made, self.columns, self.shape = _Digest(), columns, (n, p)
+        self.largest, self.smallest = 0.0, np.inf
+        self._counts, self._spread = np.zeros(p, np.int64), _Spread(p)
+        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
+        self._keys, weights, empty = np.empty(n, np.uint64), hash_weights(p), []
+        for part, block in read_blocks(table):
+            if not np.isfinite(block.data).all():
+                check_all_finite(table, "data", columns)
+            made.add(block)
+            size = np.abs(block.data)
+            self.largest = max(self.largest, float(size.max(initial=0.0)))
+            self.smallest = min(self.smallest, float(size.min(initial=np.inf)))
+            self._counts += np.bincount(block.indices, minlength=p)
+            np.minimum.at(self.low, block.indices, block.data)
+            np.maximum.at(self.high, block.indices, block.data)
+            empty.append(part.start + np.flatnonzero(np.diff(block.indptr) == 0))
+            self._spread.add_sparse(block)
+            terms = pd.util.hash_array(block.data) * weights[block.indices]
+            sums = np.r_[np.uint64(0), np.cumsum(terms, dtype=np.uint64)]
+            self._keys[part] = sums[block.indptr[1:]] - sums[block.indptr[:-1]]
+        self.sha256, self.empty_rows = made.hexdigest(), np.concatenate(empty)
+        self.constant_rows = np.empty(0, np.int64)  # asked of dense rows only
+
+    @property
+    def _constant(self) -> npt.NDArray[np.bool_]:
+        """Whether each column is constant."""
+        full = self._counts == self.shape[0]
+        return np.asarray((full & (self.low == self.high)) | (self._counts == 0))
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether all rows are equal."""
+        return bool(self._constant.all())
+
+    def notes(self) -> list[Note]:
+        """Notes on constant columns, a column that carries most of the variance, and repeated rows."""
+        n, p = self.shape
+        names = self.columns or tuple(str(j) for j in range(p))
+        repeated = n - len(np.unique(self._keys))
+        return described(names, np.flatnonzero(self._constant), self._spread.shares(), (), repeated)
+
+
 class _Spread:
     """The squared differences of columns from their means, added up over blocks in a unit that fits the largest."""
 
@@ -155,17 +245,32 @@ class _Spread:
         if self.count == 0:
             self.first = 0.25 * block[0]
         moved = 0.25 * block - self.first  # a quarter, so that no difference overflows
-        largest, m = float(np.abs(moved).max()), len(block)
-        if largest > 0:
-            unit = max(self.unit, int(np.frexp(largest)[1]))
-            self.mean = np.ldexp(self.mean, self.unit - unit)
-            self.squares = np.ldexp(self.squares, 2 * (self.unit - unit))
-            self.unit = unit
-            moved = np.ldexp(moved, -unit)
+        self._fit(float(np.abs(moved).max()))
+        moved = np.ldexp(moved, -self.unit)
         mean = moved.mean(axis=0)
         moved -= mean
+        self._join(mean, np.einsum("ij,ij->j", moved, moved), len(block))
+
+    def add_sparse(self, block: Any) -> None:
+        """Add a block of sparse rows."""
+        (m, p), places = block.shape, block.indices
+        values = 0.25 * block.data
+        self._fit(float(np.abs(values).max(initial=0.0)))
+        values = np.ldexp(values, -self.unit)
+        mean, empty = np.bincount(places, values, p) / m, m - np.bincount(places, minlength=p)
+        self._join(mean, np.bincount(places, (values - mean[places]) ** 2, p) + empty * mean**2, m)
+
+    def _fit(self, largest: float) -> None:
+        """Raise the unit to that of the largest number."""
+        unit = max(self.unit, int(np.frexp(largest)[1])) if largest > 0 else self.unit
+        self.mean = np.ldexp(self.mean, self.unit - unit)
+        self.squares = np.ldexp(self.squares, 2 * (self.unit - unit))
+        self.unit = unit
+
+    def _join(self, mean: FloatArray, squares: FloatArray, m: int) -> None:
+        """Add the means of a block and its squares about them."""
         step, total = mean - self.mean, self.count + m
-        self.squares += np.einsum("ij,ij->j", moved, moved) + step**2 * (self.count * m / total)
+        self.squares += squares + step**2 * (self.count * m / total)
         self.mean += step * (m / total)
         self.count = total
 

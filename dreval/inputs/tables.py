@@ -16,8 +16,17 @@ import pandas as pd
 from dreval._check import check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import as_csr, check_real, densify, is_sparse
-from dreval.inputs.files import Table, find_column, is_unnamed, read_h5ad, read_table
+from dreval.inputs.files import (
+    Table,
+    find_column,
+    is_unnamed,
+    read_h5ad,
+    read_table,
+    read_zarr,
+    stored_parquet,
+)
 from dreval.inputs.paths import has_suffix, locate, split_member, stem_of
+from dreval.inputs.stored import Stored, as_stored, is_stored
 from dreval.records.embedding import Embedding
 from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
@@ -121,20 +130,24 @@ def is_anndata(value: Any) -> bool:
 
 
 def stored_anndata(value: object) -> bool:
-    """Whether a value is the path of a .h5ad file, with or without the name of an array."""
-    return isinstance(value, str | os.PathLike) and split_member(os.fspath(value))[0].lower().endswith(".h5ad")
+    """Whether a value is the path of a .h5ad file or of AnnData in zarr, with or without the name of an array."""
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = split_member(os.fspath(value))[0]
+    return path.lower().endswith(".h5ad") or (path.lower().endswith(".zarr") and os.path.isdir(f"{path}/obs"))
 
 
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
     """The matrix that ``layer`` names: None is X, "raw" is ``raw.X``, "obsm:key" an array of obsm, else a layer."""
     matrix, columns = _meant(value, argument, layer)
-    if hasattr(matrix, "to_memory"):  # a sparse matrix that is still in its file
+    if is_stored(matrix):
+        matrix = as_stored(matrix, argument)
+    elif hasattr(matrix, "to_memory"):  # a frame that is still in its file
         matrix = matrix.to_memory()
-    if not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
-        matrix = np.asarray(
-            check_unmasked(matrix, argument)
-        )  # also of views, and of arrays that still lie in their file
-    return Annotated(matrix, columns, pd.Index(value.obs_names), pd.DataFrame(value.obs), dict(value.obsm))
+    elif not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
+        matrix = np.asarray(check_unmasked(matrix, argument))  # also of views
+    obs = value.obs.to_memory() if hasattr(value.obs, "to_memory") else pd.DataFrame(value.obs)
+    return Annotated(matrix, columns, pd.Index(value.obs_names), obs, dict(value.obsm))
 
 
 def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
@@ -204,7 +217,8 @@ class Raw:
 
     ``column`` is the column named after the path. The others are kept until the ids are found.
 
-    A sparse table is in ``matrix``, with column names in ``names``; ``frame`` then has its rows and no columns.
+    A sparse table, or one that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then has
+    its rows and no columns.
     """
 
     frame: pd.DataFrame
@@ -243,9 +257,12 @@ class Raw:
         keep = np.arange(len(self.columns)) != position
         if self.matrix is None:
             return self.frame.iloc[:, position], replace(self, frame=self.frame.loc[:, keep])
+        names = None if self.names is None else self.names[keep]
+        if isinstance(self.matrix, Stored):
+            series = self.matrix.column(position).rename(self.columns[position])
+            return series, replace(self, matrix=self.matrix.without(position), names=names)
         values = self.matrix[:, [position]].toarray().ravel()
-        left = replace(self, matrix=self.matrix[:, keep], names=None if self.names is None else self.names[keep])
-        return pd.Series(values, name=self.columns[position]), left
+        return pd.Series(values, name=self.columns[position]), replace(self, matrix=self.matrix[:, keep], names=names)
 
     def meant(self, argument: str) -> Raw:
         """The table with only the column named after the path, if there is one; else the whole table."""
@@ -294,6 +311,8 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
         return _from_frame(value.to_frame(), argument, named=value.name is not None, indexed=True)
     if isinstance(value, pd.DataFrame):
         return _from_frame(value, argument, indexed=True)
+    if is_stored(value):
+        return _from_stored(as_stored(value, argument), argument, sparse)
     if _is_dataset(value):
         return _from_dataset(value, argument, sparse)
     if is_table(value):
@@ -325,10 +344,22 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
             cure = f"Write either {located.member!r} behind the path or {{layer}}."
             got = f"both {located.member!r} and {layer!r}"
             raise InputError("layer", "must be named once", got, cure, layer=_keyword(layer))
-        found, notes = read_h5ad(located.path, argument)
+        if located.suffix == ".h5ad":
+            found, notes = read_h5ad(located.path, argument)
+        else:
+            found, notes = read_zarr(located.path, argument, None), ()
         return replace(_from_anndata(found, argument, layer or located.member, sparse), name=name, notes=notes)
     if layer is not None:
         raise _no_layer(layer)
+    located = locate(value, argument)
+    stored = stored_parquet(located.path, argument) if located.suffix == ".parquet" and not located.member else None
+    if stored is not None:
+        table, index = stored
+        raw = _from_stored(table, argument, sparse)
+        names = pd.Index(table.reader.columns)
+        reserve = None if index is None else counting(index)
+        index = None if index is None else row_names(index)
+        return replace(raw, names=names, named=True, index=index, reserve=reserve, name=name)
     return replace(unpack_table(read_table(value, argument), argument, sparse), name=name)
 
 
@@ -412,8 +443,17 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
     return replace(raw, name=str(name), notes=notes, labels=labels, latent=latent)
 
 
+def _from_stored(table: Any, argument: str, sparse: bool) -> Raw:
+    """A table that is not in memory; sparse rows are read and made dense where they may not stay sparse."""
+    if not isinstance(table, Stored) or (table.sparse and not sparse):
+        return _from_array(table.whole if isinstance(table, Stored) else table, argument, sparse)
+    return Raw(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
+
+
 def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
     """A two-dimensional array of real numbers, or with ``sparse`` a sparse matrix."""
+    if is_stored(value):
+        return _from_stored(as_stored(value, argument), argument, sparse)
     if sparse and is_sparse(value) and len(value.shape) == 2 and value.shape[1]:
         return Raw(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
     array, notes = _to_array(value, argument)

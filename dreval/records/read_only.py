@@ -116,7 +116,11 @@ class _Items(Mapping[str, Any]):
         self.own = own
 
     def __getitem__(self, name: str) -> Any:
-        return _handed_out(self.own[name])
+        value = self.own[name]
+        stored = hasattr(value, "__array__") and hasattr(value, "__getitem__") and not hasattr(value, "iloc")
+        if stored and not isinstance(value, np.ndarray):  # a table that is not in memory is read when it is looked at
+            value = np.asarray(value)
+        return _handed_out(value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.own)

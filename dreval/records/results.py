@@ -59,7 +59,7 @@ class Results(Record):
         Of each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
         covariance of two columns, of one embedding or of two, times (n - 1)^2 / n is that of the two values.
     embeddings : dict of str to ndarray (n, d)
-        Coordinates.
+        Coordinates; those that are not in memory are read when they are looked at.
     labels : ndarray (n,) or None
         Classes of the points.
     ids : ndarray (n,) or None

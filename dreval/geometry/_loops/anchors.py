@@ -6,9 +6,7 @@ and grouping: lists by ``merge_nearest``, counts and tallies by addition, interv
 
 **Ties.** Values that are equal up to ROUNDING are joined, and within them the row number decides. In a list a value
 takes its place by that rule. Around each target the values equal to it are kept as an interval, which grows with every
-value that is equal to one of its ends, and with the numbers of its points. Of a chain of values, each equal to the next
-but its ends farther apart than ROUNDING, the pass in memory joins all; here only those that meet in the order of rows.
-Such chains need three distances within 3e-12 of each other that are not exact ties.
+value that is equal to one of its ends, and with the numbers of its points.
 """
 
 from __future__ import annotations

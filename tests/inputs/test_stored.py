@@ -1,0 +1,466 @@
+"""Tables that are not in memory: the same numbers, notes and hashes as of arrays, read by blocks of rows."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.geometry import anchors, blocks
+from dreval.geometry.anchors import seen_from
+from dreval.inputs import files, source, stored, survey
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+from dreval.inputs.stored import Stored, as_stored, is_stored
+from dreval.inputs.survey import digest_of
+
+RNG = np.random.default_rng(0)
+
+
+def mapped(folder: Path, X: np.ndarray) -> Any:
+    np.save(folder / "x.npy", np.asfortranarray(X))
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def parquet(folder: Path, X: np.ndarray) -> Any:
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    frame.to_parquet(folder / "x.parquet", row_group_size=max(1, len(X) // 3))
+    return stored.open_parquet(folder / "x.parquet", "data")[0]
+
+
+def hdf5(folder: Path, X: np.ndarray) -> Any:
+    import h5py
+
+    file = h5py.File(folder / "x.h5", "w")
+    return file.create_dataset("x", data=X, chunks=(max(1, len(X) // 4), X.shape[1]))
+
+
+def contiguous_hdf5(folder: Path, X: np.ndarray) -> Any:
+    import h5py
+
+    return h5py.File(folder / "x.h5", "w").create_dataset("x", data=X)
+
+
+def in_zarr(folder: Path, X: np.ndarray) -> Any:
+    import zarr
+
+    array = zarr.open(str(folder / "x.zarr"), mode="w", shape=X.shape, chunks=(max(1, len(X) // 5), 2), dtype=X.dtype)
+    array[:] = X
+    return array
+
+
+def in_dask(_: Path, X: np.ndarray) -> Any:
+    import dask.array
+
+    return dask.array.from_array(X, chunks=(max(1, len(X) // 3), 2))
+
+
+def sparse_rows(folder: Path, X: np.ndarray, lazy: bool = False) -> Any:
+    import anndata
+
+    anndata.AnnData(sparse.csr_matrix(X)).write_h5ad(folder / "x.h5ad")
+    if lazy:
+        return anndata.experimental.read_lazy(folder / "x.h5ad").X
+    return anndata.read_h5ad(folder / "x.h5ad", backed="r").X
+
+
+def sparse_dask(folder: Path, X: np.ndarray) -> Any:
+    return sparse_rows(folder, X, lazy=True)
+
+
+doors = pytest.mark.doors
+DENSE = [mapped, parquet, *(pytest.param(kind, marks=doors) for kind in (hdf5, contiguous_hdf5, in_zarr, in_dask))]
+SPARSE = [pytest.param(kind, marks=doors) for kind in (sparse_rows, sparse_dask)]
+FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+FLOATS = [np.float32, np.float64]
+
+
+@contextmanager
+def blocks_of(size: int) -> Iterator[None]:
+    """Blocks of so many rows, wherever tables are read."""
+
+    def cut(table: Any) -> list[slice]:
+        n = table.shape[0]
+        return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (survey, stored, anchors):
+            patch.setattr(module, "row_blocks", cut)
+        yield
+
+
+@contextmanager
+def every_file_is_large(size: int = 0) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "LARGE", size)
+        yield
+
+
+def table(seed: int, n: int, p: int, dtype: Any, zeros: float = 0.0) -> np.ndarray:
+    """Numbers with ties, repeated rows and a constant column."""
+    rng = np.random.default_rng(seed)
+    X = np.round(3 * rng.normal(size=(n, p)), 1)
+    X[rng.uniform(size=X.shape) < zeros] = 0.0
+    X[n // 2], X[:, p - 1], X[0, 0] = X[1], 2.0, 40.0
+    return X.astype(dtype)
+
+
+def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
+    """The record, the survey, single rows, and what anchors see, are those of the array in memory."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = as_data(X, metric=metric)
+        with blocks_of(size):
+            data = as_data(made, metric=metric)
+            assert isinstance(data.table, Stored)
+            assert data.sha256 == expected.sha256 == digest_of(data.table)
+            assert [one.code for one in data.notes] == [one.code for one in expected.notes]
+            data.check_unchanged()
+            whole = expected.dense()
+            np.testing.assert_array_equal(data.dense(), whole)
+            some = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
+            for places in (some, some[::-1], slice(1, 3), slice(2, None, 2), np.isin(np.arange(data.n), some)):
+                rows = data.table[places]
+                rows = rows.toarray() if data.sparse else rows
+                np.testing.assert_array_equal(rows, whole[places])
+            np.testing.assert_array_equal(data.table[:, 1], whole[:, 1])
+            Y = whole[:, :2] ** 2
+            got = seen_from(data.table, {"y": Y}, some, k=3, metric=metric)["y"]
+        seen = seen_from(expected.X, {"y": Y}, some, k=3, metric=metric)["y"]
+    for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(seen, name))
+
+
+@pytest.mark.parametrize("kind", DENSE)
+@given(data=st.data())
+@FEW
+def test_dense_tables_are_as_arrays(kind: Callable[..., Any], data: Any) -> None:
+    n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
+    dtype = data.draw(st.sampled_from([*FLOATS, np.float16, np.int32, np.uint8] if kind is not parquet else FLOATS))
+    X = np.abs(table(data.draw(st.integers(0, 99)), n, p, np.float64)).astype(dtype)
+    metric = data.draw(st.sampled_from(["euclidean", "cosine", "manhattan"]))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        made = kind(Path(folder), X)
+        assert is_stored(made)
+        check_same(made, X if dtype in FLOATS else X.astype(np.float64), data.draw(st.integers(1, n)), metric)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@given(data=st.data())
+@settings(FEW, max_examples=5)
+def test_sparse_tables_are_as_matrices(kind: Callable[..., Any], data: Any) -> None:
+    n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
+    X = table(data.draw(st.integers(0, 99)), n, p, data.draw(st.sampled_from(FLOATS)), zeros=0.5)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        made = kind(Path(folder), X)
+        check_same(made, sparse.csr_matrix(X), data.draw(st.integers(1, n)))
+        assert as_data(made, metric="correlation").table.shape == X.shape if (np.ptp(X, axis=1) > 0).all() else True
+
+
+def test_the_hash_of_sparse_rows_knows_no_blocks() -> None:
+    """Neither blocks nor the integers that count the places change it; another place does."""
+    X = sparse.csr_array(table(0, 30, 4, np.float64, zeros=0.6))
+    wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
+    found = {digest_of(X), digest_of(wide)}
+    with blocks_of(3):
+        found.add(digest_of(wide))
+    assert len(found) == 1
+    assert digest_of(X[:, ::-1].tocsr()) not in found
+
+
+LARGE_N = 200
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few points count as many."""
+    monkeypatch.setattr(blocks, "ALL_RANKS", 100)
+    monkeypatch.setattr(source, "COPIED", 100)
+
+
+NAMES = [
+    "trustworthiness",
+    "neighborhood_overlap",
+    "procrustes_rc",
+    "pearson_distance",
+    "spearman_distance",
+    "silhouette",
+]
+
+
+def numbers(X: Any, Y: Any, labels: Any, **more: Any) -> tuple[np.ndarray, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ev = dreval.Evaluation(X, {"y": Y}, labels=labels, anchors=40, n_neighbors=4, random_state=1, **more)
+        results = ev.run(NAMES, "hsic", n_resamples=9)
+    return results.tidy()[["value", "conf_low", "conf_high", "p_value"]].to_numpy(float), results
+
+
+@pytest.mark.parametrize("kind", DENSE)
+def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, many: None) -> None:
+    """Data and coordinates stay where they are, and every number is that of arrays."""
+    X = table(0, LARGE_N, 5, np.float32)
+    Y = (X[:, :2] + RNG.normal(size=(LARGE_N, 2))).astype(np.float32)
+    labels = np.arange(LARGE_N) % 3
+    (tmp_path / "y").mkdir()
+    expected, _ = numbers(X, Y.astype(float), labels)
+    with blocks_of(37):
+        coordinates = mapped(tmp_path / "y", Y) if kind is parquet else kind(tmp_path / "y", Y)
+        found, results = numbers(kind(tmp_path, X), coordinates, labels)
+        assert isinstance(vars(results)["embeddings"].own["y"], Stored)  # read when it is looked at
+        assert isinstance(results.data, Stored)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert "y" in str(results)
+    assert len(results.augment("y")) == LARGE_N
+    results.save(tmp_path / "r.dreval")
+    np.testing.assert_array_equal(dreval.load_results(tmp_path / "r.dreval").embeddings["y"], Y)
+
+
+def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -> None:
+    """They are the caller's own, cannot be written to through the results, and a change is noticed."""
+    X, Y = table(0, LARGE_N, 5, np.float64), RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
+    np.save(tmp_path / "y.npy", Y)
+    for own in (Y, np.load(tmp_path / "y.npy", mmap_mode="r+")):
+        ev = dreval.Evaluation(X, {"y": own}, anchors=40, n_neighbors=4, random_state=0)
+        values = ev["y"].values
+        assert np.shares_memory(values, own)
+        assert not values.flags.writeable
+        assert ev.run("trustworthiness", None, None).embeddings["y"].dtype == np.float32
+        own[3] += 1
+        with pytest.warns(UserWarning, match="must stay as they were when they were passed"):
+            ev.run("trustworthiness", None, None)
+    few = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
+    assert not np.shares_memory(few["y"].values, Y)
+
+
+def test_all_points_are_read_into_memory_below_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few points, methods and precomputed distances need all of it, which is refused above the limit."""
+    X = table(0, 60, 5, np.float32)
+    made = mapped(tmp_path, X)
+    ev = dreval.Evaluation(made, {"pca": "pca", "y": X[:, :2]}, random_state=0)
+    expected = dreval.Evaluation(X, {"pca": "pca", "y": X[:, :2]}, random_state=0)
+    pd.testing.assert_frame_equal(
+        ev.run(ci=None).tidy().drop(columns="seconds"), expected.run(ci=None).tidy().drop(columns="seconds")
+    )
+    D = np.abs(X[:, :1] - X[:, :1].T)
+    distances = as_stored(np.load(_saved(tmp_path / "d.npy", D.T), mmap_mode="r"), "data")
+    assert np.array_equal(as_data(distances, metric="precomputed").X, D)
+    monkeypatch.setattr(stored, "DENSE_LIMIT", 1000)
+    monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
+    with pytest.raises(InputError, match=r"must take at most .* where all of it is needed at once: got a numpy array"):
+        np.asarray(as_data(made).X)
+
+
+def _saved(path: Path, X: np.ndarray) -> Path:
+    np.save(path, np.asfortranarray(X))
+    return path
+
+
+def test_a_mapped_array_of_floats_is_used_as_it_is(tmp_path: Path) -> None:
+    """In C order its rows are what is read; a large .npy file is mapped, a small one read."""
+    X = table(0, 30, 3, np.float32)
+    np.save(tmp_path / "x.npy", X)
+    own = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.shares_memory(as_data(own).table, own)
+    with every_file_is_large():
+        data = as_data(tmp_path / "x.npy")
+    base = data.table
+    while base.base is not None and not isinstance(base, np.memmap):
+        base = base.base
+    assert isinstance(base, np.memmap)
+    np.save(tmp_path / "o.npy", np.array([[1, "a"]] * 9, dtype=object), allow_pickle=True)
+    with every_file_is_large(), pytest.raises(InputError, match="pickled objects, which are never loaded"):
+        as_data(tmp_path / "o.npy")
+
+
+def test_a_large_parquet_file(tmp_path: Path) -> None:
+    """Its columns can be labels, covariates and ids; text among the features has the error of small files."""
+    X = table(0, 50, 3, np.float32)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"], index=[f"r{i}" for i in range(50)])
+    frame["kind"], frame["age"] = pd.Categorical(list("xyxyy") * 10), np.arange(50.0)
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path, row_group_size=7)
+    small = as_data(path, labels="kind", covariates="age")
+    with every_file_is_large(), blocks_of(4):
+        data = as_data(path, labels="kind", covariates="age")
+        assert isinstance(data.table, Stored)
+        assert (data.sha256, data.columns, list(data.ids)) == (small.sha256, ("a", "b", "c"), list(small.ids))
+        assert data.labels.values.tolist() == list(frame["kind"])
+        np.testing.assert_array_equal(data.covariates["age"], frame["age"])
+        with pytest.raises(InputError) as large:
+            as_data(path, covariates="age")
+        coordinates = as_source(path, "y", data)
+    with pytest.raises(InputError) as expected:
+        as_data(path, covariates="age")
+    assert str(large.value) == str(expected.value)
+    np.testing.assert_array_equal(coordinates.coordinates(data), X)
+    frame.loc["r31", "b"] = np.nan
+    frame.drop(columns=["kind", "age"]).to_parquet(path, row_group_size=7)
+    with every_file_is_large(), blocks_of(4), pytest.raises(InputError, match="NaN in row 31, column 'b'"):
+        as_data(path)
+
+
+@doors
+def test_anndata_in_files(tmp_path: Path) -> None:
+    """X, layers and obsm of large .h5ad files and .zarr folders, of backed and lazy objects; obs gives the labels."""
+    import anndata
+
+    X = table(0, 40, 5, np.float32, zeros=0.5)
+    for form in (np.asarray, sparse.csr_matrix):
+        obs = pd.DataFrame({"kind": pd.Categorical(list("abcd") * 10)}, index=[f"c{i}" for i in range(40)])
+        cells = anndata.AnnData(form(X), obs=obs)
+        cells.obsm["X_umap"], cells.layers["counts"] = X[:, :2].astype(float), form(X * 2)
+        cells.raw = cells.copy()
+        cells.write_h5ad(tmp_path / f"{form.__name__}.h5ad")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cells.write_zarr(tmp_path / f"{form.__name__}.zarr")
+        with every_file_is_large():
+            for value in (
+                tmp_path / f"{form.__name__}.h5ad",
+                tmp_path / f"{form.__name__}.zarr",
+                anndata.read_h5ad(tmp_path / f"{form.__name__}.h5ad", backed="r"),
+                anndata.experimental.read_lazy(tmp_path / f"{form.__name__}.h5ad"),
+            ):
+                data = as_data(value, labels="kind")
+                assert isinstance(data.table, Stored)
+                assert data.sparse == (form is not np.asarray)
+                assert data.sha256 == as_data(cells).sha256
+                assert list(data.ids) == list(obs.index)
+                assert data.labels.values.tolist() == obs["kind"].tolist()
+                counts = as_data(value, layer="counts")
+                np.testing.assert_array_equal(counts.dense(), 2 * X)
+                np.testing.assert_array_equal(as_source("umap", "u", data).coordinates(data), X[:, :2])
+        assert np.array_equal(as_data(f"{tmp_path / form.__name__}.zarr:raw").dense(), X)
+        assert np.array_equal(as_data(f"{tmp_path / form.__name__}.zarr:obsm:X_umap").dense(), X[:, :2])
+        with every_file_is_large():
+            other = as_source(f"{tmp_path / form.__name__}.zarr:obsm:X_umap", "u", as_data(cells[::-1].copy()))
+        np.testing.assert_array_equal(np.asarray(other.coordinates(as_data(cells[::-1].copy()))), X[::-1, :2])
+    with pytest.raises(UnknownName, match="counts"):
+        as_data(tmp_path / f"{form.__name__}.zarr", layer="count")
+    by_columns = anndata.AnnData(sparse.csc_matrix(X))
+    by_columns.write_h5ad(tmp_path / "columns.h5ad")
+    assert not isinstance(as_data(anndata.read_h5ad(tmp_path / "columns.h5ad", backed="r")).table, Stored)
+
+
+@doors
+@pytest.mark.parametrize(
+    ("suffix", "lazy", "form"), [("h5ad", False, "dense"), ("zarr", False, "sparse"), ("h5ad", True, "sparse")]
+)
+def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy: bool, form: str) -> None:
+    """Intake and evaluation of a lazy object allocate less than the matrix takes."""
+    import anndata
+
+    n, path = 40_000, tmp_path / f"c.{suffix}"
+    X = sparse.random(n, 1000, 0.04, format="csr", dtype=np.float32, random_state=0)
+    X = RNG.normal(size=(n, 200)).astype(np.float32) if form == "dense" else X
+    size = X.nbytes if form == "dense" else X.data.nbytes + X.indices.nbytes
+    cells = anndata.AnnData(X, obsm={"X_umap": RNG.normal(size=(n, 2))})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cells.write_h5ad(path) if suffix == "h5ad" else cells.write_zarr(path)
+    del cells, X
+    with every_file_is_large(), blocks_of(1000):
+        value = anndata.experimental.read_lazy(path) if lazy else path
+        tracemalloc.start()
+        try:
+            ev = dreval.Evaluation(value, {"u": "umap"}, anchors=20, n_neighbors=4, random_state=0)
+            results = ev.run("trustworthiness", None, None)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert 0 < results.tidy()["value"][0] < 1
+    assert peak < 0.8 * size
+
+
+@doors
+def test_dask_on_a_cluster(many: None) -> None:
+    """Blocks are computed by the workers of the client that is there; the numbers are those of arrays."""
+    import dask.array
+    from distributed import Client, LocalCluster
+
+    X = table(0, LARGE_N, 5, np.float32)
+    Y = (X[:, :2] + RNG.normal(size=(LARGE_N, 2))).astype(np.float32)
+    labels = np.arange(LARGE_N) % 3
+    expected, _ = numbers(X, Y.astype(float), labels)
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with LocalCluster(**options) as cluster, Client(cluster) as client:
+            lazy = [dask.array.from_array(one, chunks=(60, one.shape[1])) for one in (X, Y)]
+            found, _ = numbers(*lazy, labels)
+            assert len(client.run(lambda: None)) == 2
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@doors
+def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no table of real numbers, cannot be read, runs code or fills the memory."""
+    import dask.array
+    import h5py
+    import zarr
+
+    X = table(0, 30, 3, np.float64)
+    file = h5py.File(tmp_path / "x.h5", "w")
+    file["x"], file["y"] = X, X
+    with pytest.raises(InputError, match=r"got a group with x, y\. Name one of them: group\['x'\]"):
+        as_data(file)
+    file.create_dataset("text", data=np.array([[b"a"]] * 9, dtype=object), dtype=h5py.string_dtype())
+    for value, rule in (
+        (file["text"], "must hold numbers"),
+        (dask.array.from_array(X + 1j), "must be real"),
+        (dask.array.from_array(X[None]), "must be a table of rows and columns"),
+        (dask.array.from_array(X)[dask.array.from_array(X[:, 0] > 0)], "must have a known number of rows"),
+        (dask.array.from_array(np.full((9, 2), 2**60)), "must hold integers up to 2\\*\\*53"),
+        (dask.array.from_array(X[:3]), "must have at least 4 rows"),
+        (dask.array.from_array(np.ones((9, 2))), "must vary"),
+        (dask.array.from_array(np.ma.masked_less(X, 0)), "must have no masked cells"),
+        (dask.array.from_array(X).map_blocks(lambda block: block / "a", dtype=float), "must be readable"),
+    ):
+        with pytest.raises(InputError, match=rule):
+            as_data(value)
+    bad = X.copy()
+    bad[[3, 17, 20, 25], 1] = np.nan
+    for value in (bad, dask.array.from_array(bad, chunks=(4, 2))):
+        with pytest.raises(InputError, match=r"NaN in row 3, column 1, NaN in row 17, column 1, .* and 1 more"):
+            as_data(value)
+    data = as_data(file["x"])
+    file["x"][0, 0] += 1
+    with pytest.raises(InputError, match="must stay as they were"):
+        data.check_unchanged()
+    file.close()
+    with pytest.raises(InputError, match="must be readable: got an h5py array"):
+        data.check_unchanged()
+    old = {"zarr_format": 2} if int(zarr.__version__[0]) > 2 else {}
+    array = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=X.shape, chunks=(5, 3), dtype=float, **old)
+    array[:] = X
+    assert np.array_equal(as_data(tmp_path / "x.zarr").X, X)
+    about = json.loads((tmp_path / "x.zarr/.zarray").read_text())
+    (tmp_path / "x.zarr/.zarray").write_text(json.dumps({**about, "filters": [{"id": "pickle", "protocol": 5}]}))
+    with pytest.raises(InputError, match="pickled objects, which are never loaded"):
+        as_data(tmp_path / "x.zarr")
+    (tmp_path / "x.zarr/.zarray").write_text(json.dumps({**about, "shape": [2**40, 3]}))
+    with pytest.raises(InputError, match="must unpack to at most"):
+        as_data(tmp_path / "x.zarr")
+    (tmp_path / "x.zarr/.zarray").write_text("{")
+    with pytest.raises(InputError, match=r"must be a readable \.zarr"):
+        as_data(tmp_path / "x.zarr")
+    monkeypatch.setattr(stored, "DENSE_LIMIT", 500)
+    with pytest.raises(InputError, match="must have chunks of at most"):
+        as_data(h5py.File(tmp_path / "big.h5", "w").create_dataset("x", (100, 3), "f8", chunks=(100, 3)))
+    with pytest.raises(UnknownName, match="must be an existing file"):
+        as_data(tmp_path / "none.zarr")
