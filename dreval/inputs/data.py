@@ -125,6 +125,10 @@ class Data:
         n, p = self.table.shape
         return (note("data.dense", rows=n, columns=p),) if self.sparse else ()
 
+    def owned(self) -> Data:
+        """The data with numbers of their own, which no change of the caller's array reaches."""
+        return replace(self, table=self.table.copy()) if self.sparse or isinstance(self.table, np.ndarray) else self
+
     def check_unchanged(self) -> None:
         """Refuse data whose numbers are no longer those that were read."""
         if digest_of(self.table) != self.sha256:

@@ -451,7 +451,7 @@ def embed(
     recipe = {"n_components": n_components, **parameters}
     notes = (*data.notes, *idle, *data.dense_notes(), *embedding_notes(bool((Y == Y[0]).all()), "method"))
     shape = (data.n, data.X.shape[1])
-    return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)
+    return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, np.array(data.dense()), data.columns)
 
 
 def _seed_to_use(source: Source, random_state: Seed) -> int | None:

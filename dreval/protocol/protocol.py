@@ -111,7 +111,7 @@ class Protocol:
         ids: Any = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.data: Data = as_data(data, labels=labels, ids=ids)
+        self.data: Data = as_data(data, labels=labels, ids=ids).owned()
         given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         given |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
         self._settings_passed = {key: value for key, value in given.items() if value is not None}

@@ -398,7 +398,7 @@ class Results(Record):
         if self.recipe.get("metric") == "precomputed":
             cure = "Evaluate the data themselves, with a metric by name."
             raise InputError("metric", "must leave the data their coordinates here", "'precomputed'", cure)
-        return np.asarray(self._checked_data(self.data if data is None else data).dense(), np.float64)
+        return np.array(self._checked_data(self.data if data is None else data).dense(), np.float64)
 
     def _checked_data(self, data: Any) -> Any:
         """Data in normal form; refused where they are not those of the evaluation, as after a change in place."""

@@ -142,7 +142,7 @@ def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
             value, own = _bundled(value, own, root), {}
         check_parameters(own, VARIABLES, "data")
         return replace(
-            as_data(value, name=name, metric=metric, **options), obsm={}, covariates={}
+            as_data(value, name=name, metric=metric, **options).owned(), obsm={}, covariates={}
         )  # not used by any cell
 
 

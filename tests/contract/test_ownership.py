@@ -210,7 +210,7 @@ def _evaluation(given, ids):
 
 @pytest.mark.parametrize(("ids", "frame"), [("ids", False), ("numbers", True)])
 def test_an_evaluation_owns_what_it_was_given(ids, frame):
-    """Arrays, and those under frames, changed between construction and run: the numbers of an untouched twin."""
+    """Arrays changed between construction and run: the numbers of an untouched twin; changed data are refused."""
     given, kept = _evaluation_inputs(), _evaluation_inputs()
     buffer = given["data"]
     if frame:
@@ -218,6 +218,9 @@ def test_an_evaluation_owns_what_it_was_given(ids, frame):
     ev, twin = _evaluation(given, ids), _evaluation(kept, ids)
     for array in (buffer, *(given[name] for name in given if name != "data")):
         array[:] = array[::-1].copy()
+    with pytest.raises(DrevalError, match="must stay as they were when they were passed"):
+        ev.run("trustworthiness", None, None)
+    buffer[:] = buffer[::-1].copy()
     run = {"measures": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
     res, expected = (one.run(**run, n_resamples=19) for one in (ev, twin))
     pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
