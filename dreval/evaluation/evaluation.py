@@ -304,8 +304,9 @@ class Evaluation:
             and "kcca" where there are any. "hsic:age" tests against ``age`` only. "hsic:data" tests against the data
             themselves: read its effect size, since p is certain to be small; it is in no adjustment. "hsic:residual"
             tests what the embedding leaves of the data, as ``Results.certificate`` does, with ``n_resamples`` refits of
-            at most 1000 points. Above 2000 points "hsic" and "kcca" use low-rank kernels of all where these come near
-            enough, else (and "dcov" and "mmd" always) 2000 drawn at random; the note says which.
+            at most 1000 points. Above 2000 points "hsic" and "kcca" use low-rank kernels of all (above 20,000 of so
+            many drawn at random) where these come near enough, else (and "dcov" and "mmd" always) 2000 drawn at random;
+            the note says which.
         ci : "default", "points", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
             embedding held fixed as if not fitted to them, by the delete-one jackknife (exact, or infinitesimal); where
