@@ -81,10 +81,10 @@ MUTANTS = [
         "geometry/test_anchors.py::test_long_tables",
     ),
     Mutant(
-        "geometry/_loops/anchors.py",
-        "intervals[t, 0], intervals[t, 1] = min(low, value), max(high, value)",
-        "intervals[t, 0], intervals[t, 1] = low, high",
-        "geometry/test_anchors.py::test_a_run_of_equal_distances_grows_with_its_points",
+        "geometry/anchors.py",
+        "(self.tallies[:, :, 3] > 1)",
+        "(self.tallies[:, :, 3] > 10**9)",
+        "geometry/test_anchors.py::test_runs_of_equal_distances_are_chained_over_all_points",
     ),
     Mutant(
         "geometry/_loops/anchors.py",

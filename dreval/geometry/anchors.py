@@ -19,7 +19,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import SWEPT, Lists, RankSample, View
-from dreval.geometry.distances import Frame, Space, largest_entry, power_of_two
+from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_entry, power_of_two
 from dreval.inputs.features import is_sparse
 from dreval.inputs.survey import Reordered, row_blocks, rows_of
 
@@ -106,6 +106,20 @@ class Seen:
         self.anchors.to_distances(found)
         return found
 
+    def order(self, anchor: int) -> Lists:
+        """All points in the order of their distance from one anchor, which is last; ties by row number."""
+        from dreval.geometry._loops import anchors as loops
+        from dreval.geometry._loops.coranking import sort_rows
+
+        n, own = int(self.table.shape[0]), np.array([anchor])
+        values, found = np.empty((1, n)), np.empty((1, n), np.int32)
+        for part in row_blocks(self.table):
+            queries, points = self.pair(part)
+            loops.fill_values(queries.points, own, points.points, values[:, part])
+        norms, tied = np.zeros(n), np.zeros(1, np.bool_)
+        sort_rows(values, values.view(np.int64), self.rows[own], NO_COLUMNS, norms, 0.0, found, tied)
+        return np.asarray(found[0])
+
     def tiles(self, points: Space) -> list[slice]:
         """Parts of the anchors whose products with some points stay in the processor's cache."""
         size, m = max(8, TILE // points.n), len(self.rows)
@@ -114,15 +128,16 @@ class Seen:
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest points of each anchor, in ascending order, and their values; (m, k)."""
+    """The nearest points of each anchor, in ascending order, and their values; (m, k); anchors of an unsure order."""
 
     indices: IntArray
     values: FloatArray
+    unsure: npt.NDArray[np.bool_]
 
     @classmethod
     def none(cls, m: int, k: int) -> Nearest:
         """Lists without any point."""
-        return cls(np.full((m, k), -1), np.full((m, k), np.inf))
+        return cls(np.full((m, k), -1), np.full((m, k), np.inf), np.zeros(m, np.bool_))
 
     def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
         """Enter the points of a block of rows."""
@@ -142,6 +157,7 @@ class Nearest:
                 products,
                 self.indices[tile],
                 self.values[tile],
+                self.unsure[tile],
             )
 
         run_blocks(one, seen.tiles(points), n_jobs)
@@ -150,7 +166,8 @@ class Nearest:
         """Enter the points of other lists of the same anchors."""
         from dreval.geometry._loops import anchors as loops
 
-        loops.merge_nearest(other.indices, other.values, self.indices, self.values)
+        self.unsure[:] |= other.unsure
+        loops.merge_nearest(other.indices, other.values, self.indices, self.values, self.unsure)
 
     @property
     def ties(self) -> npt.NDArray[np.bool_]:
@@ -163,15 +180,13 @@ class Nearest:
 class Targets:
     """Some points of each anchor, sorted by their value (m, T), and how many points come before each.
 
-    ``order`` are the places at which they were given. ``counts``, ``intervals`` and ``tallies`` are what
-    ``count_in_block`` adds up.
+    ``order`` are the places at which they were given. ``counts`` and ``tallies`` are what ``count_in_block`` adds up.
     """
 
     values: FloatArray
     ids: Lists
     order: Lists
     counts: Lists
-    intervals: FloatArray
     tallies: Lists
 
     @classmethod
@@ -183,22 +198,26 @@ class Targets:
         values = seen.values(np.repeat(np.arange(m), count), ids.ravel().astype(np.int64), n_jobs).reshape(ids.shape)
         ids = ids.copy()
         order = loops.sort_targets(values, ids)
-        intervals = np.repeat(values[:, :, None], 2, axis=2)
-        return cls(values, ids, order, np.zeros((m, count + 1), np.int32), intervals, np.zeros((m, count, 3), np.int32))
+        return cls(values, ids, order, np.zeros((m, count + 1), np.int32), np.zeros((m, count, 4), np.int32))
 
     def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
         """Count the points of a block of rows."""
         from dreval.geometry._loops import anchors as loops
 
         queries, points = seen.pair(part)
-        arrays, filled = (queries.arrays(), points.arrays()), (self.counts, self.intervals, self.tallies)
+        arrays = queries.arrays(), points.arrays()
 
         def one(tile: slice) -> None:
             products = points.products(np.arange(tile.start, tile.stop), queries)
-            own = self.values[tile], self.ids[tile], *(array[tile] for array in filled)
+            own = self.values[tile], self.ids[tile], self.counts[tile], self.tallies[tile]
             loops.count_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own)
 
         run_blocks(one, seen.tiles(points), n_jobs)
+
+    @property
+    def unsure(self) -> npt.NDArray[np.bool_]:
+        """Anchors near one of whose targets runs of equal values may be chained over several values."""
+        return np.asarray((self.tallies[:, :, 3] > 1).any(axis=1))
 
     def ranks(self) -> tuple[Lists, npt.NDArray[np.bool_]]:
         """Rank of each target as given (m, T), and whether another point is as far from the anchor (m, T)."""
@@ -330,6 +349,18 @@ def seen_from(
             if advance:
                 advance(1)
     found = {name: one.ranks() for name, one in targets.items()}
+    unsure = np.any([one.unsure for one in (*lists.values(), *targets.values())], axis=0)
+    for anchor in np.flatnonzero(unsure):
+        orders = {name: seen.order(anchor) for name, seen in spaces.items()}
+        for name, order in orders.items():
+            nearest[name][anchor] = order[:k]
+        for name, (ranks_of, _) in found.items():
+            others = list(maps) if name is None else [None]
+            ids = [nearest[one][anchor] for one in others]
+            ids += [drawn[one][0][anchor] for one in (maps if name is None else [name])] if drawn else []
+            place = np.empty(n, np.int32)
+            place[orders[name]] = np.arange(1, n + 1, dtype=np.int32)
+            ranks_of[anchor] = place[np.concatenate(ids)]
     views, none = {}, np.empty((len(rows), 0), np.int32)
     of_data: dict[Any, Any] = {SWEPT: list(embeddings.values()), SEEN: data}
     for at, (name, Y) in enumerate(embeddings.items()):

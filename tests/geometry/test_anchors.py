@@ -24,7 +24,6 @@ LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "am
 METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
 ANY_PAIR = st.one_of(pairs(), pairs(min_p=13, max_p=40), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
-NEAR = sorted(set(KINDS) - {"far_from_origin"})
 FORMS = {
     "as it is": lambda X: X,
     "rounded": np.round,
@@ -95,15 +94,12 @@ def test_blocks_give_what_the_pass_in_memory_gives(pair, form, metric, data):
 
 @settings(max_examples=40)
 @given(
-    pair=st.one_of(pairs(kinds=NEAR), pairs(min_p=13, max_p=40, kinds=NEAR)),
+    pair=ANY_PAIR,
     metric=st.sampled_from(SPARSE),
     data=st.data(),
 )
 def test_blocks_of_sparse_rows(pair, metric, data):
-    """Sparse rows, also empty ones and with columns that a block does not have.
-
-    Of data a million from the origin some zeros make distances that agree in 12 digits by chance, and chains of them.
-    """
+    """Sparse rows, also empty ones and with columns that a block does not have."""
     X, Y = pair
     X = np.where(np.abs(X) > np.median(np.abs(X)), X, 0.0)
     assume(metric != "cosine" or usable(X, metric))
@@ -298,15 +294,13 @@ def test_center_and_precision_change_nothing(X, data):
     assert_allclose(first.values, second.values, rtol=0, atol=0)
 
 
-def test_a_run_of_equal_distances_grows_with_its_points():
-    """Distances of which each is equal to the next, and the first not to the last: the first of them by row number."""
-    D = np.full((7, 7), 2.0)
-    D[0, 2:] = D[2:, 0] = 1.0 + 0.8e-12 * np.arange(4, -1, -1)  # of points 2 to 6, the farthest first
-    np.fill_diagonal(D, 0.0)
-    for size in (1, 3, 7):
-        made = Targets.of(Seen(D, np.array([0]), "precomputed"), np.array([[2]], np.int32))
-        for part in parts_of(7, size):
-            made.enter(Seen(D, np.array([0]), "precomputed"), part, 1)
-        rank, tied = made.ranks()
-        assert rank.item() == 1
-        assert tied.item()
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 20), size=st.integers(1, 60))
+def test_runs_of_equal_distances_are_chained_over_all_points(seed, k, size):
+    """Distances of which each is equal to the next, and the first not to the last, are one run, as in memory."""
+    rng, n = np.random.default_rng(seed), 60
+    levels = rng.integers(1, 6, size=(2, n)) * (
+        1.0 + 0.4e-12 * rng.choice([0.5, 0.9, 1.0]) * rng.integers(0, 6, (2, n))
+    )
+    levels[:, 0] = 0.0  # squared distances from the first point
+    X, Y = np.sqrt(levels)[:, :, None]
+    assert_same(X, {"Y": Y}, np.array([0]), k, size)

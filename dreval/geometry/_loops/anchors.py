@@ -2,11 +2,13 @@
 
 A line holds the values of one anchor with all points of a block, direct or from products with an error of at most
 ``gamma * (norm_i + norm_j)``; orders are decided by direct values. All results can be added up over blocks in any order
-and grouping: lists by ``merge_nearest``, counts and tallies by addition, intervals by their ends.
+and grouping: lists by ``merge_nearest``, counts and tallies by addition.
 
 **Ties.** Values that are equal up to ROUNDING are joined, and within them the row number decides. In a list a value
-takes its place by that rule. Around each target the values equal to it are kept as an interval, which grows with every
-value that is equal to one of its ends, and with the numbers of its points.
+takes its place by that rule; with each target the points that are equal to it are counted. Exact ties differ by
+rounding noise, far less than ROUNDING, so that the order of the blocks does not matter. Where two values near a target,
+or two in a list, lie between noise and FEW, runs may be chained over them: such an anchor is unsure, and is seen again
+with all points at once.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dreval.geometry._loops.ranks import LANES, _before, _count_cells, _table
 from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, fill_line, finish_line
 
 TABLE = 8192  # cells of the look-up table of a line
+NOISE = 0.25 * ROUNDING  # of a value: exact ties differ by less
 FEW = 4.0 * ROUNDING  # within this share of a target's value it is asked whether a value is equal to it
 
 
@@ -42,19 +45,29 @@ def _comes_before(value, index, other, other_index):
 
 
 @loop(inline="always")
+def _between(value, other):
+    """Whether two values differ by more than noise and by little more than ROUNDING."""
+    gap = abs(value - other)
+    return other < np.inf and NOISE * max(value, other) < gap <= FEW * max(value, other)
+
+
+@loop(inline="always")
 def _insert(value, index, values, indices):
-    """Put a pair at its place in a list and drop the last one; nothing where it comes after all."""
+    """Put a pair at its place in a list and drop the last one, or nothing where it comes after all; gives doubt."""
     at = values.shape[0] - 1
+    doubt = _between(value, values[at])
     if not _comes_before(value, index, values[at], indices[at]):
-        return
+        return doubt
     while at > 0 and _comes_before(value, index, values[at - 1], indices[at - 1]):
         values[at], indices[at] = values[at - 1], indices[at - 1]
         at -= 1
+        doubt |= _between(value, values[at])
     values[at], indices[at] = value, index
+    return doubt | (at > 0 and _between(value, values[at - 1]))
 
 
 @loop()
-def nearest_in_block(rows, start, queries, low, points, products, indices, values):
+def nearest_in_block(rows, start, queries, low, points, products, indices, values, unsure):
     """Enter the points of a block into the lists of the nearest of some anchors, (len(rows), k) each.
 
     ``rows`` are the anchors' row numbers, of which the first has the place ``start`` in ``queries``; the block's first
@@ -70,24 +83,32 @@ def nearest_in_block(rows, start, queries, low, points, products, indices, value
             line[rows[b] - low] = FAR
         _minima(line, minima)
         error = gamma * (queries.norms[i] + largest)
-        reach = values[b, last] * (1.0 + 2.0 * ROUNDING) + error
+        reach = values[b, last] * (1.0 + 2.0 * FEW) + error
         for c in range(width):
             if minima[c] > reach:
                 continue
             for j in range(c, n, width):
                 if line[j] <= reach and line[j] < FAR:
                     value = line[j] if gamma == 0.0 else direct(queries.points, i, points.points, j)
-                    _insert(value, low + j, values[b], indices[b])
-                    reach = values[b, last] * (1.0 + 2.0 * ROUNDING) + error
+                    unsure[b] |= _insert(value, low + j, values[b], indices[b])
+                    reach = values[b, last] * (1.0 + 2.0 * FEW) + error
 
 
 @loop()
-def merge_nearest(more_indices, more_values, indices, values):
+def merge_nearest(more_indices, more_values, indices, values, unsure):
     """Enter lists into other lists of the same anchors."""
     for b in range(values.shape[0]):
         for t in range(more_values.shape[1]):
             if more_values[b, t] < np.inf:
-                _insert(more_values[b, t], more_indices[b, t], values[b], indices[b])
+                unsure[b] |= _insert(more_values[b, t], more_indices[b, t], values[b], indices[b])
+
+
+@loop()
+def fill_values(queries, anchors, points, out):
+    """Direct values of some anchors with all points of a block."""
+    for b in range(anchors.shape[0]):
+        for j in range(out.shape[1]):
+            out[b, j] = direct(queries, anchors[b], points, j)
 
 
 @loop()
@@ -112,38 +133,40 @@ def sort_targets(values, ids):
 
 
 @loop(inline="always")
-def _join(value, j, t, target, ids, intervals, tallies):
-    """Whether a value is equal to a target; its point is then counted in the tallies: all, by number, by value."""
-    low, high = intervals[t, 0], intervals[t, 1]
-    if ids[t] != j and max(value - high, low - value) <= ROUNDING * max(value, high):
-        intervals[t, 0], intervals[t, 1] = min(low, value), max(high, value)
+def _near(value, j, t, target, ids, tallies):
+    """Count a point near a target: equal to it, such by number, such by value; and beyond noise, equal or not."""
+    if ids[t] == j:
+        return
+    largest = max(value, target)
+    if abs(value - target) <= ROUNDING * largest:
         tallies[t, 0] += 1
         tallies[t, 1] += j < ids[t]
         tallies[t, 2] += value < target
+    tallies[t, 3] += abs(value - target) > NOISE * largest
 
 
 @loop()
-def _settle(value, j, targets, ids, counts, intervals, tallies):
-    """Count a point by its direct value, and with the targets that it is equal to."""
+def _settle(value, j, targets, ids, counts, tallies):
+    """Count a point by its direct value, and with the targets that it is near."""
     k = targets.shape[0]
     at = _before(targets, k, value)
     counts[at] += 1
     t = at - 1
     while t >= 0 and value - targets[t] <= FEW * value:
-        _join(value, j, t, targets[t], ids, intervals, tallies)
+        _near(value, j, t, targets[t], ids, tallies)
         t -= 1
     t = at
     while t < k and targets[t] - value <= FEW * targets[t]:
-        _join(value, j, t, targets[t], ids, intervals, tallies)
+        _near(value, j, t, targets[t], ids, tallies)
         t += 1
 
 
 @loop()
-def count_in_block(rows, start, queries, low, points, products, targets, ids, counts, intervals, tallies):
+def count_in_block(rows, start, queries, low, points, products, targets, ids, counts, tallies):
     """Add to ``counts[b, t]`` the points of a block with t of the sorted targets at most as far as they are.
 
-    ``targets`` (len(rows), T) are values, ``ids`` their row numbers. ``intervals`` (len(rows), T, 2) and ``tallies``
-    (len(rows), T, 3) are of the points that are equal to a target.
+    ``targets`` (len(rows), T) are values, ``ids`` their row numbers, ``tallies`` (len(rows), T, 4) of the points that
+    are near a target.
     """
     n, k, gamma = points.norms.shape[0], targets.shape[1], points.gamma
     line, largest, cells = np.empty(n), points.norms.max(), np.empty(TABLE, np.int16)
@@ -173,7 +196,7 @@ def count_in_block(rows, start, queries, low, points, products, targets, ids, co
                     counts[b, at] += 1
                     continue
                 value = direct(queries.points, i, points.points, j)
-            _settle(value, low + j, theirs, ids[b], counts[b], intervals[b], tallies[b])
+            _settle(value, low + j, theirs, ids[b], counts[b], tallies[b])
 
 
 @loop()
