@@ -143,7 +143,8 @@ class Survey:
         made, self.low, self.high = _Digest(), np.full(p, np.inf), np.full(p, -np.inf)
         self._keys, weights = np.empty(n, np.uint64), hash_weights(p)
         self._spread, self._few = _Spread(p), _TwoValues(p)
-        empty, constant = [], []
+        none = np.empty(0, np.int64)
+        empty, constant = [none], [none]
         for part, block in read_blocks(self.table):
             if not np.isfinite(block).all():
                 check_all_finite(self.table, self.argument, self.columns)
@@ -210,7 +211,7 @@ class SparseSurvey:
             terms = pd.util.hash_array(block.data) * weights[block.indices]
             sums = np.r_[np.uint64(0), np.cumsum(terms, dtype=np.uint64)]
             self._keys[part] = sums[block.indptr[1:]] - sums[block.indptr[:-1]]
-        self.sha256, self.empty_rows = made.hexdigest(), np.concatenate(empty)
+        self.sha256, self.empty_rows = made.hexdigest(), np.concatenate([np.empty(0, np.int64), *empty])
         self.constant_rows = np.empty(0, np.int64)  # asked of dense rows only
 
     @property

@@ -20,6 +20,7 @@ from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
+from dreval.inputs.data import as_data
 from dreval.records.comparison import Comparison
 from dreval.records.frames import notes_frame
 from dreval.records.results import Results
@@ -389,7 +390,9 @@ def test_a_coranking_of_four_points_is_the_least():
     """Fewer have no matrix worth the name."""
     Y = np.arange(8.0).reshape(4, 2) ** 2
     rows = [measure_row("a", "procrustes_disparity", "", 0.5, 1.0)]
-    assert dataclasses.replace(make_results(rows, {"a": Y}), data=Y).plot("coranking")
+    made = make_results(rows, {"a": Y})
+    recipe = {**made.recipe, "data_sha256": as_data(Y).sha256}
+    assert dataclasses.replace(made, data=Y, recipe=recipe).plot("coranking")
     with pytest.raises(InputError, match="at least 4 points"):
         dataclasses.replace(make_results(rows, {"a": Y[:3]}), data=Y[:3]).plot("coranking")
 
