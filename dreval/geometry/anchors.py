@@ -84,7 +84,7 @@ class Seen:
 
         The rows are read once, in ascending order.
         """
-        from dreval.geometry._loops import anchors as loops
+        from dreval.geometry._loops.rows import listed_values
 
         out, order = np.empty(len(places)), np.argsort(places, kind="stable")
         size = max(1024, row_blocks(self.table)[0].stop)
@@ -94,7 +94,7 @@ class Seen:
             rows, own = np.unique(places[some], return_inverse=True)
             queries, points = self.pair(rows)
             found = np.empty(len(some))
-            loops.pair_values(queries.points, anchors[some], points.points, own, found)
+            listed_values(queries.points, anchors[some], points.points, own, found)
             out[some] = found
 
         run_blocks(one, range(0, len(places), size), n_jobs)
@@ -108,14 +108,14 @@ class Seen:
 
     def order(self, anchor: int) -> Lists:
         """All points in the order of their distance from one anchor, which is last; ties by row number."""
-        from dreval.geometry._loops import anchors as loops
         from dreval.geometry._loops.coranking import sort_rows
+        from dreval.geometry._loops.rows import fill_values
 
         n, own = int(self.table.shape[0]), np.array([anchor])
         values, found = np.empty((1, n)), np.empty((1, n), np.int32)
         for part in row_blocks(self.table):
             queries, points = self.pair(part)
-            loops.fill_values(queries.points, own, points.points, values[:, part])
+            fill_values(queries.points, own, points.points, values[:, part])
         norms, tied = np.zeros(n), np.zeros(1, np.bool_)
         sort_rows(values, values.view(np.int64), self.rows[own], NO_COLUMNS, norms, 0.0, found, tied)
         return np.asarray(found[0])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import SumInOrder, run_blocks
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import View, per_view
+from dreval.geometry.blocks import ALL_RANKS, View, per_view
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.neighbors import orders
@@ -139,8 +139,9 @@ class SampledCoranking(Coranking):
 
     def k_max(self) -> int:
         """Refused: it would be that of the sample."""
-        rule, got = "must be at most 50,000 for K_max, which needs all ranks", f"{self.n} seen from anchors"
-        raise UndefinedMeasure("n", rule, got, "Use r_nx_auc, which needs no K_max.")
+        rule = f"must be None beyond {ALL_RANKS:,} points for K_max, which needs all ranks"
+        got = f"{len(self.areas):,} of {self.n:,} points"
+        raise UndefinedMeasure("anchors", rule, got, "Use r_nx_auc, which needs no K_max.")
 
     @property
     def notes(self) -> Notes:

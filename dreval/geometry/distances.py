@@ -337,7 +337,8 @@ class Space:
         out = np.empty(len(first))
 
         def part(at: slice) -> None:
-            loops.listed_values(self.points, first[at].astype(np.int32), second[at].astype(np.int32), out[at])
+            places = first[at].astype(np.int32), second[at].astype(np.int32)
+            loops.listed_values(self.points, places[0], self.points, places[1], out[at])
             self.to_distances(out[at])
 
         run_blocks(part, [slice(at, at + 100_000) for at in range(0, len(first), 100_000)], n_jobs)

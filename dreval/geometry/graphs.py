@@ -450,7 +450,7 @@ def spanning_tree(space: Space) -> tuple[IntArray, FloatArray]:
     edges = np.empty((n - 1, 2), np.int64)
     for last in range(n - 2, -1, -1):
         size = last + 1
-        listed_values(space.points, np.full(size, at, np.int32), rest[:size], values[:size])
+        listed_values(space.points, np.full(size, at, np.int32), space.points, rest[:size], values[:size])
         closer = np.flatnonzero(values[:size] < best[:size])
         best[closer], link[closer] = values[closer], at
         nearest = int(np.argmin(best[:size]))

@@ -149,7 +149,8 @@ def reach(k: int, n_folds: int, n: int, risk: float) -> int:
 
 def _seen_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """As ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
-    lists = view.once_for_embedding("lists of the anchors", lambda: view.nearest_embedding)
+    anchors, every = view.once_for_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
+    lists = every[np.searchsorted(anchors, view.rows)]  # a chance value may be seen from some of them
     found = lists if view.origin is None else view.origin.inverse(lists)
     folds = _folds_of(view, n_folds)
     outside = folds[found] != folds[rows][:, None]

@@ -108,3 +108,13 @@ def test_tests_of_permuted_embeddings_run() -> None:
     assert sorted(set(many["test"])) == sorted(asked)
     np.testing.assert_allclose(many["statistic"], few["statistic"], rtol=1e-9)
     np.testing.assert_allclose(many["p_value"], few["p_value"], atol=0.2)
+
+
+def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -> None:
+    """Where there are more anchors than a draw of the chance level needs, it reads the lists of those it has."""
+    from dreval.measures import _chance
+
+    monkeypatch.setattr(_chance, "POINTS", 40 * _chance.DRAWS)
+    chance = by_measure(table(["knn_accuracy", "procrustes_rc"], 1000))["chance"]
+    assert chance["none", "knn_accuracy"] == pytest.approx(0.25, abs=0.15)
+    assert chance["none", "procrustes_rc"] > 0.5

@@ -18,22 +18,11 @@ import numpy as np
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.ranks import LANES, _before, _count_cells, _table
-from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, fill_line, finish_line
+from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, read_line
 
 TABLE = 8192  # cells of the look-up table of a line
 NOISE = 0.25 * ROUNDING  # of a value: exact ties differ by less
 FEW = 4.0 * ROUNDING  # within this share of a target's value it is asked whether a value is equal to it
-
-
-@loop()
-def _fill(queries, i, points, products, b, line):
-    """Values of one query point with all points of a block."""
-    if points.gamma != 0.0:
-        finish_line(products[b], queries.norms[i], points.norms, line)
-    elif points.columns.shape[0] == 0:
-        line[:] = products[b]
-    else:
-        fill_line(queries.columns[:, i], points.columns, 0, line)
 
 
 @loop(inline="always")
@@ -78,7 +67,7 @@ def nearest_in_block(rows, start, queries, low, points, products, indices, value
     width = minima.shape[0]
     for b in range(rows.shape[0]):
         i = start + b
-        _fill(queries, i, points, products, b, line)
+        read_line(queries, i, points, products, b, line)
         if 0 <= rows[b] - low < n:
             line[rows[b] - low] = FAR
         _minima(line, minima)
@@ -101,21 +90,6 @@ def merge_nearest(more_indices, more_values, indices, values, unsure):
         for t in range(more_values.shape[1]):
             if more_values[b, t] < np.inf:
                 unsure[b] |= _insert(more_values[b, t], more_indices[b, t], values[b], indices[b])
-
-
-@loop()
-def fill_values(queries, anchors, points, out):
-    """Direct values of some anchors with all points of a block."""
-    for b in range(anchors.shape[0]):
-        for j in range(out.shape[1]):
-            out[b, j] = direct(queries, anchors[b], points, j)
-
-
-@loop()
-def pair_values(queries, anchors, points, places, out):
-    """Direct values of listed pairs of an anchor and a point, by their places."""
-    for t in range(anchors.shape[0]):
-        out[t] = direct(queries, anchors[t], points, places[t])
 
 
 @loop()
@@ -174,7 +148,7 @@ def count_in_block(rows, start, queries, low, points, products, targets, ids, co
     hist, tally, top = np.empty((k + 1, 1), np.int64), np.empty((LANES, k + 1), np.int32), TABLE - 1.0
     for b in range(rows.shape[0]):
         i, theirs = start + b, targets[b]
-        _fill(queries, i, points, products, b, line)
+        read_line(queries, i, points, products, b, line)
         if 0 <= rows[b] - low < n:
             line[rows[b] - low] = FAR
         own = queries.norms[i]

@@ -10,7 +10,7 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.rows import FAR, direct, fill_line, finish_line, select_line, select_scratch
+from dreval.geometry._loops.rows import FAR, direct, read_line, select_line, select_scratch
 
 
 @loop(inline="always")
@@ -139,17 +139,6 @@ def _rank_scratch(n, k, n_groups):
 
 
 @loop()
-def _fill(space, products, b, i, line):
-    """Squared distances of one row, direct or from its products; other values come in place of products."""
-    if space.gamma == 0.0 and space.columns.shape[0] == 0:
-        line[:] = products[b]
-    elif space.gamma == 0.0:
-        fill_line(space.columns[:, i], space.columns, 0, line)
-    else:
-        finish_line(products[b], space.norms[i], space.norms, line)
-
-
-@loop()
 def _equal_neighbors(values):
     """Whether two consecutive of the sorted values are equal up to rounding."""
     count = 0
@@ -190,10 +179,10 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
     largest_x, largest_y = X.norms.max(), Y.norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
-        _fill(X, products_x, b, i, line_x)
+        read_line(X, i, X, products_x, b, line_x)
         if fresh:
             tied_x[b] = _select(X, largest_x, line_x, i, select, index, value, data[0][b])
-        _fill(Y, products_y, b, i, line_y)
+        read_line(Y, i, Y, products_y, b, line_y)
         doubt = _select(Y, largest_y, line_y, i, select, index, value, embedding[0][b])
         doubt |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
         doubt |= _rank_line(

@@ -159,10 +159,10 @@ def fill_measured(queries, rows, points, out):
 
 
 @loop()
-def listed_values(points, first, second, out):
-    """Values of the listed pairs."""
+def listed_values(queries, first, points, second, out):
+    """Values of listed pairs of a query point and a point."""
     for t in range(first.shape[0]):
-        out[t] = direct(points, first[t], points, second[t])
+        out[t] = direct(queries, first[t], points, second[t])
 
 
 @loop()
@@ -235,6 +235,17 @@ def finish_line(products, own, norms, line):
     for j in range(line.shape[0]):
         value = own + norms[j] - 2.0 * products[j]
         line[j] = value if value > 0.0 else 0.0
+
+
+@loop()
+def read_line(queries, i, points, products, b, line):
+    """Values of query point i with all points: direct, from its products (row b), or other values in place of these."""
+    if points.gamma != 0.0:
+        finish_line(products[b], queries.norms[i], points.norms, line)
+    elif points.columns.shape[0] == 0:
+        line[:] = products[b]
+    else:
+        fill_line(queries.columns[:, i], points.columns, 0, line)
 
 
 @loop(inline="always")
