@@ -294,13 +294,15 @@ def test_center_and_precision_change_nothing(X, data):
     assert_allclose(first.values, second.values, rtol=0, atol=0)
 
 
-@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 20), size=st.integers(1, 60))
-def test_runs_of_equal_distances_are_chained_over_all_points(seed, k, size):
+@pytest.mark.parametrize("clear", [False, True])
+def test_runs_of_equal_distances_are_chained_over_all_points(clear):
     """Distances of which each is equal to the next, and the first not to the last, are one run, as in memory."""
-    rng, n = np.random.default_rng(seed), 60
-    levels = rng.integers(1, 6, size=(2, n)) * (
-        1.0 + 0.4e-12 * rng.choice([0.5, 0.9, 1.0]) * rng.integers(0, 6, (2, n))
-    )
-    levels[:, 0] = 0.0  # squared distances from the first point
-    X, Y = np.sqrt(levels)[:, :, None]
-    assert_same(X, {"Y": Y}, np.array([0]), k, size)
+    for seed in range(150):
+        rng, n = np.random.default_rng(seed), 60
+        step, k = 0.4e-12 * rng.choice([0.5, 0.9, 1.0]), int(rng.integers(1, 20))
+        levels = rng.integers(1, 6, size=(2, n)) * (1.0 + step * rng.integers(0, 6, (2, n)))
+        levels[:, 0] = 0.0  # squared distances from the first point
+        if clear:  # its nearest are in no run, but those of the other space are
+            levels[0, 1:4], levels[1, 5:8], k = (0.1, 0.2, 0.3), (0.1, 0.2, 0.3), 1
+        X, Y = np.sqrt(levels)[:, :, None]
+        assert_same(X, {"Y": Y}, np.array([0]), k, int(rng.integers(1, n + 1)))
