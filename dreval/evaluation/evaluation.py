@@ -472,7 +472,8 @@ class Evaluation:
         passes = n_blocks(n, n) if rows is None else 2 * len(row_blocks(self.data.table))
         passes = passes if reading(plan) else 0
         bar.reset(total=passes + len(embedded))
-        given = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "advance": bar.update}
+        given: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows}
+        given["advance"] = lambda share: bar.update(passes * share)
         if intervals.named("points"):
             given["leave_one"] = [task.k for task in plan if task.card.without is not None and task.sweeps]
         return make_views(self.data, embedded, plan, **given)

@@ -311,7 +311,7 @@ def make_views(
     rows: IntArray | None = None,
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
-    advance: Callable[[int], Any] | None = None,
+    advance: Callable[[float], Any] | None = None,
 ) -> dict[str, View]:
     """One pass over the data, or over the points of ``part``, and all embeddings of the same points."""
     reads, n = reading(tasks), data.n if part is None else len(part)

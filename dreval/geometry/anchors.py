@@ -292,7 +292,7 @@ def seen_from(
     ranks: bool = True,
     sample: np.random.Generator | None = None,
     n_jobs: int | None = None,
-    advance: Callable[[int], Any] | None = None,
+    advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
 ) -> dict[str, View]:
     """A view of every embedding from some rows, by two passes over blocks of rows of all tables.
@@ -315,7 +315,7 @@ def seen_from(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     advance : callable, optional
-        Called with the number of finished blocks.
+        Called with each share of the passes that is finished; the shares add up to 1.
     metric : str
         The distance in the data.
 
@@ -330,11 +330,12 @@ def seen_from(
     spaces: dict[Any, Seen] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), wanted) for name in spaces}
     parts = row_blocks(X) if k else []
+    steps = len(parts) * (2 if maps else 1)
     for part in parts:
         for name, seen in spaces.items():
             lists[name].enter(seen, part, n_jobs)
         if advance:
-            advance(1)
+            advance(1 / steps)
     nearest = {name: one.indices[:, :k].astype(np.int32) for name, one in lists.items()}
     drawn = drawn_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
     targets: dict[Any, Targets] = {}
@@ -347,7 +348,7 @@ def seen_from(
             for name, seen in spaces.items():
                 targets[name].enter(seen, part, n_jobs)
             if advance:
-                advance(1)
+                advance(1 / steps)
     found = {name: one.ranks() for name, one in targets.items()}
     unsure = np.any([one.unsure for one in (*lists.values(), *targets.values())], axis=0)
     for anchor in np.flatnonzero(unsure):

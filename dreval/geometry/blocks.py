@@ -306,7 +306,7 @@ def sweep(
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
     n_jobs: int | None = None,
-    advance: Callable[[int], Any] | None = None,
+    advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
 ) -> dict[str, View]:
     """One pass over blocks of rows; returns a view of every embedding.
@@ -330,7 +330,7 @@ def sweep(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     advance : callable, optional
-        Called with the number of finished blocks.
+        Called with each share of the pass that is finished; the shares add up to 1.
     metric : str
         The distance in the data.
 
@@ -356,7 +356,8 @@ def sweep(
 
     size = block_rows(n)
     places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
-    run_blocks(one, places, n_jobs, advance)
+    share = None if advance is None else lambda blocks: advance(blocks / len(places))
+    run_blocks(one, places, n_jobs, share)
     views, of_data = {}, {SWEPT: list(embeddings.values())}
     for name, Y in embeddings.items():
         mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))
