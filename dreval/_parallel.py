@@ -12,7 +12,15 @@ import numpy as np
 
 from dreval._check import check_bool, check_int
 
-__all__ = ["SumInOrder", "few_blas_threads", "n_threads", "open_progress", "run_blocks", "sum_over_rows"]
+__all__ = [
+    "SumInOrder",
+    "few_blas_threads",
+    "n_threads",
+    "one_blas_thread",
+    "open_progress",
+    "run_blocks",
+    "sum_over_rows",
+]
 
 PARTS = 64  # blocks of rows, each with sums of its own, and the least number of rows in one
 SMALL = 1000  # rows, up to which threads of a matrix product or a factorization mostly wait for each other
@@ -39,7 +47,7 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def _one_blas_thread() -> AbstractContextManager[Any]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit matrix products to one thread each while blocks run in parallel, against oversubscription."""
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
@@ -47,7 +55,7 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
 
 def few_blas_threads(size: int) -> AbstractContextManager[Any]:
     """Limit linear algebra of at most 1000 rows inside a loop to one thread: synchronization would cost more."""
-    return _one_blas_thread() if size <= SMALL else nullcontext()
+    return one_blas_thread() if size <= SMALL else nullcontext()
 
 
 def run_blocks(
@@ -65,7 +73,7 @@ def run_blocks(
     if len(blocks) <= 1:
         _one_by_one(work, blocks, advance)
         return
-    with _one_blas_thread():
+    with one_blas_thread():
         if threads == 1:
             _one_by_one(work, blocks, advance)
             return

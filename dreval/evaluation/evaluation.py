@@ -83,7 +83,8 @@ class Evaluation:
         dense array. Methods, estimators and callables that are run get a dense copy, as do the measures whose page says
         so and ``metric="correlation"``; above 8 GiB that is refused, with its reason. Memory maps, arrays of HDF5, zarr
         and dask, AnnData in a file and large files are read by blocks of rows, with anchors among more than 50,000
-        points; all else needs them in memory, up to the same limit.
+        points; all else needs them in memory, up to the same limit. Of a dask array, the workers of its scheduler
+        compare the rows with the anchors.
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
@@ -342,9 +343,10 @@ class Evaluation:
             ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.
         store : path, optional
             A file (an SQLite journal) in which each embedding that is computed is kept as soon as it is finished, those
-            of ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
-            measures the same call reads them from there. It belongs to one data set. Where ``random_state`` is None,
-            the seed is that of the first run. Warnings of a method are not repeated for an embedding that was kept.
+            of ``ci="replicates"`` and of ``tractable_consistency`` included, and every ten seconds what anchors have
+            seen of the points so far. After an interrupt, a kill or a change of measures the same call reads them from
+            there. It belongs to one data set. Where ``random_state`` is None, the seed is that of the first run.
+            Warnings of a method are not repeated for an embedding that was kept.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
@@ -391,7 +393,7 @@ class Evaluation:
         with Kept(store, self.data) as kept, open_progress(progress) as bar:
             ev = self._with_seed(kept.seed(self.seed, self.drawn))
             embedded, failed, seconds = ev._embed(kept, bar)
-            views = ev._sweep(embedded, plan, intervals, bar)
+            views = ev._sweep(embedded, plan, intervals, kept, bar)
             neighbors = ev._neighbors(next(iter(views.values()), None))
             found = {
                 name: ev._judge(name, views.pop(name), plan, test_plan, intervals, level, seconds, store, bar)
@@ -462,7 +464,7 @@ class Evaluation:
         return np.sort(stream(self.seed, "anchors").choice(self.data.n, self.anchors, replace=False))
 
     def _sweep(
-        self, embedded: dict[str, FloatArray], plan: list[MeasureTask], intervals: Intervals, bar: Any
+        self, embedded: dict[str, FloatArray], plan: list[MeasureTask], intervals: Intervals, kept: Kept, bar: Any
     ) -> dict[str, View]:
         """One pass over the data and all embeddings."""
         if not embedded:
@@ -474,6 +476,7 @@ class Evaluation:
         bar.reset(total=passes + len(embedded))
         given: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows}
         given["advance"] = lambda share: bar.update(passes * share)
+        given["journal"] = kept.passes
         if intervals.named("points"):
             given["leave_one"] = [task.k for task in plan if task.card.without is not None and task.sweeps]
         return make_views(self.data, embedded, plan, **given)

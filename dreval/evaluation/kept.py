@@ -1,10 +1,11 @@
-"""Finished embeddings of an evaluation in a journal: a run that was stopped goes on where it stopped."""
+"""Finished embeddings and passes of an evaluation in a journal: a run that was stopped goes on where it stopped."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,8 +76,6 @@ class Kept:
         if self._store is None or not source.can_embed or source.recording is not None:
             began = time.perf_counter()
             return make(), time.perf_counter() - began
-        from dreval import __version__
-
         labels = self.data.labels if source.supervised else None
         recipe: dict[str, Any] = {
             "data": self._sha256,
@@ -85,7 +84,7 @@ class Kept:
             "source": identity(source),
             "n_components": source.default_components,
             "seed": seed,
-            "versions": {"dreval": __version__, "numpy": np.__version__},
+            "versions": versions(),
         }
         run = self._store.open_run(recipe)
         kept = self._store.get(run, CELL)
@@ -97,3 +96,35 @@ class Kept:
         seconds = time.perf_counter() - began
         self._store.put(run, CELL, {"seconds": seconds}, Y)
         return Y, seconds
+
+    @property
+    def passes(self) -> Passes | None:
+        """Where unfinished passes over the data are kept; None without a file."""
+        return None if self._store is None else Passes(self._store, self._sha256)
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Unfinished passes of anchors over all points of one data set, in a journal."""
+
+    store: Store
+    sha256: str
+
+    def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
+        """What was kept of a pass over one space, and the number of rows that it is of."""
+        found = self.store.get(self._run(recipe), space)
+        return None if found is None or found[1] is None else (int(found[0]["rows"]), found[1])
+
+    def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
+        """Keep what a pass has gathered of the first rows of a space, in place of what was kept."""
+        self.store.put(self._run(recipe), space, {"rows": done}, state, replace=True)
+
+    def _run(self, recipe: Mapping[str, Any]) -> str:
+        return self.store.open_run({**recipe, "data": self.sha256, "versions": versions()})
+
+
+def versions() -> dict[str, str]:
+    """The versions on which numbers depend."""
+    from dreval import __version__
+
+    return {"dreval": __version__, "numpy": np.__version__}

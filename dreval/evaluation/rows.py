@@ -15,7 +15,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
-from dreval.geometry.anchors import seen_from
+from dreval.geometry.anchors import Journal, seen_from
 from dreval.geometry.blocks import Groups, View, streamed, sweep
 from dreval.geometry.coranking import LISTED, curve_numbers
 from dreval.geometry.distances import take
@@ -312,6 +312,7 @@ def make_views(
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
     advance: Callable[[float], Any] | None = None,
+    journal: Journal | None = None,
 ) -> dict[str, View]:
     """One pass over the data, or over the points of ``part``, and all embeddings of the same points."""
     reads, n = reading(tasks), data.n if part is None else len(part)
@@ -331,7 +332,7 @@ def make_views(
         wanted["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
         narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
         embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
-        views = seen_from(data.table, embedded, seen, **wanted)
+        views = seen_from(data.table, embedded, seen, journal=journal, **wanted)
     elif len(seen) < n and reads:
         views = seen_from(data.X, {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}, seen, **wanted)
     else:

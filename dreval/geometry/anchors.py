@@ -7,10 +7,13 @@ space among all points of the other. Nothing holds all rows. The results are tho
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from time import monotonic
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +22,14 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import SWEPT, Lists, RankSample, View
-from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_entry, power_of_two
+from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two
 from dreval.inputs.features import is_sparse
-from dreval.inputs.survey import Reordered, row_blocks, rows_of
+from dreval.inputs.identity import digest
+from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, legs, on_workers
+from dreval.inputs.survey import Reordered, digest_of, row_blocks, rows_of
 
 TILE = 1 << 20  # products of a tile of anchors with a block
+SECONDS = 10.0  # between two times at which unfinished passes are kept
 TINY = 1e-16  # squared norms below it vanish in products of single precision
 
 
@@ -31,12 +37,14 @@ TINY = 1e-16  # squared norms below it vanish in products of single precision
 class Seen:
     """One space as anchors see it: all points of a table, of which ``rows`` are the anchors.
 
-    With ``metric`` "precomputed" the table holds the distances of all points (n, n).
+    With ``metric`` "precomputed" the table holds the distances of all points (n, n). ``lazy`` is the table as an array
+    of dask, where workers read its rows.
     """
 
     table: Any
     rows: IntArray
     metric: str = "euclidean"
+    lazy: Any = None
 
     @cached_property
     def frame(self) -> Frame:
@@ -44,8 +52,7 @@ class Seen:
         scale, some = 1.0, rows_of(self.table, self.rows)
         if self.metric in ("euclidean", "manhattan", "precomputed"):
             table = self.table.table if isinstance(self.table, Reordered) else self.table
-            largest = max(largest_entry(rows_of(table, part)) for part in row_blocks(table))
-            scale = power_of_two(np.array([largest]))
+            scale = power_of_two(np.array(blockwise(table, largest_of)))
         if is_sparse(some) or self.metric in ("manhattan", "hamming", "precomputed"):
             return Frame(scale, np.zeros(0), False)
         points = Space.of(some, self.metric, Frame(scale, np.zeros(some.shape[1]), False)).points
@@ -68,6 +75,19 @@ class Seen:
         """The anchors, prepared for products in double precision."""
         return Space.of(rows_of(self.table, self.rows), self.metric, self.frame._replace(single=False))
 
+    def sent(self) -> Seen:
+        """What workers need to know: all but the table."""
+        self.anchors.arrays()
+        if self.frame.single:
+            self.doubled.arrays()
+        return self.beside(None)
+
+    def beside(self, table: Any) -> Seen:
+        """The same anchors with some rows of the table."""
+        made = copy(self)
+        vars(made).update(table=table, lazy=None)
+        return made
+
     def pair(self, places: slice | IntArray) -> tuple[Space, Space]:
         """The anchors and some points, prepared for distances between them."""
         points = rows_of(self.table, places)
@@ -87,6 +107,12 @@ class Seen:
         from dreval.geometry._loops.rows import listed_values
 
         out, order = np.empty(len(places)), np.argsort(places, kind="stable")
+        if self.lazy is not None:
+            every = slice(0, self.table.shape[0])
+            out[order] = np.concatenate(
+                on_workers(self.lazy, every, _values_here, self.sent(), anchors[order], places[order])
+            )
+            return out
         size = max(1024, row_blocks(self.table)[0].stop)
 
         def one(at: int) -> None:
@@ -126,8 +152,81 @@ class Seen:
         return [slice(at, min(at + size, m)) for at in range(0, m, size)]
 
 
+def _values_here(chunk: Chunk, seen: Seen, anchors: IntArray, places: IntArray) -> FloatArray:
+    """Direct values of those of the listed pairs, in ascending order of the points, whose points a worker has."""
+    own = slice(*np.searchsorted(places, [chunk.start, chunk.shape[0]]))
+    return seen.beside(chunk).values(anchors[own], places[own], n_jobs=1)
+
+
+class Entered(ABC):
+    """What is gathered of all points for each anchor, in any order of their blocks; its ``state`` can be merged."""
+
+    @abstractmethod
+    def blank(self) -> Self:
+        """The same with no points entered."""
+
+    @abstractmethod
+    def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
+        """Enter the points of a block of rows."""
+
+    @property
+    @abstractmethod
+    def state(self) -> npt.NDArray[Any]:
+        """What was gathered, a record for each anchor (m,)."""
+
+    @abstractmethod
+    def merge(self, state: npt.NDArray[Any]) -> None:
+        """Enter the points of another ``state`` of the same anchors."""
+
+    @property
+    @abstractmethod
+    def settings(self) -> Any:
+        """What the state depends on beside the table and the anchors."""
+
+    @abstractmethod
+    def possible(self, state: npt.NDArray[Any], done: int) -> bool:
+        """Whether a state of the right form may be that of the first ``done`` rows."""
+
+    def fits(self, state: npt.NDArray[Any], done: int, n: int) -> bool:
+        """Whether what a file holds can be a state of some of the n rows."""
+        own = self.state
+        return 0 <= done <= n and (state.dtype, state.shape) == (own.dtype, own.shape) and self.possible(state, done)
+
+    def enter_all(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
+        """Enter any number of consecutive rows, by blocks; on the workers where these have them."""
+        if seen.lazy is not None:
+            self.merge(on_workers(seen.lazy, part, _entered, self.blank(), seen.sent(), merge=_merged))
+            return
+        for block in row_blocks(seen.table, part):
+            self.enter(seen, block, n_jobs)
+
+
+def _entered(chunk: Chunk, blank: Entered, seen: Seen) -> npt.NDArray[Any]:
+    """What is gathered of the rows that a worker has."""
+    made = blank.blank()
+    made.enter_all(seen.beside(chunk), slice(chunk.start, chunk.shape[0]), n_jobs=1)
+    return made.state
+
+
+def _merged(states: list[npt.NDArray[Any]], blank: Entered) -> npt.NDArray[Any]:
+    """What is gathered of several states, on a worker."""
+    made = blank.blank()
+    for state in states:
+        made.merge(state)
+    return made.state
+
+
+def _records(**columns: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """One record for each anchor from arrays whose first axis they are."""
+    kinds = [(name, column.dtype, column.shape[1:]) for name, column in columns.items()]
+    made = np.empty(len(next(iter(columns.values()))), np.dtype(kinds))
+    for name, column in columns.items():
+        made[name] = column
+    return made
+
+
 @dataclass(frozen=True)
-class Nearest:
+class Nearest(Entered):
     """The nearest points of each anchor, in ascending order, and their values; (m, k); anchors of an unsure order."""
 
     indices: IntArray
@@ -138,6 +237,26 @@ class Nearest:
     def none(cls, m: int, k: int) -> Nearest:
         """Lists without any point."""
         return cls(np.full((m, k), -1), np.full((m, k), np.inf), np.zeros(m, np.bool_))
+
+    def blank(self) -> Nearest:
+        """Lists of the same size without any point."""
+        return self.none(*self.values.shape)
+
+    @property
+    def state(self) -> npt.NDArray[Any]:
+        """The lists, a record for each anchor."""
+        return _records(indices=self.indices, values=self.values, unsure=self.unsure)
+
+    @property
+    def settings(self) -> int:
+        """The length of the lists."""
+        return int(self.values.shape[1])
+
+    def possible(self, state: npt.NDArray[Any], done: int) -> bool:
+        """Whether lists hold points among the first ``done`` rows only, and values in ascending order."""
+        ids, values = state["indices"], state["values"]
+        there = (ids >= 0) & (ids < done) & (values >= 0) & (values < np.inf)
+        return bool((there | ((ids == -1) & (values == np.inf))).all() and (values[:, 1:] >= values[:, :-1]).all())
 
     def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
         """Enter the points of a block of rows."""
@@ -162,12 +281,13 @@ class Nearest:
 
         run_blocks(one, seen.tiles(points), n_jobs)
 
-    def merge(self, other: Nearest) -> None:
+    def merge(self, state: npt.NDArray[Any]) -> None:
         """Enter the points of other lists of the same anchors."""
         from dreval.geometry._loops import anchors as loops
 
-        self.unsure[:] |= other.unsure
-        loops.merge_nearest(other.indices, other.values, self.indices, self.values, self.unsure)
+        self.unsure[:] |= state["unsure"]
+        lists = state["indices"].copy(), state["values"].copy()
+        loops.merge_nearest(*lists, self.indices, self.values, self.unsure)
 
     @property
     def ties(self) -> npt.NDArray[np.bool_]:
@@ -177,7 +297,7 @@ class Nearest:
 
 
 @dataclass(frozen=True)
-class Targets:
+class Targets(Entered):
     """Some points of each anchor, sorted by their value (m, T), and how many points come before each.
 
     ``order`` are the places at which they were given. ``counts`` and ``tallies`` are what ``count_in_block`` adds up.
@@ -198,7 +318,31 @@ class Targets:
         values = seen.values(np.repeat(np.arange(m), count), ids.ravel().astype(np.int64), n_jobs).reshape(ids.shape)
         ids = ids.copy()
         order = loops.sort_targets(values, ids)
-        return cls(values, ids, order, np.zeros((m, count + 1), np.int32), np.zeros((m, count, 4), np.int32))
+        return cls(values, ids, order, *_no_counts(m, count))
+
+    def blank(self) -> Targets:
+        """The same points with nothing counted."""
+        return Targets(self.values, self.ids, self.order, *_no_counts(*self.ids.shape))
+
+    @property
+    def state(self) -> npt.NDArray[Any]:
+        """The counts, a record for each anchor."""
+        return _records(counts=self.counts, tallies=self.tallies)
+
+    def merge(self, state: npt.NDArray[Any]) -> None:
+        """Add other counts for the same points."""
+        self.counts[:] += state["counts"]
+        self.tallies[:] += state["tallies"]
+
+    @property
+    def settings(self) -> str:
+        """The hash of the points whose ranks are counted."""
+        return digest(self.ids)
+
+    def possible(self, state: npt.NDArray[Any], done: int) -> bool:
+        """Whether counts are of as many points as there are in the first ``done`` rows."""
+        counts, tallies = state["counts"].astype(np.int64), state["tallies"]
+        return bool((counts >= 0).all() and (counts.sum(axis=1) <= done).all() and (tallies >= 0).all())
 
     def enter(self, seen: Seen, part: slice, n_jobs: int | None) -> None:
         """Count the points of a block of rows."""
@@ -226,6 +370,11 @@ class Targets:
         rank, tied = np.empty(self.ids.shape, np.int32), np.zeros(self.ids.shape, np.bool_)
         loops.ranks_of_targets(self.values, self.counts, self.tallies, self.order, rank, tied)
         return rank, tied
+
+
+def _no_counts(m: int, count: int) -> tuple[Lists, Lists]:
+    """Counts and tallies before any point."""
+    return np.zeros((m, count + 1), np.int32), np.zeros((m, count, 4), np.int32)
 
 
 SAMPLE = 64  # points of each anchor, drawn with more weight on those that carry the area under R_NX
@@ -283,6 +432,53 @@ def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArr
     return found
 
 
+class Journal(Protocol):
+    """Where unfinished passes are kept, by what they are of and by the space, with the number of rows entered."""
+
+    def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
+        """What was kept, if anything."""
+
+    def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
+        """Keep this in place of what was kept."""
+
+
+def _enter_all(
+    spaces: Mapping[Any, Seen],
+    entered: Mapping[Any, Entered],
+    *,
+    n_jobs: int | None,
+    advance: Callable[[float], Any] | None,
+    journal: Journal | None,
+    passes: int,
+) -> None:
+    """One of some passes over all spaces; of one that was not finished before, over the rows that are left."""
+    seen = spaces[None]
+    n, done = seen.table.shape[0], dict.fromkeys(spaces, 0)
+    if journal:
+        kind = type(next(iter(entered.values()))).__name__
+        about = {"metric": seen.metric, "rows": digest(seen.rows), "pass": kind}
+        recipes, cells = {}, {name: "data" if name is None else f"embedding {name}" for name in spaces}
+        for name, one in entered.items():
+            table = None if name is None else digest_of(spaces[name].table)
+            recipes[name] = {**about, "table": table, "of": one.settings}
+            kept = journal.load_pass(recipes[name], cells[name])
+            if kept is not None and one.fits(kept[1], kept[0], n):
+                done[name] = kept[0]
+                one.merge(kept[1])
+    since = monotonic()
+    for leg in row_blocks(seen.table) if seen.lazy is None else legs(seen.lazy):
+        for name, one in entered.items():
+            if done[name] < leg.stop:
+                one.enter_all(spaces[name], slice(max(leg.start, done[name]), leg.stop), n_jobs)
+                done[name] = leg.stop
+        if advance:
+            advance((leg.stop - leg.start) / n / passes)
+        if journal and monotonic() - since >= SECONDS:
+            for name, one in entered.items():
+                journal.keep_pass(recipes[name], cells[name], done[name], one.state)
+            since = monotonic()
+
+
 def seen_from(
     X: Any,
     embeddings: Mapping[str, Any],
@@ -294,6 +490,7 @@ def seen_from(
     n_jobs: int | None = None,
     advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
+    journal: Journal | None = None,
 ) -> dict[str, View]:
     """A view of every embedding from some rows, by two passes over blocks of rows of all tables.
 
@@ -318,24 +515,24 @@ def seen_from(
         Called with each share of the passes that is finished; the shares add up to 1.
     metric : str
         The distance in the data.
+    journal : Journal, optional
+        Where unfinished passes are kept, and read from.
 
     Notes
     -----
     O(m n (p + d)) time; memory O(m k) for each space in addition to the products of one block. Ties up to rounding are
-    broken by row number.
+    broken by row number. Where the data are an array of dask, the passes are done by its workers, over embeddings in
+    memory too, which are sent to them.
     """
     n, wanted = X.shape[0], min(k + 1, X.shape[0] - 1)
-    data = Seen(X, rows, metric)
-    maps = {name: Seen(Y, rows) for name, Y in embeddings.items()} if ranks else {}
+    data = Seen(X, rows, metric, X if is_lazy(X) else None)
+    lazy = {name: Y if is_lazy(Y) else as_lazy(Y, X) if is_lazy(X) else None for name, Y in embeddings.items()}
+    maps = {name: Seen(Y, rows, lazy=lazy[name]) for name, Y in embeddings.items()} if ranks else {}
     spaces: dict[Any, Seen] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), wanted) for name in spaces}
-    parts = row_blocks(X) if k else []
-    steps = len(parts) * (2 if maps else 1)
-    for part in parts:
-        for name, seen in spaces.items():
-            lists[name].enter(seen, part, n_jobs)
-        if advance:
-            advance(1 / steps)
+    given: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "journal": journal, "passes": 2 if maps else 1}
+    if k:
+        _enter_all(spaces, lists, **given)
     nearest = {name: one.indices[:, :k].astype(np.int32) for name, one in lists.items()}
     drawn = drawn_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
     targets: dict[Any, Targets] = {}
@@ -344,11 +541,7 @@ def seen_from(
             others = list(maps) if name is None else [name]
             ids = [nearest[one] for one in maps] if name is None else [nearest[None]]
             targets[name] = Targets.of(seen, np.hstack([*ids, *(drawn[one][0] for one in others if drawn)]), n_jobs)
-        for part in parts:
-            for name, seen in spaces.items():
-                targets[name].enter(seen, part, n_jobs)
-            if advance:
-                advance(1 / steps)
+        _enter_all(spaces, targets, **given)
     found = {name: one.ranks() for name, one in targets.items()}
     unsure = np.any([one.unsure for one in (*lists.values(), *targets.values())], axis=0)
     for anchor in np.flatnonzero(unsure):

@@ -34,6 +34,11 @@ def largest_entry(points: Any) -> float:
     return float(np.max(np.abs(points.data if is_sparse(points) else points), initial=0.0))
 
 
+def largest_of(table: Any, part: slice) -> float:
+    """The largest absolute value of some rows of a table."""
+    return largest_entry(rows_of(table, part))
+
+
 def power_of_two(points: Any) -> float:
     """The power of two that scales the largest entry to [1/2, 1), so that nothing is rounded; 1 for all zeros."""
     largest = largest_entry(points)
@@ -132,20 +137,6 @@ def group_width(X: Any, k: int) -> int:
     """The most columns that ``gather`` can give groups of k points."""
     p = int(X.shape[1])
     return min(p, k * int(np.diff(X.indptr).max())) if is_sparse(X) else p
-
-
-def centered_sparse(X: Any) -> tuple[Any, FloatArray, float]:
-    """The parts of centered sparse data: stored cells minus their columns' means, these means, and the squared norm.
-
-    The mean of a column without zeros is returned as 0, since all of its cells are stored.
-    """
-    n, p = X.shape
-    counts = np.bincount(X.indices, minlength=p)
-    means = np.bincount(X.indices, X.data, p) / n
-    moved = X.copy()
-    moved.data = X.data - means[X.indices]
-    rest = np.where(counts == n, 0.0, means)
-    return moved, rest, float(moved.data @ moved.data + (n - counts) @ rest**2)
 
 
 DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more than a matrix product

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,17 +14,17 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View, near_rows, per_view
 from dreval.geometry.distances import (
-    centered_sparse,
     compact,
     gather,
     group_width,
-    largest_entry,
+    largest_of,
     power_of_two,
     rescaled,
 )
 from dreval.geometry.leave_one import with_extra_neighbor
 from dreval.inputs.features import is_sparse
-from dreval.inputs.survey import row_blocks, rows_of
+from dreval.inputs.stored import blockwise
+from dreval.inputs.survey import rows_of
 from dreval.records.notes import Notes, note
 
 FAR_LARGER = 200  # powers of two, beyond which the unit of the embedding is used
@@ -220,40 +220,81 @@ def disparity(X: Any, Y: Any) -> float:
     """Share of the data's variance left by the best translation, rotation and scaling of Y: 1 - s^2 / (|HX|^2 |HY|^2).
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
-    Tables are read twice, by blocks of rows. Sparse data are not centered in memory: O(entries x d) time, O(entries +
-    columns with an entry x d) memory.
+    Tables are read by blocks of rows: twice to center them, and once more. Sparse data are not centered in memory:
+    O(entries x d) time.
     """
-    if is_sparse(X):
-        A, B = (points * power_of_two(points) for points in (X, Y))
-        B = B - B[0]
-        B = B - B.mean(axis=0)
-        moved, means, squared = centered_sparse(compact(A))  # in a column, cells not stored are minus its mean
-        stored = moved.copy()
-        stored.data = np.ones_like(moved.data)
-        unstored = B.sum(axis=0) - stored.T @ B
-        cross, size_a, size_b = moved.T @ B - means[:, None] * unstored, math.sqrt(squared), float(np.linalg.norm(B))
-    else:
-        cross, squared_a, squared_b = np.zeros((X.shape[1], Y.shape[1])), 0.0, 0.0
-        for a, b in zip(*(_centered_blocks(points, row_blocks(X)) for points in (X, Y)), strict=True):
-            cross += a.T @ b
-            squared_a, squared_b = squared_a + float(np.vdot(a, a)), squared_b + float(np.vdot(b, b))
-        size_a, size_b = math.sqrt(squared_a), math.sqrt(squared_b)
-    if size_a == 0.0 or size_b == 0.0:
+    return _disparity(X, _Centered.of(X), Y, _Centered.of(Y))
+
+
+def view_disparity(view: View) -> float:
+    """The disparity of a view; data and coordinates of all points are centered once for all embeddings and draws."""
+    if view.n < len(view.Y):
+        return disparity(view.X[view.population], view.Y[view.population])
+    data = view.once_for_data("centered", lambda: _Centered.of(view.X))
+    return _disparity(view.X, data, view.Y, view.once_for_embedding("centered", lambda: _Centered.of(view.Y)))
+
+
+class _Centered(NamedTuple):
+    """How the rows of a table are scaled to size 1 and moved by the mean of all.
+
+    Of dense rows the first one is subtracted before, so that coinciding points stay so, to the last bit. Of sparse ones
+    ``full`` are the columns without zeros.
+    """
+
+    scale: float
+    first: FloatArray
+    mean: FloatArray
+    full: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: Any) -> _Centered:
+        """The scale and mean of a table, which is read twice."""
+        (n, p), first = table.shape, rows_of(table, slice(1))
+        scale = power_of_two(np.array(blockwise(table, largest_of)))
+        first = np.zeros(p) if is_sparse(first) else first[0] * scale
+        made = cls(scale, first, np.zeros(p), np.zeros(p, np.bool_))
+        sums, counts = (sum(parts) for parts in zip(*blockwise(table, _sums, made), strict=True))
+        return made._replace(mean=sums / n, full=counts == n)
+
+    def rows(self, table: Any, part: slice) -> FloatArray:
+        """Some dense rows."""
+        moved: FloatArray = (rows_of(table, part) * self.scale - self.first) - self.mean
+        return moved
+
+
+def _sums(table: Any, part: slice, centered: _Centered) -> tuple[FloatArray, Any]:
+    """The sums of some rows, and of sparse ones the number of stored cells of each column."""
+    rows = rows_of(table, part)
+    if is_sparse(rows):
+        width = rows.shape[1]
+        return np.bincount(rows.indices, rows.data * centered.scale, width), np.bincount(rows.indices, minlength=width)
+    return centered.rows(table, part).sum(axis=0), 0
+
+
+def _disparity(X: Any, data: _Centered, Y: Any, embedding: _Centered) -> float:
+    """The disparity, from the product of the centered spaces and their squared sizes."""
+    found = blockwise(X, _cross_product, data, Y, embedding)
+    cross, squared_a, squared_b = (sum(parts) for parts in zip(*found, strict=True))
+    if squared_a == 0.0 or squared_b == 0.0:
         return 1.0
-    share = np.linalg.svd(cross / size_a / size_b, compute_uv=False).sum()
+    share = np.linalg.svd(cross / math.sqrt(squared_a) / math.sqrt(squared_b), compute_uv=False).sum()
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
 
 
-def _centered_blocks(points: Any, parts: Sequence[slice]) -> Iterator[FloatArray]:
-    """Blocks of rows, scaled to size 1, minus the mean of all.
-
-    The first row is subtracted before, so that coinciding points stay so, to the last bit.
-    """
-    scale = power_of_two(np.array([largest_entry(rows_of(points, part)) for part in parts]))
-    first = rows_of(points, slice(1)) * scale
-    mean = sum((rows_of(points, part) * scale - first).sum(axis=0) for part in parts) / points.shape[0]
-    for part in parts:
-        yield (rows_of(points, part) * scale - first) - mean
+def _cross_product(
+    X: Any, part: slice, data: _Centered, Y: Any, embedding: _Centered
+) -> tuple[FloatArray, float, float]:
+    """The product and the squared sizes of some rows; cells of sparse rows that are not stored are minus the mean."""
+    b, a = embedding.rows(Y, part), rows_of(X, part)
+    if not is_sparse(a):
+        a = data.rows(X, part)
+        return a.T @ b, float(np.vdot(a, a)), float(np.vdot(b, b))
+    moved, stored = a.copy(), a.copy()
+    moved.data, stored.data = a.data * data.scale - data.mean[a.indices], np.ones(len(a.data))
+    rest = np.where(data.full, 0.0, data.mean)
+    cross = moved.T @ b - rest[:, None] * (b.sum(axis=0) - stored.T @ b)
+    unstored = len(b) - np.bincount(a.indices, minlength=a.shape[1])
+    return cross, float(moved.data @ moved.data + unstored @ rest**2), float(np.vdot(b, b))
 
 
 def disparity_without(X: Any, Y: FloatArray) -> FloatArray:

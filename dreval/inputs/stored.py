@@ -5,19 +5,21 @@ from __future__ import annotations
 import importlib
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean, read_limit
+from dreval._parallel import one_blas_thread
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._sizes import check_zarr
 from dreval.inputs.features import DENSE_LIMIT, as_csr, frame_numbers, is_sparse
@@ -26,6 +28,9 @@ from dreval.inputs.survey import row_blocks
 LARGE = 2**28  # bytes of a table from which on its file is read by blocks, where it can be
 KEPT = 2**28  # bytes of a part of a file that is kept, if less than all of it was asked for
 GAP = 1 << 14  # bytes between wanted rows that are read rather than skipped
+TASK_BYTES = 1 << 25  # of chunks that a worker takes together, where they are smaller, as numbers of 8 bytes
+LEG_BYTES = 1 << 31
+GRAPHS = {"distributed.admin.large-graph-warning-threshold": "10GB"}  # embeddings in memory are sent with the tasks
 FEATURES = "Name it as {labels} or {ids}, or drop it."
 
 
@@ -179,7 +184,7 @@ class Stored:
             for some in np.split(run, np.flatnonzero(np.diff((run - run[0]) // size)) + 1):
                 block = self._rows(int(some[0]), int(some[-1]) + 1)
                 parts.append(block[some - some[0]])
-        return self._joined(parts)
+        return joined(parts)
 
     def _rows(self, start: int, stop: int) -> Any:
         """Consecutive rows. Of a part of the file that is larger than a block the numbers are kept for the next one."""
@@ -198,17 +203,7 @@ class Stored:
                     rows = self._normal(self.reader.read(first, last, self.keep), last - first)
                     self._last.update(at=at, rows=rows)
                 parts.append(self._last["rows"][max(start, first) - first : min(stop, last) - first])
-            return self._joined(parts)
-
-    def _joined(self, parts: list[Any]) -> Any:
-        """Rows from several parts of the file."""
-        if len(parts) == 1:
-            return parts[0]
-        if self.sparse:
-            from scipy.sparse import vstack
-
-            return vstack(parts, format="csr")
-        return np.concatenate(parts)
+            return joined(parts)
 
     def _normal(self, found: Any, count: int) -> Any:
         """Rows as they were read, in normal form: real numbers that a float holds exactly."""
@@ -234,6 +229,17 @@ class Stored:
                 why = " ".join(f"{type(error).__name__}: {error}".split())[:120]
                 cure = "Check that the file is whole and still open, or write it again."
                 raise InputError(self.argument, "must be readable", f"{self.what} ({why})", cure) from error
+
+
+def joined(parts: list[Any]) -> Any:
+    """Consecutive rows from several parts, all dense or all sparse."""
+    if len(parts) == 1:
+        return parts[0]
+    if is_sparse(parts[0]):
+        from scipy.sparse import vstack
+
+        return vstack(parts, format="csr")
+    return np.concatenate(parts)
 
 
 class _Sliced:
@@ -282,9 +288,13 @@ class _Dask:
         """Some rows."""
         return self._computed(self.source[rows], keep)
 
+    @classmethod
+    def _computed(cls, wanted: Any, keep: IntArray | None) -> Any:
+        return cls.kept(wanted.compute(), keep)
+
     @staticmethod
-    def _computed(wanted: Any, keep: IntArray | None) -> Any:
-        rows = wanted.compute()
+    def kept(rows: Any, keep: IntArray | None) -> Any:
+        """The columns of rows that belong to the table."""
         rows = rows.tocsr() if is_sparse(rows) else rows
         return rows if keep is None else rows[:, keep]
 
@@ -355,6 +365,104 @@ class _Parquet:
     def series(self, name: str) -> Any:
         """One column by its name."""
         return self.file.read(columns=[name]).to_pandas(ignore_metadata=True)[name]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of a table, from ``start`` on, that are read by their numbers in the table."""
+
+    rows: Any
+    start: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows up to its last one, and of columns."""
+        return self.start + int(self.rows.shape[0]), int(self.rows.shape[1])
+
+    def __getitem__(self, places: slice | IntArray) -> Any:
+        if isinstance(places, slice):
+            return self.rows[places.start - self.start : places.stop - self.start]
+        return self.rows[places - self.start]
+
+
+def is_lazy(table: Any) -> bool:
+    """Whether a table is an array of dask, of which workers have the rows."""
+    return isinstance(table, Stored) and isinstance(table.reader, _Dask)
+
+
+def as_lazy(table: Any, like: Stored) -> Stored:
+    """A table that is no array of dask for its workers, in the chunks of one that is; files are read."""
+    from_array = importlib.import_module("dask.array").from_array
+    mapped = isinstance(table, Stored) and isinstance(table.reader, _Mapped)
+    array = table.reader.source if mapped else np.asarray(table)
+    return Stored(_Dask(from_array(array, (like.reader.source.chunks[0], -1), name=False)), "an array", like.argument)
+
+
+def legs(table: Stored) -> list[slice]:
+    """The rows that are sent to workers at a time: some whole chunks, by default 2 GB as numbers of 8 bytes."""
+    ends = np.cumsum(table.reader.source.chunks[0]).tolist()
+    found, start = [], 0
+    for end, following in zip(ends, [*ends[1:], math.inf], strict=True):
+        if 8 * (following - start) * table.shape[1] > LEG_BYTES:
+            found.append(slice(start, end))
+            start = end
+    return found
+
+
+def on_workers(table: Stored, part: slice, work: Callable[..., Any], *given: Any, merge: Any = None) -> Any:
+    """What ``work`` gives for the chunks of some rows of an array of dask, where these are; the scheduler as found.
+
+    Parameters
+    ----------
+    table : Stored
+        The table, of dask.
+    part : slice
+        The rows.
+    work : callable
+        Called with a ``Chunk`` and with what else is ``given``, which is sent to every worker once.
+    merge : callable, optional
+        Called with a list of up to eight results and the first of what else is given.
+
+    Returns
+    -------
+    list or object
+        The results in the order of the rows; with ``merge`` the one that is left.
+    """
+    dask, some = importlib.import_module("dask"), table.reader.source[part]
+    some = some if len(some.chunks[1]) == 1 else some.rechunk({1: -1})
+    blocks, rows = some.to_delayed()[:, 0], np.array(some.chunks[0])
+    tasks = np.cumsum(8 * rows * table.shape[1]) // TASK_BYTES  # small chunks are taken together
+    shared = [dask.delayed(one, name=f"anchors-{uuid4().hex}", traverse=False) for one in given]
+    starts = part.start + np.r_[0, np.cumsum(rows)[:-1]]
+    found = [
+        dask.delayed(_of_chunks, pure=False)(work, blocks[own].tolist(), int(starts[own[0]]), table.keep, *shared)
+        for own in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(tasks)) + 1)
+    ]
+    while merge is not None and len(found) > 1:
+        found = [dask.delayed(merge, pure=False)(found[at : at + 8], *shared[:1]) for at in range(0, len(found), 8)]
+    with table._reading(), one_blas_thread(), dask.config.set(GRAPHS):
+        made = list(dask.compute(*found))
+    return made if merge is None else made[0]
+
+
+def blockwise(table: Any, work: Callable[..., Any], *given: Any) -> list[Any]:
+    """What ``work`` gives for the table, each block of its rows and what else is given; of dask on its workers."""
+    if is_lazy(table):
+        found = on_workers(table, slice(0, len(table)), _blockwise_here, work, *given)
+        return [one for made in found for one in made]
+    return [work(table, part, *given) for part in row_blocks(table)]
+
+
+def _blockwise_here(chunk: Chunk, work: Callable[..., Any], *given: Any) -> list[Any]:
+    """The same for the rows that a worker has."""
+    return [work(chunk, part, *given) for part in row_blocks(chunk, slice(chunk.start, chunk.shape[0]))]
+
+
+def _of_chunks(work: Callable[..., Any], blocks: list[Any], start: int, keep: IntArray | None, *given: Any) -> Any:
+    """The result of one task, on a worker."""
+    rows = [_Dask.kept(one, keep) for one in blocks]
+    rows = [as_csr(one, "data") if is_sparse(one) else np.asarray(one, np.float64) for one in rows]
+    return work(Chunk(joined(rows), start), *given)
 
 
 def is_stored(value: Any) -> bool:

@@ -18,11 +18,12 @@ from dreval.records.notes import Note, note
 BLOCK_BYTES = 4_000_000  # of a block of rows as numbers of 8 bytes
 
 
-def row_blocks(table: Any) -> list[slice]:
-    """The blocks of rows in which a table is read."""
+def row_blocks(table: Any, part: slice | None = None) -> list[slice]:
+    """The blocks of rows in which a table, or some consecutive rows of it, are read."""
     n, p = table.shape
     size = int(np.clip(BLOCK_BYTES // (8 * max(p, 1)), 1024, 1 << 16))
-    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+    start, stop = (0, n) if part is None else (part.start, part.stop)
+    return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
 
 def rows_of(table: Any, places: slice | npt.NDArray[np.int64]) -> Any:

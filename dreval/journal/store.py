@@ -181,10 +181,17 @@ class Store:
         return run
 
     def put(
-        self, run: str, cell: str, value: Mapping[str, Any] | None = None, array: npt.NDArray[Any] | None = None
+        self,
+        run: str,
+        cell: str,
+        value: Mapping[str, Any] | None = None,
+        array: npt.NDArray[Any] | None = None,
+        *,
+        replace: bool = False,
     ) -> None:
-        """Write one finished cell; an existing value is kept, so that the first one counts."""
-        self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
+        """Write one finished cell; an existing value is kept, so that the first one counts, unless it is replaced."""
+        way = "REPLACE" if replace else "IGNORE"
+        self.rows(f"INSERT OR {way} INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> Cell | None:
         """One finished cell, or None."""

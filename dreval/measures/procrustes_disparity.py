@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import disparity, disparity_without
+from dreval.geometry.procrustes import disparity_without, view_disparity
 from dreval.measures._measure import measure
 from dreval.records.notes import LIMIT, Notes, define
 
@@ -55,5 +55,4 @@ def procrustes_disparity(view: View) -> tuple[float, Notes]:
     True
     """
     notes = (NARROW(),) if view.Y.shape[1] < view.X.shape[1] else ()
-    every = view.n == len(view.Y)
-    return disparity(*((view.X, view.Y) if every else (view.X[view.population], view.Y[view.population]))), notes
+    return view_disparity(view), notes

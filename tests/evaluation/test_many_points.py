@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import dreval
 from dreval.evaluation import rows
-from dreval.geometry import blocks
+from dreval.geometry import anchors, blocks
 from dreval.measures import r_nx_auc
 
 N, M = 1200, 120
@@ -118,3 +120,81 @@ def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -
     chance = by_measure(table(["knn_accuracy", "procrustes_rc"], 1000))["chance"]
     assert chance["none", "knn_accuracy"] == pytest.approx(0.25, abs=0.15)
     assert chance["none", "procrustes_rc"] > 0.5
+
+
+class Interrupted(Exception):
+    """Stands for a kill."""
+
+
+@pytest.mark.parametrize("stop", [3, 5, 11, 14, 100])
+def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that are entered are not read again, and the numbers are those of one run."""
+    X, embeddings, labels = made()
+    embeddings = {name: embeddings[name] for name in ("some", "tied")}
+    monkeypatch.setattr(anchors, "SECONDS", 0.0)
+    monkeypatch.setattr(anchors, "row_blocks", lambda _, part=None: blocks_of_300(part or slice(0, N)))
+    for place in (blocks, rows, r_nx_auc):
+        monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
+    entered: list[tuple[str, slice]] = []
+    for kind in (anchors.Nearest, anchors.Targets):
+
+        def enter(self: Any, seen: Any, part: slice, n_jobs: Any, usual: Any = kind.enter) -> None:
+            if len(entered) == stop:
+                raise Interrupted
+            entered.append((type(self).__name__, part))
+            usual(self, seen, part, n_jobs)
+
+        monkeypatch.setattr(kind, "enter", enter)
+
+    def run(**store: Any) -> Any:
+        ev = dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=0)
+        return ev.run(["trustworthiness", "r_nx_auc", "knn_accuracy"], None, **store).tidy().drop(columns="seconds")
+
+    path = tmp_path / "run.journal"
+    with suppress(Interrupted):
+        first = run(store=path)
+    before, stop = len(entered), -1
+    again = run(store=path)
+    every, kept = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are kept
+    assert len(entered) - before == every - kept
+    entered.clear()
+    expected = run()
+    assert len(entered) == every
+    pd.testing.assert_frame_equal(again, expected, check_exact=True)
+    if before == 24:
+        pd.testing.assert_frame_equal(first, expected, check_exact=True)
+    entered.clear()
+    embeddings["some"] = embeddings["some"][::-1].copy()
+    changed = run(store=path)
+    assert len(entered) == 4 + 2 * 4  # its neighbors, and ranks of other points in both; the rest is as it was
+    pd.testing.assert_frame_equal(changed, run(), check_exact=True)
+
+
+def blocks_of_300(part: slice) -> list[slice]:
+    """Blocks of rows."""
+    return [slice(at, min(at + 300, part.stop)) for at in range(part.start, part.stop, 300)]
+
+
+@pytest.mark.parametrize(("field", "bad"), [("indices", N), ("indices", -2), ("values", np.nan), ("values", -1.0)])
+def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
+    """They would be read from outside of the table; what is possible is used."""
+    X, _, _ = made()
+    seen = anchors.Seen(X, np.arange(M))
+    made_of_half = anchors.Nearest.none(M, 5)
+    made_of_half.enter_all(seen, slice(0, N // 2), 1)
+    state = made_of_half.state
+    blank = made_of_half.blank()
+    assert blank.fits(state, N // 2, N)
+    assert not blank.fits(state, 10, N)
+    assert not blank.fits(state, N + 1, N)
+    assert not blank.fits(state[:-1], N // 2, N)
+    assert not anchors.Nearest.none(M, 6).fits(state, N // 2, N)
+    state[field][3, 2] = bad
+    assert not blank.fits(state, N // 2, N)
+    targets = anchors.Targets.of(seen, made_of_half.indices.astype(np.int32))
+    targets.enter_all(seen, slice(0, N // 2), 1)
+    state = targets.state
+    assert targets.fits(state, N // 2, N)
+    assert not targets.fits(state, 10, N)
+    state["tallies"][3, 2, 0] = -1
+    assert not targets.fits(state, N // 2, N)

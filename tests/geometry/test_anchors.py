@@ -37,12 +37,13 @@ FORMS = {
 
 def in_blocks(patch, size):
     """Tables are read in blocks of this size."""
-    patch.setattr(module, "row_blocks", lambda table: parts_of(table.shape[0], size))
+    patch.setattr(module, "row_blocks", lambda table, part=None: parts_of(table.shape[0], size, part))
 
 
-def parts_of(n, size):
+def parts_of(n, size, part=None):
     """Blocks of rows."""
-    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+    start, stop = (0, n) if part is None else (part.start, part.stop)
+    return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
 
 def some_rows(data, n):
@@ -174,7 +175,7 @@ def folded(lists, rng):
     lists = list(lists)
     while len(lists) > 1:
         one, other = (lists.pop(int(rng.integers(len(lists)))) for _ in range(2))
-        one.merge(other)
+        one.merge(other.state)
         lists.append(one)
     return lists[0]
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
 import tempfile
 import tracemalloc
 import warnings
@@ -93,9 +96,9 @@ FLOATS = [np.float32, np.float64]
 def blocks_of(size: int) -> Iterator[None]:
     """Blocks of so many rows, wherever tables are read."""
 
-    def cut(table: Any) -> list[slice]:
-        n = table.shape[0]
-        return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+    def cut(table: Any, part: slice | None = None) -> list[slice]:
+        start, stop = (0, table.shape[0]) if part is None else (part.start, part.stop)
+        return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (survey, stored, anchors):
@@ -199,6 +202,7 @@ NAMES = [
     "pearson_distance",
     "spearman_distance",
     "silhouette",
+    "procrustes_disparity",
 ]
 
 
@@ -387,24 +391,80 @@ def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy:
     assert peak < 0.8 * size
 
 
+class Rows:
+    """Reads rows of a file on a worker, which it kills once if told to by a file beside it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.order = path, path.with_suffix(".kill")
+
+    def __call__(self, block_info: Any = None) -> Any:
+        start, stop = block_info[None]["array-location"][0]
+        if start >= LARGE_N // 2 and self.order.exists():
+            self.order.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.load(self.path)[start:stop]
+
+
 @doors
-def test_dask_on_a_cluster(many: None) -> None:
-    """Blocks are computed by the workers of the client that is there; the numbers are those of arrays."""
+def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In two processes the numbers are those of arrays, also where one of them is killed in a pass."""
+    import cloudpickle
     import dask.array
     from distributed import Client, LocalCluster
 
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
     X = table(0, LARGE_N, 5, np.float32)
     Y = (X[:, :2] + RNG.normal(size=(LARGE_N, 2))).astype(np.float32)
-    labels = np.arange(LARGE_N) % 3
-    expected, _ = numbers(X, Y.astype(float), labels)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    labels, names = np.arange(LARGE_N) % 3, ["trustworthiness", "procrustes_disparity", "triplet_accuracy"]
+    np.save(tmp_path / "x.npy", X)
+    cuts = tuple(min(60, LARGE_N - at) for at in range(0, LARGE_N, 60))
+    read = Rows(tmp_path / "x.npy")
+    lazy = dask.array.map_blocks(read, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
+    given = {"labels": labels, "anchors": 40, "n_neighbors": 4, "random_state": 1}
+    expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **given).run(names, None).tidy()
+    monkeypatch.setattr(stored, "TASK_BYTES", 60 * 40)  # a task for every chunk
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with LocalCluster(**options) as cluster, Client(cluster) as client:
-            lazy = [dask.array.from_array(one, chunks=(60, one.shape[1])) for one in (X, Y)]
-            found, _ = numbers(*lazy, labels)
-            assert len(client.run(lambda: None)) == 2
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+            before = set(client.run(os.getpid).values())
+            calls: list[str] = []
+            sent = stored.on_workers
+            monkeypatch.setattr(
+                anchors, "on_workers", lambda *args, **more: calls.append(args[2]) or sent(*args, **more)
+            )
+            for chunks in (60, 250):
+                ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **given)
+                read.order.touch()
+                found = ev.run(names, None).tidy()
+                assert not read.order.exists()
+                for column in ("value", "conf_low", "conf_high", "chance"):
+                    np.testing.assert_allclose(found[column], expected[column], rtol=1e-12)
+            client.wait_for_workers(2)
+            assert len(before - set(client.run(os.getpid).values())) > 0
+    assert {anchors._entered, anchors._values_here} == set(calls)
+
+
+@doors
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
+    """The scheduler is the one that is set; chunks of any shape, more than one to a leg, sparse rows."""
+    import dask
+    import dask.array
+    from scipy.sparse import csr_matrix
+
+    X = np.where(RNG.random((LARGE_N, 5)) < 0.4, 0, table(0, LARGE_N, 5, np.float64))
+    Y = X[:, :2] + RNG.normal(size=(LARGE_N, 2))
+    labels = np.arange(LARGE_N) % 3
+    expected, _ = numbers(X, Y, labels)
+    given = dask.array.from_array(X, chunks=(37, 2)), dask.array.from_array(Y, chunks=(110, 1))
+    sparse = dask.array.from_array(X, chunks=(90, 5)).map_blocks(csr_matrix)
+    with dask.config.set(scheduler=scheduler), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "LEG_BYTES", 8 * 5 * 100)
+        patch.setattr(stored, "TASK_BYTES", 8 * 5 * 50)
+        for data, embedding in ((given[0], given[1]), (given[0], Y), (X, given[1]), (sparse, Y)):
+            found, _ = numbers(data, embedding, labels)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @doors
