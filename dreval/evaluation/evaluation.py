@@ -83,8 +83,8 @@ class Evaluation:
         dense array. Methods, estimators and callables that are run get a dense copy, as do the measures whose page says
         so and ``metric="correlation"``; above 8 GiB that is refused, with its reason. Memory maps, arrays of HDF5, zarr
         and dask, AnnData in a file and large files are read by blocks of rows, with anchors among more than 50,000
-        points; all else needs them in memory, up to the same limit. Of a dask array, the workers of its scheduler
-        compare the rows with the anchors.
+        points; all else needs them in memory, up to the same limit. The rows of a dask
+        array on a cluster are compared with the anchors by its workers.
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are

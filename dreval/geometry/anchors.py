@@ -521,8 +521,8 @@ def seen_from(
     Notes
     -----
     O(m n (p + d)) time; memory O(m k) for each space in addition to the products of one block. Ties up to rounding are
-    broken by row number. Where the data are an array of dask, the passes are done by its workers, over embeddings in
-    memory too, which are sent to them.
+    broken by row number. Where the data are an array of dask on a cluster, the passes are done by its workers, over
+    embeddings in memory too, which are sent to them.
     """
     n, wanted = X.shape[0], min(k + 1, X.shape[0] - 1)
     data = Seen(X, rows, metric, X if is_lazy(X) else None)

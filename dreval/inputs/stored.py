@@ -386,8 +386,14 @@ class Chunk:
 
 
 def is_lazy(table: Any) -> bool:
-    """Whether a table is an array of dask, of which workers have the rows."""
-    return isinstance(table, Stored) and isinstance(table.reader, _Dask)
+    """Whether a table is an array of dask of which the workers of a cluster have the rows."""
+    return isinstance(table, Stored) and isinstance(table.reader, _Dask) and has_workers()
+
+
+def has_workers() -> bool:
+    """Whether the scheduler of dask is a cluster; without one, blocks that are read one by one take less memory."""
+    found = importlib.import_module("dask.base").get_scheduler()
+    return type(getattr(found, "__self__", None)).__name__ == "Client"
 
 
 def as_lazy(table: Any, like: Stored) -> Stored:
@@ -410,7 +416,7 @@ def legs(table: Stored) -> list[slice]:
 
 
 def on_workers(table: Stored, part: slice, work: Callable[..., Any], *given: Any, merge: Any = None) -> Any:
-    """What ``work`` gives for the chunks of some rows of an array of dask, where these are; the scheduler as found.
+    """What ``work`` gives for the chunks of some rows of an array of dask, computed where these are.
 
     Parameters
     ----------
