@@ -654,8 +654,17 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
     if array.dtype.kind == "O":
         refuse_missing(array, argument)
         array = array.astype(str)
-    classes, codes = np.unique(array, return_inverse=True)
-    return codes.astype(np.int64), classes
+    if array.dtype.kind not in "biu":
+        classes, codes = np.unique(array, return_inverse=True)
+        return codes.astype(np.int64), classes
+    parts = [slice(at, at + CLASSES_AT_ONCE) for at in range(0, len(array), CLASSES_AT_ONCE)]
+    classes, codes = np.unique(np.concatenate([np.unique(array[part]) for part in parts])), np.empty(n, np.int64)
+    for part in parts:  # so that nothing but the codes takes the memory of all points
+        codes[part] = np.searchsorted(classes, array[part])
+    return codes, classes
+
+
+CLASSES_AT_ONCE = 1 << 16  # integers of classes
 
 
 def check_unmasked(value: Any, argument: str) -> Any:

@@ -56,7 +56,7 @@ from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import BUNDLED, Source, as_source
+from dreval.inputs.source import BUNDLED, CoordinateSource, Source, as_source
 from dreval.inputs.survey import row_blocks
 from dreval.records._verbs import call
 from dreval.records.frames import (
@@ -527,6 +527,11 @@ class Evaluation:
             row["dataset"], row["n"] = self.data.name, self.data.n
         return rows
 
+    def _owned(self, name: str, Y: FloatArray) -> Any:
+        """The coordinates of an embedding as a result keeps them, which no change of the caller's array reaches."""
+        source = self.sources[name]
+        return source.kept() if isinstance(source, CoordinateSource) and source.sha256 else Y
+
     def _results(
         self,
         table: Any,
@@ -553,7 +558,7 @@ class Evaluation:
             curves=curves_frame([row for part in found.values() for row in part.curves]),
             nulls=nulls_frame(null_cells([row for part in found.values() for row in part.rows])),
             shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
-            embeddings=embedded,
+            embeddings={name: self._owned(name, Y) for name, Y in embedded.items()},
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,

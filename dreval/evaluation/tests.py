@@ -76,7 +76,6 @@ def _test_row(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            Y = np.asarray(Y, np.float64)
             values, options, more = _variable(task)
             if task.known is not None:  # complete cases
                 Y, options = Y[task.known], _of_known(options, task.known)
@@ -147,13 +146,12 @@ def _tested_rows(
 ) -> tuple[FloatArray, Any, dict[str, Any], Notes]:
     """All rows, or a random subset of many where the test would hold n x n matrices; and what is to be said of it."""
     n = len(Y)
-    if n <= TEST_POINTS:
-        return Y, values, options, ()
-    notes: Notes = (note("test.all_points", n=n),)
-    if n > ENOUGH_POINTS:
+    notes: Notes = (note("test.all_points", n=n),) if n > TEST_POINTS else ()
+    if n > ENOUGH_POINTS:  # before anything is made of all rows
         Y, values, options = _drawn_rows(Y, values, options, ENOUGH_POINTS, root)
         notes = (note("test.drawn_enough", drawn=ENOUGH_POINTS, n=n),)
-    if not _holds_matrices(card, Y, values, options):
+    Y = np.asarray(Y, np.float64)
+    if n <= TEST_POINTS or not _holds_matrices(card, Y, values, options):
         return Y, values, options, notes
     code = "test.drawn_matrices" if card.memory == "matrices" else "test.drawn_factors"
     drawn = _drawn_rows(Y, values, options, TEST_POINTS, root)

@@ -21,12 +21,12 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import SWEPT, Lists, RankSample, View
+from dreval.geometry.blocks import SWEPT, Lists, RankSample, View, streamed
 from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two
 from dreval.inputs.features import is_sparse
 from dreval.inputs.identity import digest
 from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, legs, on_workers
-from dreval.inputs.survey import Reordered, digest_of, row_blocks, rows_of
+from dreval.inputs.survey import Every, Reordered, digest_of, row_blocks, rows_of
 
 TILE = 1 << 20  # products of a tile of anchors with a block
 SECONDS = 10.0  # between two times at which unfinished passes are kept
@@ -567,7 +567,7 @@ def seen_from(
             X=X,
             Y=Y,
             rows=rows,
-            population=np.arange(n),
+            population=Every(n) if streamed(n, len(rows)) else np.arange(n),
             nearest_data=nearest[None],
             nearest_embedding=nearest[name] if maps else none,
             data_rank=found[None][0][:, own] if found else none,

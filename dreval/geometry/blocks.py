@@ -84,7 +84,7 @@ class View:
         The distance in the data; that in the embedding is Euclidean.
     rows : ndarray (m,)
         The points whose neighborhoods are measured: all n, or anchors.
-    population : ndarray
+    population : ndarray or Every
         The points that are included: all n, or all but one group.
     nearest_data, nearest_embedding : ndarray (m, K)
         Neighbors in the data and in the embedding, nearest first, as positions among the n points.
@@ -102,7 +102,7 @@ class View:
     X: Any
     Y: FloatArray
     rows: IntArray
-    population: IntArray
+    population: Any
     nearest_data: Lists
     nearest_embedding: Lists
     data_rank: Lists
@@ -138,6 +138,14 @@ class View:
         """What is known of the points beside data and embedding, at some of them: labels, latent variables, batch."""
         known = {name: getattr(self, name) for name in VARIABLES}
         return {name: None if one is None else one[places] for name, one in known.items()}
+
+    def within(self, points: IntArray) -> IntArray:
+        """The places of some points in the population."""
+        return points if self.n == len(self.Y) else np.searchsorted(self.population, points)
+
+    def of_population(self, table: Any) -> Any:
+        """The rows of the population in a table or an array of all points; not copied where these are all."""
+        return table if self.n == len(self.Y) else table[self.population]
 
     def data_space(self, places: IntArray | None = None) -> Space:
         """The data (or some of their points) prepared for distances."""
@@ -386,9 +394,9 @@ def drawn_points(view: View, limit: int) -> IntArray:
     """All points of the view, or ``limit`` random ones of more; without a group of points, those of them that stay."""
     n = len(view.Y)
     if n <= limit:
-        return view.population
+        return np.asarray(view.population)
     chosen = np.sort(stream(view.seed, "drawn points").choice(n, limit, replace=False))
-    return np.asarray(chosen[np.isin(chosen, view.population)])
+    return chosen if view.n == n else np.asarray(chosen[np.isin(chosen, view.population)])
 
 
 def n_blocks(n: int, m: int) -> int:

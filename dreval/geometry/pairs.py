@@ -293,7 +293,7 @@ def _in_data(view: View) -> Pairs:
         chosen.sort()
         if ordered:  # pairs (anchor, other point) by their number; the anchor itself is skipped
             anchor, place = np.divmod(chosen, view.n - 1)
-            place += place >= np.searchsorted(view.population, view.rows)[anchor]
+            place += place >= view.within(view.rows)[anchor]
             first, second = view.rows[anchor], view.population[place]
         else:
             first, second = _unranked(view.population, chosen)

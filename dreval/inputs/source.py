@@ -234,7 +234,7 @@ def coordinate_source(
     numbers = frame_table if held else frame_numbers
     Y: Any = numbers(frame, argument, "Name it with {ids}, or drop it.", "ids") if raw.matrix is None else raw.matrix
     names = tuple(str(c) for c in frame.columns) if raw.named else None
-    found = Survey(Y, names, argument)
+    found = Survey(Y, names, argument, described=False)
     if found.smallest <= found.largest * SAFE:
         check_spread(np.asarray(Y, np.float64), argument)
     for j, column in enumerate(names or ()):

@@ -28,7 +28,7 @@ from dreval._check import (
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.inputs.data import Data
-from dreval.inputs.survey import digest_of
+from dreval.inputs.survey import Reordered, digest_of, read_blocks
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
 from dreval.records.notes import Notes, note
@@ -263,6 +263,41 @@ class Source:
         return X
 
 
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A table that stays where it is, and is refused once its numbers are no longer those of its hash."""
+
+    table: Any
+    sha256: str
+    argument: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        n, d = self.table.shape
+        return int(n), int(d)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, places: Any) -> Any:
+        return self.checked()[places]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        found = np.asarray(self.checked(), dtype)
+        return found.copy() if copy else found
+
+    def checked(self) -> Any:
+        """The table, if it has not changed."""
+        if digest_of(self.table) != self.sha256:
+            rule, got = "must stay as they were when they were passed", "coordinates that have changed since"
+            raise InputError(self.argument, rule, got, "Pass a copy, or make a new Evaluation of them.")
+        return self.table
+
+
+OWNED = 2**28  # bytes of coordinates up to which a result keeps a copy
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateSource(Source):
     """Coordinates computed elsewhere, in the row order of the data.
@@ -297,11 +332,30 @@ class CoordinateSource(Source):
             raise UndefinedMeasure(self.argument, f"must have {n_components} columns", str(self.n_components), cure)
         if not self.sha256:
             return np.array(self.values)
-        if digest_of(self.values) != self.sha256:
-            rule, got = "must stay as they were when they were passed", "coordinates that have changed since"
-            raise InputError(self.argument, rule, got, "Pass a copy, or make a new Evaluation of them.")
-        table: FloatArray = self.values
+        table: FloatArray = self.watched.checked()
         return table
+
+    @property
+    def watched(self) -> Watched:
+        """The table, which is refused once it has changed."""
+        return Watched(self.values, self.sha256, self.argument)
+
+    def kept(self) -> Any:
+        """The coordinates as a result keeps them: a copy of its own, or where that is too large the table, watched.
+
+        A copy has the precision in which they are stored.
+        """
+        if isinstance(self.values, np.ndarray):
+            return np.array(self.values) if self.values.nbytes <= OWNED else self.watched
+        under = self.values.table if isinstance(self.values, Reordered) else self.values
+        own = np.float32 if getattr(under, "single", False) else np.float64
+        (n, d), size = self.values.shape, np.dtype(own).itemsize
+        if n * d * size > OWNED:
+            return self.watched
+        made = np.empty((n, d), own)
+        for part, block in read_blocks(self.values):
+            made[part] = block
+        return made
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -71,6 +71,11 @@ class Stored:
         return np.dtype(np.float64)
 
     @property
+    def single(self) -> bool:
+        """Whether the numbers in the file are of single precision."""
+        return bool(getattr(getattr(self.reader, "source", None), "dtype", None) == np.float32)
+
+    @property
     def sparse(self) -> bool:
         """Whether its rows come as a sparse matrix."""
         return bool(self.reader.sparse)

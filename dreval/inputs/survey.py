@@ -33,6 +33,25 @@ def rows_of(table: Any, places: slice | npt.NDArray[np.int64]) -> Any:
 
 
 @dataclass(frozen=True)
+class Every:
+    """The places 0, ..., n - 1 of all points, which are not held: of many points few are looked at at once."""
+
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, places: Any) -> Any:
+        if isinstance(places, slice):
+            return np.arange(*places.indices(self.n))
+        places = np.asarray(places)
+        return np.flatnonzero(places) if places.dtype == np.bool_ else np.where(places < 0, places + self.n, places)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.arange(self.n, dtype=dtype)
+
+
+@dataclass(frozen=True)
 class Reordered:
     """A table of some rows of another one in some order, which is not copied.
 
@@ -51,7 +70,7 @@ class Reordered:
         return len(self.order)
 
     def __getitem__(self, places: slice | npt.NDArray[np.int64]) -> Any:
-        wanted = self.order[np.arange(len(self))[places]]
+        wanted = self.order[Every(len(self))[places]]
         rows, at = np.unique(wanted, return_inverse=True)
         return rows_of(self.table, rows)[at.reshape(wanted.shape)]
 
@@ -126,11 +145,14 @@ class Survey:
         Range of each column.
     empty_rows, constant_rows : ndarray of int
         Rows of zeros, and rows whose cells are all equal.
+    described : bool
+        Whether there may be ``notes``, for which a hash of every row is kept until then.
     """
 
     table: Any
     columns: tuple[str, ...] | None
     argument: str = "data"
+    described: bool = True
     sha256: str = ""
     largest: float = 0.0
     smallest: float = np.inf
@@ -142,7 +164,7 @@ class Survey:
     def __post_init__(self) -> None:
         n, p = self.table.shape
         made, self.low, self.high = _Digest(), np.full(p, np.inf), np.full(p, -np.inf)
-        self._keys, weights = np.empty(n, np.uint64), hash_weights(p)
+        self._keys, weights = np.empty(n if self.described else 0, np.uint64), hash_weights(p)
         self._spread, self._few = _Spread(p), _TwoValues(p)
         none = np.empty(0, np.int64)
         empty, constant = [none], [none]
@@ -157,6 +179,8 @@ class Survey:
             same = (block == block[:, :1]).all(axis=1)
             constant.append(part.start + np.flatnonzero(same))
             empty.append(part.start + np.flatnonzero(same & (block[:, 0] == 0)))
+            if not self.described:
+                continue
             self._spread.add(block)
             self._few.add(block)
             hashed = pd.util.hash_array((block + 0.0).ravel()).reshape(block.shape)  # no negative zeros
@@ -178,9 +202,9 @@ class Survey:
             for j, name in enumerate(names)
             if name.lower() in ID_NAMES and looks_like_ids(name, np.asarray(self.table[:, j], np.float64))
         ]
-        keys, constant = np.sort(self._keys), np.flatnonzero(self.low == self.high)
-        repeated = int(np.count_nonzero(keys[1:] == keys[:-1]))
-        notes = described(names, constant, self._spread.shares(), like_ids, repeated)
+        self._keys.sort()  # in place: they are of all rows
+        repeated = int(np.count_nonzero(self._keys[1:] == self._keys[:-1]))
+        notes = described(names, np.flatnonzero(self.low == self.high), self._spread.shares(), like_ids, repeated)
         two = self._few.two & (self.low < self.high)
         if self.columns is None and p > 2 and two[-1] and not two[:-1].any():
             notes.append(note("data.binary_last", values=[float(self.low[-1]), float(self.high[-1])]))
@@ -228,9 +252,10 @@ class SparseSurvey:
 
     def notes(self) -> list[Note]:
         """Notes on constant columns, a column that carries most of the variance, and repeated rows."""
-        n, p = self.shape
+        p = self.shape[1]
         names = self.columns or tuple(str(j) for j in range(p))
-        repeated = n - len(np.unique(self._keys))
+        self._keys.sort()  # in place: they are of all rows
+        repeated = int(np.count_nonzero(self._keys[1:] == self._keys[:-1]))
         return described(names, np.flatnonzero(self._constant), self._spread.shares(), (), repeated)
 
 

@@ -471,8 +471,10 @@ def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64]
     if missing.all():
         cure = "Check how the column was read."
         raise InputError(argument, "must hold a class of some points", f"{len(missing)} missing values", cure)
+    if not missing.any():
+        return check_classes(_class_values(series, argument), len(series), argument)
     values = _class_values(series[~missing], argument)
-    if missing.any() and values.dtype.kind == "f" and (np.rint(values) == values).all():
+    if values.dtype.kind == "f" and (np.rint(values) == values).all():
         values = values.astype(np.int64)
     codes = np.full(len(missing), -1, np.int64)
     codes[~missing], classes = check_classes(values, len(values), argument)
@@ -484,6 +486,8 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
     if series.dtype.kind in "mM":
         cure = "Turn them into text or integers first, for instance the year."
         raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", cure)
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biu":
+        return series.to_numpy()
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     kind = pd.api.types.infer_dtype(series, skipna=False)

@@ -31,7 +31,7 @@ def _density(pairs: Pairs, distances: FloatArray, width: float) -> FloatArray:
     largest = distances.max()
     kernel = np.exp(-((distances / largest) ** 2) / width) if largest > 0 else np.ones(len(distances))
     seen = pairs.rows if pairs.ordered else pairs.points
-    size = int(pairs.points.max()) + 1
+    size = int(pairs.points[-1]) + 1  # in ascending order
     sums = np.bincount(pairs.first, kernel, size)
     if not pairs.ordered:
         sums += np.bincount(pairs.second, kernel, size)

@@ -19,6 +19,7 @@ from dreval.measures._measure import FloatArray, measure
 
 LISTED = 50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
 TOO_FEW, NEVER = 1e-6, 1e-12  # chance that a list holds too few points of other folds; of anchors, none is searched
+SORTED = 1 << 16  # points whose classes are sorted at once
 APART = 2 * ROUNDING  # a list is used up to the first distance that is nearer than this, relatively, to the next one
 
 
@@ -33,7 +34,7 @@ def _ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, Float
             changes.append((doubtful, *vote_bounds(points, doubtful, train, k, labels, view.n_jobs)))
     if not changes:
         return None
-    worst = _correct(view, n_neighbors, n_folds)
+    worst = _correct(view, n_neighbors, n_folds).astype(np.float64)
     best = worst.copy()
     for doubtful, never_wrong, ever_right in changes:
         worst[doubtful], best[doubtful] = never_wrong, ever_right
@@ -100,13 +101,13 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     True
     """
     check_int(n_folds, "n_folds", low=2)
-    return _correct(view, n_neighbors, n_folds)[_seen(view)]
+    return _correct(view, n_neighbors, n_folds)[_seen(view)].astype(np.float64)
 
 
-def _correct(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
-    """Whether each point of the population that is seen is classified rightly."""
-    labels = _codes(view)[view.population]
-    correct = np.zeros(len(labels))
+def _correct(view: View, n_neighbors: int, n_folds: int) -> npt.NDArray[np.bool_]:
+    """Whether each point of the population is seen and classified rightly."""
+    labels = view.of_population(_codes(view))
+    correct = np.zeros(len(labels), np.bool_)
     for test, found in _voters(view, n_neighbors, n_folds, _seen(view)):
         correct[test] = _vote(labels[found]) == labels[test]
     return correct
@@ -118,7 +119,7 @@ def _seen(view: View) -> IntArray:
     Of many points whose rows are permuted those that have the coordinates of the anchors, whose neighbors are known.
     """
     if not view.streamed or view.origin is None:
-        return np.searchsorted(view.population, view.rows)
+        return view.within(view.rows)
     found: IntArray = view.origin.inverse(view.rows)
     return found
 
@@ -194,7 +195,7 @@ def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArr
 
 def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Those of some rows that are in a fold, and its training points; no fold where nothing is left to learn from."""
-    folds = _folds_of(view, n_folds)[view.population]
+    folds = view.of_population(_folds_of(view, n_folds))
     for fold in range(n_folds):
         test, train = rows[folds[rows] == fold], np.flatnonzero(folds != fold)
         if len(test) and len(train):
@@ -217,10 +218,17 @@ def _codes(view: View) -> np.ndarray:
 
 def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
     """Stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
-    order = rng.permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    folds = np.empty(len(labels), np.min_scalar_type(n_folds))
-    folds[order] = np.arange(len(labels)) % n_folds
+    n = len(labels)
+    order = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+    rng.shuffle(order)
+    sizes = np.bincount(labels)
+    next_of, folds = np.cumsum(sizes) - sizes, np.empty(n, np.min_scalar_type(n_folds))
+    for at in range(0, n, SORTED):  # the points of each class follow each other, as if all were sorted by it
+        some = order[at : at + SORTED]
+        some = some[np.argsort(labels[some], kind="stable")]
+        classes, first, count = np.unique(labels[some], return_index=True, return_counts=True)
+        folds[some] = (np.arange(len(some)) + np.repeat(next_of[classes] - first, count)) % n_folds
+        next_of[classes] += count
     return folds
 
 

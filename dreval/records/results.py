@@ -59,7 +59,8 @@ class Results(Record):
         Of each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
         covariance of two columns, of one embedding or of two, times (n - 1)^2 / n is that of the two values.
     embeddings : dict of str to ndarray (n, d)
-        Coordinates; those that are not in memory are read when they are looked at.
+        Coordinates, a copy in the precision in which they were passed. Those of more than 256 MiB are not copied: they
+        are read when they are looked at, and refused if they have changed.
     labels : ndarray (n,) or None
         Classes of the points.
     ids : ndarray (n,) or None
@@ -253,8 +254,11 @@ class Results(Record):
         Y = self.embeddings[name]
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
         if self.labels is not None:
-            known = [label is not None for label in self.labels]
-            frame.insert(0, "label", self.labels if all(known) else np.where(known, self.labels, np.nan))
+            labels = self.labels
+            if labels.dtype == object:  # only these may have gaps
+                known = [label is not None for label in labels]
+                labels = labels if all(known) else np.where(known, labels, np.nan)
+            frame.insert(0, "label", labels)
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
         return pd.concat([frame, self.of_all_points(name)], axis=1)
 

@@ -25,7 +25,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.geometry import anchors, blocks
 from dreval.geometry.anchors import seen_from
-from dreval.inputs import files, source, stored, survey
+from dreval.inputs import files, source, source_kinds, stored, survey
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 from dreval.inputs.stored import Stored, as_stored, is_stored
@@ -225,7 +225,8 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
     with blocks_of(37):
         coordinates = mapped(tmp_path / "y", Y) if kind is parquet else kind(tmp_path / "y", Y)
         found, results = numbers(kind(tmp_path, X), coordinates, labels)
-        assert isinstance(vars(results)["embeddings"].own["y"], Stored)  # read when it is looked at
+        assert type(vars(results)["embeddings"].own["y"]) is np.ndarray  # not what the file may hold later
+        assert results.embeddings["y"].dtype == np.float32
         assert isinstance(results.data, Stored)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert "y" in str(results)
@@ -249,6 +250,37 @@ def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -
             ev.run("trustworthiness", None, None)
     few = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
     assert not np.shares_memory(few["y"].values, Y)
+
+
+@pytest.mark.parametrize("kind", ["array", "map", "stored"])
+@pytest.mark.parametrize("owned", [1 << 20, 0])
+def test_results_do_not_change_with_the_coordinates(
+    kind: str, owned: int, many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They keep a copy, also of a file that is gone; of very large ones none, and refuse those that have changed."""
+    monkeypatch.setattr(source_kinds, "OWNED", owned)
+    X, path = table(0, LARGE_N, 5, np.float64), tmp_path / "y.npy"
+    Y = RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
+    np.save(path, Y)
+    own = Y.copy() if kind == "array" else np.load(path, mmap_mode="r+")
+    passed = as_stored(np.asfortranarray(own), "y") if kind == "stored" else own
+    if kind == "stored":
+        own = passed.reader.source
+    results = dreval.Evaluation(X, {"y": passed}, anchors=40, n_neighbors=4, random_state=0).run(
+        "continuity", None, None
+    )
+    np.testing.assert_array_equal(results.embeddings["y"], Y)
+    assert results.embeddings["y"].shape == (LARGE_N, 2)
+    own[3] += 1
+    if owned:
+        path.unlink()
+        np.testing.assert_array_equal(results.embeddings["y"], Y)
+        assert results.embeddings["y"].dtype == np.float32
+    else:
+        with pytest.raises(InputError, match=r"embeddings\['y'\].*coordinates that have changed since"):
+            results.embeddings["y"]
+        own[3] = Y[3]
+    assert len(results.augment("y")) == LARGE_N
 
 
 def test_all_points_are_read_into_memory_below_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
