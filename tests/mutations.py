@@ -75,6 +75,30 @@ MUTANTS = [
         "measures/test_class_measures.py geometry/test_ties.py",
     ),
     Mutant(
+        "geometry/procrustes.py",
+        "data.mean[:, None] * (b.sum(axis=0) - stored.T @ b)",
+        "data.mean[:, None] * b.sum(axis=0)",
+        "geometry/test_procrustes.py::test_disparity_of_any_blocks_and_of_sparse_rows",
+    ),
+    Mutant(
+        "geometry/anchors.py",
+        "if done[name] < leg.stop:",
+        "if True:",
+        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
+    ),
+    Mutant(
+        "geometry/anchors.py",
+        '"table": table, "of": one.settings}',
+        '"table": None, "of": one.settings}',
+        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
+    ),
+    Mutant(
+        "geometry/anchors.py",
+        "(ids >= 0) & (ids < done) &",
+        "(ids >= 0) &",
+        "evaluation/test_many_points.py::test_impossible_lists_in_a_file_are_not_used",
+    ),
+    Mutant(
         "geometry/_loops/anchors.py",
         "return index < other_index",
         "return value < other",

@@ -237,14 +237,12 @@ def view_disparity(view: View) -> float:
 class _Centered(NamedTuple):
     """How the rows of a table are scaled to size 1 and moved by the mean of all.
 
-    Of dense rows the first one is subtracted before, so that coinciding points stay so, to the last bit. Of sparse ones
-    ``full`` are the columns without zeros.
+    Of dense rows the first one is subtracted before, so that coinciding points stay so, to the last bit.
     """
 
     scale: float
     first: FloatArray
     mean: FloatArray
-    full: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, table: Any) -> _Centered:
@@ -252,9 +250,8 @@ class _Centered(NamedTuple):
         (n, p), first = table.shape, rows_of(table, slice(1))
         scale = power_of_two(np.array(blockwise(table, largest_of)))
         first = np.zeros(p) if is_sparse(first) else first[0] * scale
-        made = cls(scale, first, np.zeros(p), np.zeros(p, np.bool_))
-        sums, counts = (sum(parts) for parts in zip(*blockwise(table, _sums, made), strict=True))
-        return made._replace(mean=sums / n, full=counts == n)
+        made = cls(scale, first, np.zeros(p))
+        return made._replace(mean=sum(blockwise(table, _sum_of, made)) / n)
 
     def rows(self, table: Any, part: slice) -> FloatArray:
         """Some dense rows."""
@@ -262,13 +259,13 @@ class _Centered(NamedTuple):
         return moved
 
 
-def _sums(table: Any, part: slice, centered: _Centered) -> tuple[FloatArray, Any]:
-    """The sums of some rows, and of sparse ones the number of stored cells of each column."""
+def _sum_of(table: Any, part: slice, centered: _Centered) -> FloatArray:
+    """The sum of some rows."""
     rows = rows_of(table, part)
     if is_sparse(rows):
-        width = rows.shape[1]
-        return np.bincount(rows.indices, rows.data * centered.scale, width), np.bincount(rows.indices, minlength=width)
-    return centered.rows(table, part).sum(axis=0), 0
+        return np.bincount(rows.indices, rows.data * centered.scale, rows.shape[1])
+    found: FloatArray = centered.rows(table, part).sum(axis=0)
+    return found
 
 
 def _disparity(X: Any, data: _Centered, Y: Any, embedding: _Centered) -> float:
@@ -291,10 +288,9 @@ def _cross_product(
         return a.T @ b, float(np.vdot(a, a)), float(np.vdot(b, b))
     moved, stored = a.copy(), a.copy()
     moved.data, stored.data = a.data * data.scale - data.mean[a.indices], np.ones(len(a.data))
-    rest = np.where(data.full, 0.0, data.mean)
-    cross = moved.T @ b - rest[:, None] * (b.sum(axis=0) - stored.T @ b)
+    cross = moved.T @ b - data.mean[:, None] * (b.sum(axis=0) - stored.T @ b)
     unstored = len(b) - np.bincount(a.indices, minlength=a.shape[1])
-    return cross, float(moved.data @ moved.data + unstored @ rest**2), float(np.vdot(b, b))
+    return cross, float(moved.data @ moved.data + unstored @ data.mean**2), float(np.vdot(b, b))
 
 
 def disparity_without(X: Any, Y: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
 from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
 from scipy.spatial import procrustes as their_procrustes
 from strategies import KINDS, neighbor_counts, pairs
 
@@ -27,6 +28,7 @@ from dreval.geometry.procrustes import (
     relative_residual,
     residual,
 )
+from dreval.inputs import stored
 
 ANY_WIDTH = st.one_of(pairs(max_d=4), pairs(min_p=13, max_p=40, max_d=6))
 LINES = pairs(kinds=["collinear", "almost_collinear", "constant_columns", "duplicates"], max_d=3)
@@ -212,6 +214,23 @@ def test_disparity_is_that_of_scipy(pair):
     width = max(X.shape[1], Y.shape[1])
     padded = [np.pad(Z - Z[0], ((0, 0), (0, width - Z.shape[1]))) for Z in (X, Y)]
     assert disparity(X, Y) == pytest.approx(their_procrustes(*padded)[2], abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(pair=ANY_WIDTH, size=st.integers(1, 9), drop=st.floats(0, 1), seed=st.integers(0, 99))
+def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
+    """Whatever the blocks: of a table with zeros, in columns of which some have none, dense or sparse."""
+    X, Y = pair
+    rng = np.random.default_rng(seed)
+    X = np.where((rng.random(X.shape) < drop) & (rng.random(X.shape[1]) < 0.7), 0.0, X)
+    if (X == X[0]).all() or (Y == Y[0]).all():
+        return
+    expected = disparity(X, Y)
+    with pytest.MonkeyPatch.context() as patch:
+        cut = [slice(at, min(at + size, len(X))) for at in range(0, len(X), size)]
+        patch.setattr(stored, "row_blocks", lambda _: cut)
+        assert disparity(X, Y) == pytest.approx(expected, abs=1e-12)
+        assert disparity(csr_array(X), Y) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
