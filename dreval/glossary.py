@@ -151,6 +151,9 @@ PAIR_COLUMNS: dict[str, str] = {
     "margin": "margin of equivalence, in the unit of the measure; empty where none was passed",
     "p_equivalence": "p-value of the two one-sided tests: small says that the two differ by less than the margin",
     "p_equivalence_adjusted": "p_equivalence adjusted over all pairs and measures of this table",
+    "equivalence": "verdict on the margin: equivalent (p_equivalence, adjusted if it is, up to alpha), better or worse "
+    "(the first is better or worse than the second by more than the margin, by the two-sided test against the margin, "
+    "adjusted alike) or not shown; empty where nothing was tested against a margin",
     "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "

@@ -19,7 +19,7 @@ from dreval.records.comparison import Family, to_digits
 from dreval.records.notes import Note, joined, note
 
 EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as scipy does
-PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
+PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "equivalence", "better", "note")
 
 
 def pair_frame(rows: list[dict[str, Any]], alpha: float, family: str | None = None) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def compare_pairs(
     ]
     pairs = adjust_p_values(pair_frame(made, alpha, "pairs"), adjust)
     if margins:
-        pairs = _adjust_equivalence(pairs, adjust)
+        pairs = _judge_margins(pairs, [row.get("p_beyond", math.nan) for row in made], alpha, adjust)
     pairs = only_found(pairs, alpha)
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
     given = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
@@ -124,10 +124,29 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     return given
 
 
-def _adjust_equivalence(pairs: pd.DataFrame, adjust: str | None) -> pd.DataFrame:
-    """The p-values of equivalence adjusted over all of them: a family of its own."""
-    own = pairs.assign(p_value=pairs["p_equivalence"], p_adjusted=math.nan, family="equivalence")
-    return pairs.assign(p_equivalence_adjusted=adjust_p_values(own, adjust)["p_adjusted"].to_numpy())
+def _judge_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, adjust: str | None) -> pd.DataFrame:
+    """The p-values of equivalence adjusted over all of them, a family of its own, and a verdict on each pair.
+
+    ``beyond`` are the p-values of an advantage or disadvantage of at most the margin, adjusted in the same way. Pairs
+    without a standard error, because their difference is known, need no test.
+    """
+
+    def adjusted(p: Any) -> pd.Series[float]:
+        own = pairs.assign(p_value=p, p_adjusted=math.nan, family="equivalence")
+        made: pd.Series[float] = adjust_p_values(own, adjust)["p_adjusted"]
+        return made
+
+    pairs = pairs.assign(p_equivalence_adjusted=adjusted(pairs["p_equivalence"]))
+    more = adjusted(np.asarray(beyond, dtype=np.float64))
+    equivalent, more = pairs["p_equivalence_adjusted"], more.where(more.notna(), pd.Series(beyond, pairs.index))
+    equivalent = equivalent.where(equivalent.notna(), pairs["p_equivalence"])
+    known = (pairs["se"] == 0) & ((pairs["conf_low"] == pairs["conf_high"]) | (pairs["statistic"] == 0))
+    size = pairs["advantage"].abs()
+    side = np.where(pairs["advantage"] > 0, "better", "worse")
+    judged = pairs["margin"].notna() & (known | equivalent.notna())
+    verdict = np.where((more <= alpha) | (known & (size >= pairs["margin"])), side, "not shown")
+    verdict = np.where((equivalent <= alpha) | (known & (size < pairs["margin"])), "equivalent", verdict)
+    return pairs.assign(equivalence=np.where(judged, verdict, ""))
 
 
 def _kinds(results: Results) -> dict[str, str]:
@@ -346,7 +365,9 @@ def _of_anchors(
     if margin is not None:
         each = [betting_p(differences, at.n, *limits, at.seed, mean=sign * margin) for sign in (-1, 1)]
         usual = _tested(advantage, interval, alpha, margin, size).get("p_equivalence", 0.0)
-        made["p_equivalence"] = max(*each, usual) if abs(advantage) < margin else 1.0
+        inside = abs(advantage) < margin
+        made["p_equivalence"] = max(*each, usual) if inside else 1.0
+        made["p_beyond"] = 1.0 if inside else each[int(advantage > 0)]
     return {**made, "notes": (note("pair.bets"),)}
 
 
@@ -365,7 +386,8 @@ def _tested(advantage: float, interval: Interval, alpha: float, margin: float | 
     An advantage that is rounding beside ``size``, the size of what was subtracted, is none.
 
     With a margin also the two one-sided tests of equivalence on the same standard error (Schuirmann 1987,
-    J. Pharmacokinet. Biopharm. 15, 657-680): the larger of the p of "worse by the margin" and of "better by it".
+    J. Pharmacokinet. Biopharm. 15, 657-680): the larger of the p of "worse by the margin" and of "better by it". And
+    the two-sided p against the margin on the side of the advantage, small where the difference is larger than it.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -388,6 +410,7 @@ def _tested(advantage: float, interval: Interval, alpha: float, margin: float | 
         made["p_low"], made["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
     if margin is not None:
         made["p_equivalence"] = float(stdtr(freedom, (abs(advantage) - margin) / se))
+        made["p_beyond"] = min(1.0, 2 * float(stdtr(freedom, (margin - abs(advantage)) / se)))
     return made
 
 

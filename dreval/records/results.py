@@ -517,7 +517,8 @@ class Results(Record):
             are adjusted over these pairs; there are no letters. All pairs by default.
         margin : float or dict of measure to float, optional
             Margin of equivalence, in the unit of the measure: two one-sided tests ask whether the two differ by less
-            (``p_equivalence``). One number where one measure is compared.
+            (``p_equivalence``), and ``equivalence`` is the verdict: "equivalent", "better" or "worse" (of the first, by
+            more than the margin), or "not shown". One number where one measure is compared.
         rope : float, optional
             Region of practical equivalence across data sets, for ``dreval.compare``; an error on one data set, where
             ``margin`` is meant.

@@ -134,6 +134,51 @@ def test_equivalence_is_two_one_sided_tests(results):
     assert "p equiv." in str(found)
 
 
+@pytest.mark.parametrize("adjust", ["holm", None])
+def test_verdicts_on_a_margin_follow_from_two_tests(results, adjust):
+    """Equivalent, better or worse by more than the margin, or not shown, by t tests that are computed here by scipy."""
+    seen = set()
+    for margin in (0.004, 0.02, 0.05, 0.2, 0.5):
+        rows = results.compare(measure="trustworthiness", margin=margin, adjust=adjust).pairs
+        freedom = np.where(rows["p_low"].isna(), 89, 19)
+        beyond = np.minimum(2 * stats.t.sf((rows["advantage"].abs() - margin) / rows["se"], freedom), 1)
+        within = stats.t.cdf((rows["advantage"].abs() - margin) / rows["se"], freedom)
+        if adjust:
+            beyond, within = (multipletests(p, method="holm")[1] for p in (beyond, within))
+        side = np.where(rows["advantage"] > 0, "better", "worse")
+        expected = np.where(within <= 0.05, "equivalent", np.where(beyond <= 0.05, side, "not shown"))
+        assert rows["equivalence"].tolist() == expected.tolist()
+        seen |= set(expected)
+
+    assert seen >= {"equivalent", "not shown", "better"}
+    assert (results.compare().pairs["equivalence"] == "").all()
+
+
+def test_verdicts_on_a_margin_where_nothing_is_left_to_test():
+    """Copies are equivalent; of values of all points the difference itself is beside the margin."""
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "copy": X[:, :2].copy(), "b": X[:, 2:4]}, n_neighbors=6, random_state=0)
+    copies = ev.run("trustworthiness", None).compare(["a", "copy"], margin=1e-9).pairs.iloc[0]
+    assert (copies["equivalence"], copies["advantage"]) == ("equivalent", 0)
+    everyone = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:4]}, n_neighbors=6, anchors=90, random_state=0)
+    exact = everyone.run("trustworthiness", None)
+    gap = exact.compare().pairs["advantage"].iloc[0]
+    for margin, expected in ((1.01 * abs(gap), "equivalent"), (0.99 * abs(gap), "better" if gap > 0 else "worse")):
+        assert exact.compare(margin=margin).pairs["equivalence"].tolist() == [expected]
+
+
+def test_verdicts_on_a_margin_are_said_in_the_summary_and_in_the_paragraph(results):
+    """Each pair once by name; embeddings with one verdict against one other share a sentence; many are counted."""
+    wide = results.compare(measure="trustworthiness", margin=0.5, baseline="good")
+    both = {"trustworthiness": 0.5, "procrustes_rc": 0.9}
+    several = results.compare(measure=[*both], margin=both, baseline="good")
+
+    assert "bad and mixed are equivalent to good within the margin." in " ".join(str(wide.summary()).split())
+    assert "bad and mixed are equivalent to good within the margin." in wide.paragraph()
+    assert "equivalent to good within the margin by trustworthiness and local Procrustes R_C." in several.paragraph()
+    assert "Equivalence margin, T:" in str(several.summary())
+    assert "margins 0.5 for Trustworthiness (T) and 0.9 for Local Procrustes R_C" in several.paragraph("methods")
+
+
 def test_margins_that_cannot_be_are_refused(results):
     """One number for several measures, an unknown measure, a margin that is no size."""
     with pytest.raises(InputError, match="`margin` must name the measure where several are compared"):

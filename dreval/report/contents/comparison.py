@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -60,6 +61,12 @@ PAIR_TITLES = {
     "": "not tested",
 }
 TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
+VERDICTS = {
+    "equivalent": "equivalent to {} within the margin",
+    "better": "better than {} by more than the margin",
+    "worse": "worse than {} by more than the margin",
+    "not shown": "not shown to be equivalent to {}",
+}
 EQUIVALENT = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
 PAIRED = (*TESTED, *EQUIVALENT, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
@@ -108,13 +115,11 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
         lead, mine = _against_lead(comparison, name)
         if not len(mine):
             continue
+        word = measure_word(comparison, name)
         others = [b if a == lead else a for a, b in zip(mine["first"], mine["second"], strict=True)]
         alike = [other for other, better in zip(others, mine["better"], strict=True) if better == ""]
         worse = [better for better in mine["better"] if better not in ("", lead)]
         ahead = len(mine) - len(alike) - len(worse)
-        column = column_of(comparison, name)
-        word = column.named if len(comparison.measures) <= BESIDE // 2 else column.called
-        word += _setting(comparison, name)
         if len(mine) >= BESIDE:
             counts.setdefault((lead, len(mine)), []).append((ahead, len(worse), word))
             continue
@@ -136,6 +141,36 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
         by = ", better than ".join(said) if behind else ordered(said)
         end = "; the rest are not distinguishable from it" * rest
         yield f"Of the {n} others {marked(lead)} is better than {by}{end}."
+    yield from equivalences(comparison, comparison.measures)
+
+
+def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = marked) -> Iterator[str]:
+    """What the tests against margins say, alike measures together; the verdicts on many pairs are counted."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for name in names:
+        for row in comparison.of(comparison.pairs, name).to_dict("records"):
+            if row["equivalence"]:
+                found.setdefault((row["equivalence"], row["first"], row["second"]), []).append(
+                    measure_word(comparison, name)
+                )
+    if len(found) > BESIDE:
+        total: Counter[str] = Counter()
+        for (verdict, _, _), measures in found.items():
+            total[verdict] += len(measures)
+        beyond = total["better"] + total["worse"]
+        yield (
+            f"Of {total.total()} pairs tested against a margin {total['equivalent']} are equivalent within it, "
+            f"{beyond} differ by more than it, and {total['not shown']} are not shown to be equivalent."
+        )
+        return
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for (verdict, first, second), measures in found.items():
+        by = f" by {ordered(measures)}" * (len(names) > 1)
+        alike.setdefault((verdict, second, by), []).append(write(first))
+    for verdict, text in VERDICTS.items():
+        for (one, second, by), firsts in alike.items():
+            if one == verdict:
+                yield f"{ordered(firsts)} {'are' if len(firsts) > 1 else 'is'} {text.format(write(second))}{by}."
 
 
 def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
@@ -144,6 +179,13 @@ def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]
     rows = rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
     lead = str(comparison.recipe.get("baseline") or comparison.of(comparison.standing, name)["embedding"].iloc[0])
     return lead, rows[(rows["first"] == lead) | (rows["second"] == lead)]
+
+
+def measure_word(comparison: Comparison, name: str) -> str:
+    """A measure in a sentence on all of them: its name, or of many its symbol."""
+    column = column_of(comparison, name)
+    word = column.named if len(comparison.measures) <= BESIDE // 2 else column.called
+    return word + _setting(comparison, name)
 
 
 def _setting(comparison: Comparison, name: str) -> str:
@@ -242,9 +284,8 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
         head = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *head]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
-    rope += (
-        [("Equivalence margin", ", ".join(f"{name} {value:g}" for name, value in margins.items()))] if margins else []
-    )
+    called = {name.partition("(")[0]: column_of(comparison, name).called for name in comparison.measures}
+    rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, own = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if own is not None and not math.isclose(own, 1 - recipe["alpha"]):
         levels.append(("Intervals of differences", f"{100 * (1 - recipe['alpha']):g} %"))

@@ -12,6 +12,7 @@ from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report._numbers import counted, ordered
+from dreval.report.contents.evaluation import measure_title
 from dreval.report.contents.voices import Voice
 from dreval.report.reading import SCALE, parameter, read_results, targets_of
 
@@ -171,7 +172,7 @@ def _comparing(comparison: Comparison, voice: Voice) -> Iterator[str]:
     if recipe.get("rope") is not None:
         yield f"Differences below {recipe['rope']:g} count as none."
     if recipe.get("margin"):
-        margins = [f"{value:g}" for value in dict(recipe["margin"]).values()]
+        margins = [f"{value:g} for {measure_title(name)}" for name, value in dict(recipe["margin"]).items()]
         yield (
             f"Equivalence: two one-sided tests{voice.cite(*INFERENCE['margin'])}, with "
             f"margin{'s' * (len(margins) > 1)} {_counted(margins, 4, 'margin')}."

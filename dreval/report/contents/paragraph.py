@@ -19,7 +19,7 @@ from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report._numbers import counted, fixed, ordered, p_words
-from dreval.report.contents.comparison import SHORT, cannot_tell, heading
+from dreval.report.contents.comparison import SHORT, cannot_tell, equivalences, heading
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.methods import methods
 from dreval.report.contents.voices import VOICES, Voice
@@ -281,7 +281,7 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
         differ = pairs[pairs["p"] <= alpha]
         if len(differ):
             largest = _pair(differ.loc[differ["advantage"].abs().idxmax()].to_dict(), voice, adjusted, brief=True)
-            verb = "differs" if len(differ) == 1 else "differ, most"
+            verb = "differs," if len(differ) == 1 else "differ, most"
             count = f"{len(differ):,} of {len(pairs):,} pairs {verb} " if len(pairs) > 1 else ""
             inside.append(count + largest)
         elif len(pairs):
@@ -311,6 +311,7 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
             yield f"{differ:,} of {counted(tested, 'pair')} differ{'s' * (differ == 1)} at {level}{behind}."
         if untested:
             yield f"{untested:,} pair{'s' * (untested > 1)} could not be tested."
+        yield from equivalences(comparison, comparison.measures, voice.name)
         yield from (clause(name, voice) for name in comparison.measures[:listed])
         yield from _left_out(len(comparison.measures) - listed, listed)
 
@@ -479,3 +480,4 @@ def _within(comparison: Comparison, name: str, voice: Voice, listed: int) -> Ite
     for test, part in pairs.groupby("test", sort=False):
         lead = f"By {ERRORS[str(test)]} (intervals at {level}){how.get(recipe['adjust'], '')}" if test else ""
         yield from _differing(part, voice, recipe, lead, listed)
+    yield from equivalences(comparison, [name], voice.name)

@@ -152,7 +152,8 @@ def forest_words(comparison: Comparison, by_measure: bool = False) -> str:
             f"{what} of the first over the second, positive where it is better whichever way the measure points, with "
             f"{level}; at the right {p}."
         )
-    return f"{said} {marks}hollow: not significant."
+    band = " Gray bands: differences smaller than the margin." if comparison.pairs["margin"].notna().any() else ""
+    return f"{said} {marks}hollow: not significant.{band}"
 
 
 def _p(row: Mapping[str, Any]) -> float:
@@ -161,7 +162,13 @@ def _p(row: Mapping[str, Any]) -> float:
 
 
 def _mark(ax: Axes, at: int, row: Mapping[str, Any], color: str, found: bool, unit: float = 1.0) -> None:
-    """A line from end to end of an interval with a mark at the advantage; filled where it is significant."""
+    """A line from end to end of an interval with a mark at the advantage; filled where it is significant.
+
+    Behind them a band from margin to margin, where there is one.
+    """
+    if math.isfinite(row["margin"]):
+        band = [-row["margin"] / unit, row["margin"] / unit]
+        ax.fill_between(band, -at - 0.38, -at + 0.38, color=LIGHT["rule"], linewidth=0, zorder=0.5)
     ax.plot([row["conf_low"] / unit, row["conf_high"] / unit], [-at, -at], color=color, linewidth=1.4)
     look: dict[str, Any] = {"markerfacecolor": color if found else LIGHT["paper"], "markeredgewidth": 1.0}
     ax.plot([row["advantage"] / unit], [-at], "o", markersize=4.5, color=color, **look)
@@ -206,7 +213,8 @@ def _reach(comparison: Comparison, parts: Rows) -> tuple[float, float]:
     columns, ends = _columns(comparison), []
     for name, part in parts.items():
         for pair, row in part.items() if name in columns else ():
-            ends += [100 * row[key] / columns[name].way(pair) for key in ("conf_low", "conf_high")]
+            reached = row["conf_low"], row["conf_high"], -row["margin"], row["margin"]
+            ends += [100 * end / columns[name].way(pair) for end in reached]
     known = [end for end in ends if math.isfinite(end)]
     return (min(0.0, *known), max(0.0, *known)) if known else (math.nan, math.nan)
 
