@@ -163,10 +163,12 @@ def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:
         (x, _) = ax.transAxes.inverted().transform(ax.transData.transform((k, 0.5)))
         return float(x) * width
 
+    def apart(k: float, other: float) -> float:
+        return 0.045 * (len(f"{k:,}") + len(f"{other:,}") + 3)
+
     shown = [ks[0]]
     for k in ks[1:-1]:
-        apart = 0.09 * (len(str(k)) + 2)
-        if where(k) - where(shown[-1]) >= apart and where(ks[-1]) - where(k) >= apart + 0.05:
+        if where(k) - where(shown[-1]) >= apart(k, shown[-1]) and where(ks[-1]) - where(k) >= apart(k, ks[-1]) + 0.05:
             shown.append(k)
     return [*shown, ks[-1]] if len(ks) > 1 else shown
 
@@ -483,9 +485,9 @@ def _scale_axes(ax: Axes, curve: ScaleCurve, names: list[str]) -> None:
     first, last = float(curve.ks[0]), float(curve.ks[-1])
     ax.set_xscale("log")
     ax.set_xlim(first / 1.05, max(last, first * 1.5))
-    shown = [k for k in (10.0**power for power in range(12)) if first <= k < last / 2] + [last]
+    shown = _ticks(ax, [*(10**power for power in range(12) if first <= 10**power < last / 2), int(last)])
     ax.xaxis.set_major_locator(FixedLocator(shown))
-    ax.xaxis.set_major_formatter(FixedFormatter([f"{int(k):,}" for k in shown]))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in shown]))
     ax.xaxis.set_minor_locator(FixedLocator([]))
     drawn = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
     pooled = np.concatenate(drawn)
