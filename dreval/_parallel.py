@@ -123,8 +123,11 @@ def sum_over_rows(work: Callable[[slice, Any], None], m: int, sums: Any, n_jobs:
     return total.total
 
 
-def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
+def open_progress(wanted: bool | None, counts: bool = True) -> AbstractContextManager[Any]:
     """A progress bar on stderr: by default only on a terminal or in a notebook, and only after two seconds.
+
+    Where its units are of no interest, because they are not ``counts`` of things, it shows their share only, and the
+    time that remains by the mean rate so far.
 
     In a notebook the bar is a widget; without ipywidgets there is none, rather than a warning at every call.
     """
@@ -137,7 +140,8 @@ def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
         from tqdm import tqdm
 
     disable = None if wanted is None else not check_bool(wanted, "progress")
+    form = {} if counts else {"bar_format": "{l_bar}{bar}| {elapsed}<{remaining}", "smoothing": 0}
     bar: AbstractContextManager[Any] = tqdm(
-        total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False
+        total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False, **form
     )
     return bar

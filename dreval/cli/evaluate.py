@@ -45,6 +45,7 @@ EPILOG = """examples:
   dreval evaluate data.csv -e umap.csv -k 5,15 --measures stress,r_nx_auc
   dreval evaluate data.csv -e umap.csv --report out.html --save out.dreval
   dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
+  dreval evaluate data.csv -e umap.csv --estimate-cost
   dreval evaluate cells.h5ad --use-rep X_pca -e X_umap --labels kind
 
 Saved results are read by dreval compare and by dreval.load_results.
@@ -130,6 +131,11 @@ def _add_analysis(verb: Verb) -> None:
     )  # fmt: skip
     analysis.add_argument("--conf-level", type=float, default=0.95, metavar="L", help="level of the intervals (0.95)")
     analysis.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations per test (999)")
+    analysis.add_argument(
+        "--estimate-cost",
+        action="store_true",
+        help="only estimate seconds and MiB of this evaluation; no method is run",
+    )
     analysis.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
 
 
@@ -170,7 +176,20 @@ def _evaluate(options: Any, say: Say) -> int:
     if options.save:
         check_saved(options.save, "--save")
     _check_plots(plots, read)
-    results = _results(options, sources)
+    evaluation, asked = _evaluation(options, sources)
+    if options.estimate_cost:
+        estimated = evaluation.estimate_cost(**asked)
+        totals = ("seconds", "processor_seconds", "mebibytes", "not_included")
+        plain = {**{name: getattr(estimated, name) for name in totals}, "table": estimated.tidy()}
+        say(json_text(plain) if options.json else str(estimated))
+        return DONE
+    results = evaluation.run(
+        **asked,
+        conf_level=options.conf_level,
+        adjust=None if options.adjust == "none" else options.adjust,
+        store=options.store,
+        progress=False if options.quiet else None,
+    )
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
     results = with_command(with_flags(results, options), options, *seed)
     if options.json:
@@ -213,8 +232,8 @@ def _draw(results: Any, kind: str, path: Path) -> None:
         plot(results, kind).savefig(file, format=path.suffix[1:].lower())
 
 
-def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
-    """Run the evaluation that the options describe."""
+def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Any, dict[str, Any]]:
+    """The evaluation that the options describe, and what is asked of it."""
     from dreval.evaluation.evaluation import Evaluation
 
     same = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep")
@@ -223,14 +242,5 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
     for name, source in sources:
         evaluation = evaluation.with_embedding(name, source)
     replicates = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else None
-    return evaluation.run(
-        options.measures,
-        options.tests,
-        None if options.ci == "none" else options.ci,
-        conf_level=options.conf_level,
-        n_resamples=options.n_resamples,
-        adjust=None if options.adjust == "none" else options.adjust,
-        options=replicates,
-        store=options.store,
-        progress=False if options.quiet else None,
-    )
+    asked = {"measures": options.measures, "tests": options.tests, "ci": None if options.ci == "none" else options.ci}
+    return evaluation, {**asked, "n_resamples": options.n_resamples, "options": replicates}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +25,23 @@ from dreval._check import (
     keywords_checked,
     no_attribute,
 )
-from dreval._parallel import open_progress
+from dreval._parallel import n_threads, open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, caller_level
+from dreval.evaluation.cost import (
+    FEW_TIE_ROWS,
+    PASS,
+    SHEPARD,
+    TEST,
+    TIE_ROWS,
+    VALUE,
+    Progress,
+    Step,
+    estimate,
+    machine_speeds,
+    plan_steps,
+    sizes_of,
+)
 from dreval.evaluation.kept import Kept
 from dreval.evaluation.plan import (
     Intervals,
@@ -49,16 +65,16 @@ from dreval.evaluation.recipe import (
     written_call,
 )
 from dreval.evaluation.resampling import Again, repeatable
-from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row, reading
+from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row
 from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
-from dreval.geometry.blocks import Lists, View, n_blocks, streamed
+from dreval.geometry.blocks import PAIRED, RANKED, Lists, View, streamed
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, CoordinateSource, Source, as_source
-from dreval.inputs.survey import row_blocks
 from dreval.records._verbs import call
+from dreval.records.cost_estimate import CostEstimate
 from dreval.records.frames import (
     columns_by_full_name,
     curves_frame,
@@ -373,26 +389,17 @@ class Evaluation:
         2         b  trustworthiness   0.83      0.74       0.91
         3         b    procrustes_rc   0.30      0.21       0.39
         """
-        if not self.sources:
-            raise InputError(
-                "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
-            )
-        self.data.check_unchanged()
-        options = check_options(options)
-        measures, tests = listed(measures), listed(tests)
-        variables = self.data.variables()
         level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
-        plan = plan_measures(measures, self.n_neighbors, self.data.n, variables, options)
-        test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
-        if not plan and not test_plan:
-            cure = 'Pass measures="default", or tests with labels or covariates.'
-            raise InputError("measures", "must name something to compute", f"{measures!r} with tests={tests!r}", cure)
-        intervals = plan_intervals(ci, self.sources, self.anchors, options)
+        measures, tests, options = listed(measures), listed(tests), check_options(options)
+        plan, test_plan, intervals = self._plan(measures, tests, ci, n_resamples, options)
         adjust = check_adjustment(adjust)
         began = time.perf_counter()
-        with Kept(store, self.data) as kept, open_progress(progress) as bar:
-            ev = self._with_seed(kept.seed(self.seed, self.drawn))
+        with Kept(store, self.data) as kept, open_progress(progress, counts=False) as shown:
+            ev, bar = self._with_seed(kept.seed(self.seed, self.drawn)), Progress(shown)
             embedded, failed, seconds = ev._embed(kept, bar)
+            if bar.seen and embedded:
+                threads = n_threads(self.n_jobs)
+                bar.start(ev._steps(embedded, plan, test_plan, intervals, seconds, FEW_TIE_ROWS), threads)
             views = ev._sweep(embedded, plan, intervals, kept, bar)
             neighbors = ev._neighbors(next(iter(views.values()), None))
             found = {
@@ -402,11 +409,13 @@ class Evaluation:
             again = repeatable(plan, self.data)
             curves = [task for task in plan if task.card.curve]
             Again(ev.data, ev.sources, again, curves, intervals, ev.seed, ev.n_jobs, kept).add(found, embedded, bar)
+            bar.close()
         rows = ev._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = recipe_of(ev, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["conf_level"] = level
+        variables = self.data.variables()
         read = {*(one.name for one in plan), *(one.name for one in test_plan), *intervals.words}
         idle = tuple(repr(name) for name in options if name not in read)
         notes: list[Note] = [note("options.unused", names=idle)] if idle else []
@@ -436,7 +445,98 @@ class Evaluation:
         recipe["call"] = written_call(ev, asked)
         return ev._results(table, noted, found, embedded, recipe, neighbors)
 
+    def estimate_cost(
+        self,
+        measures: Any = "default",
+        tests: Any = "default",
+        ci: str | None = "default",
+        *,
+        n_resamples: int = 999,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> CostEstimate:
+        """Estimated seconds and MiB of ``run`` with the same arguments, before it is run.
+
+        The number of operations of each step is known; how long they take here is estimated from a probe, which runs
+        the pass and the measures from 200 points among at most 4000, and changes nothing. It takes some tenths of a
+        second. Where loops are not compiled yet, it compiles them, as the run would.
+
+        Parameters
+        ----------
+        measures, tests, ci, n_resamples, options
+            As in ``run``, with the same errors.
+
+        Returns
+        -------
+        CostEstimate
+            ``seconds``, ``processor_seconds``, ``mebibytes``, and a row for each step in ``tidy()``. Estimators,
+            callables and bundled methods are not run: their embeddings are named in ``not_included``.
+
+        See Also
+        --------
+        Evaluation.run : the run itself.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(300, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "pca": "pca"}, random_state=0)
+        >>> cost = ev.estimate_cost(ci=None)
+        >>> 0 < cost.seconds < 60, cost.not_included
+        (True, ('pca',))
+        >>> cost.tidy()["step"].unique()[:3].tolist()
+        ['run of the method', 'checks and tables', 'neighbors and ranks']
+        """
+        asked = check_options(options)
+        plan, test_plan, intervals = self._plan(listed(measures), listed(tests), ci, n_resamples, asked)
+        missing = [name for name, one in self.sources.items() if one.can_embed and one.recording is None]
+        embedded: dict[str, Any] = {}
+        for name, source in self.sources.items():
+            if name in missing:  # any coordinates cost as much
+                shape = self.data.n, source.default_components or 2
+                embedded[name] = np.random.default_rng(0).standard_normal(shape)
+                continue
+            with suppress(DrevalError):  # a row without values costs nothing
+                embedded[name] = source.coordinates(self.data)
+        if not embedded:
+            return estimate(self.data, [], missing, {}, n_threads(self.n_jobs))
+        steps = self._steps(embedded, plan, test_plan, intervals, {}, TIE_ROWS)
+        sizes = sizes_of(self.data, self.anchors or self.data.n, plan)
+        first = next(iter(embedded.values()))
+        speeds = machine_speeds(self.data, first, self.anchors is not None, plan, sizes)
+        return estimate(self.data, steps, missing, speeds, n_threads(self.n_jobs))
+
     # the named steps of run()
+
+    def _plan(
+        self, measures: Any, tests: Any, ci: str | None, n_resamples: int, options: dict[str, dict[str, Any]]
+    ) -> tuple[list[MeasureTask], list[TestTask], Intervals]:
+        """What is to be computed; refused where that is nothing, or the data have changed."""
+        if not self.sources:
+            raise InputError(
+                "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
+            )
+        self.data.check_unchanged()
+        plan = plan_measures(measures, self.n_neighbors, self.data.n, self.data.variables(), options)
+        test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
+        if not plan and not test_plan:
+            cure = 'Pass measures="default", or tests with labels or covariates.'
+            raise InputError("measures", "must name something to compute", f"{measures!r} with tests={tests!r}", cure)
+        return plan, test_plan, plan_intervals(ci, self.sources, self.anchors, options)
+
+    def _steps(
+        self,
+        embedded: Mapping[str, Any],
+        plan: list[MeasureTask],
+        tests: list[TestTask],
+        intervals: Intervals,
+        seconds: Mapping[str, float],
+        tie_rows: int,
+    ) -> list[Step]:
+        """The steps of a run with these embeddings."""
+        rows = None if self.anchors is None else self._anchors()
+        again, threads = repeatable(plan, self.data), n_threads(self.n_jobs)
+        asked = plan, tests, intervals, self.seed, again, seconds, threads, tie_rows
+        return plan_steps(self.data, rows, embedded, *asked)
 
     def _with_seed(self, seed: int) -> Evaluation:
         """The evaluation with another seed."""
@@ -444,7 +544,7 @@ class Evaluation:
         vars(copy).update({**vars(self), "seed": seed})
         return copy
 
-    def _embed(self, kept: Kept, bar: Any) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
+    def _embed(self, kept: Kept, bar: Progress) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
         """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
         embedded: dict[str, FloatArray] = {}
         failed: dict[str, Note] = {}
@@ -464,22 +564,20 @@ class Evaluation:
         return np.sort(stream(self.seed, "anchors").choice(self.data.n, self.anchors, replace=False))
 
     def _sweep(
-        self, embedded: dict[str, FloatArray], plan: list[MeasureTask], intervals: Intervals, kept: Kept, bar: Any
+        self, embedded: dict[str, FloatArray], plan: list[MeasureTask], intervals: Intervals, kept: Kept, bar: Progress
     ) -> dict[str, View]:
         """One pass over the data and all embeddings."""
         if not embedded:
             return {}
-        n, rows = self.data.n, None if self.anchors is None else self._anchors()
-        bar.set_description("neighbors and ranks")
-        passes = n_blocks(n, n) if rows is None else 2 * len(row_blocks(self.data.table))
-        passes = passes if reading(plan) else 0
-        bar.reset(total=passes + len(embedded))
-        given: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows}
-        given["advance"] = lambda share: bar.update(passes * share)
+        rows = None if self.anchors is None else self._anchors()
+        bar.set_description(PASS)
+        given: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "advance": bar.part(PASS)}
         given["journal"] = kept.passes
         if intervals.named("points"):
             given["leave_one"] = [task.k for task in plan if task.card.without is not None and task.sweeps]
-        return make_views(self.data, embedded, plan, **given)
+        views = make_views(self.data, embedded, plan, **given)
+        bar.finish(PASS)
+        return {name: replace(view, reported=partial(bar.report, name)) for name, view in views.items()}
 
     def _neighbors(self, view: View | None) -> Lists | None:
         """The nearest points of every point in the data, where the pass had all points, and no more than are kept."""
@@ -497,19 +595,33 @@ class Evaluation:
         level: float,
         seconds: dict[str, float],
         store: str | Path | None,
-        bar: Any,
+        bar: Progress,
     ) -> Found:
         """All rows of one embedding."""
         bar.set_description(f"measures of {name}")
         began = time.perf_counter()
         own = [task for task in plan if task.card.level != "algorithm"]
-        found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed, level)
-        evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, store, bar)
-        found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
+
+        def finished(task: MeasureTask | None) -> None:
+            if task is not None:
+                bar.finish(VALUE, name, (task.name, task.words))
+                return
+            for shared in (PAIRED, SHEPARD):
+                bar.finish(shared, name)
+            bar.finish(RANKED)
+
+        found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed, level, finished)
+        asked = self.sources[name], self.data, view.Y, self.seed, self.n_jobs, store, bar, finished
+        evaluate_algorithms(found, plan, *asked)
+        bar.set_description(f"tests of {name}")
+
+        def tested(task: TestTask) -> None:
+            bar.finish(TEST, name, (task.name, task.target))
+
+        found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs, tested)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:
             row["n_components"], row["seconds"] = view.Y.shape[1], spent
-        bar.update(1)
         return found
 
     def _rows(

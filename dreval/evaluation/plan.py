@@ -25,6 +25,7 @@ Options = Mapping[str, Mapping[str, Any]]
 OVER = ("default", "seeds", "subsamples")
 RUNS = 10  # runs of a method with other seeds, or splits into two halves on which it is run
 PARTITIONS = 8  # random partitions into groups, where no value without a single point can be had
+GROUPS = 20  # groups of one random partition
 SPLITS = 20  # splits into two halves with the embedding held fixed
 CI_OPTIONS: dict[str, dict[str, Any]] = {
     "replicates": {"n_replicates": RUNS, "over": "default"},
@@ -396,3 +397,9 @@ def _no_interval(source: Source, reason: str) -> Note:
     """Why one embedding has no interval beside others that have."""
     rule = "must be a method that can be re-run for ci='replicates'"
     return note("interval.refused", reason=refusal(UndefinedMeasure(source.argument, rule, reason, "Use ci='points'.")))
+
+
+def half_neighbors(k: int, n: int) -> int:
+    """Number of neighbors that is to half of n points what k is to all of them; at least one."""
+    half = n // 2
+    return min(max(1, round(k * half / n)), half - 1)

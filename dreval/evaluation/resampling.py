@@ -13,8 +13,9 @@ import numpy as np
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
+from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress
 from dreval.evaluation.kept import Kept
-from dreval.evaluation.plan import Intervals, MeasureTask
+from dreval.evaluation.plan import GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.rows import Found, add_note, chance_size, make_views, seen_by, set_band, set_interval
 from dreval.geometry.blocks import View, leave_out, random_groups
 from dreval.geometry.coranking import share_coranking
@@ -32,15 +33,8 @@ from dreval.inputs.source import Source
 from dreval.measures._measure import answer, curve_values
 from dreval.records.notes import Note, refusal
 
-GROUPS = 20  # groups of one random partition
 Values = list[float | Note]  # of every task: its value, or a note why there is none
 Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
-
-
-def half_neighbors(k: int, n: int) -> int:
-    """Number of neighbors that is to half of n points what k is to all of them; at least one."""
-    half = n // 2
-    return min(max(1, round(k * half / n)), half - 1)
 
 
 def repeatable(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
@@ -64,7 +58,7 @@ class Again:
     n_jobs: int | None
     kept: Kept
 
-    def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
+    def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Progress) -> None:
         """Add intervals, and the replicates or the values at halves behind them, to what was found."""
         self._add_partitions(found, embedded, bar)
         if not self.tasks:  # nothing is asked that could have an interval
@@ -74,16 +68,17 @@ class Again:
                 row["notes"] = (*row["notes"], reason)
         for name in self._present("seeds", found):
             bar.set_description(f"other seeds of {name}")
-            self._add_seeds(found[name], name)
+            self._add_seeds(found[name], name, bar.part(RUNS, name))
         fixed = {name: embedded[name] for name in self._present("subsampling", found)}
         if fixed:
             bar.set_description("halves of the points")
-            self._add_halves("subsampling", found, list(fixed), lambda part, _: {e: Y[part] for e, Y in fixed.items()})
+            coordinates: Embeddings = lambda part, _: {e: Y[part] for e, Y in fixed.items()}  # noqa: E731
+            self._add_halves("subsampling", found, list(fixed), coordinates, bar.part(HALVES))
         for name in self._present("subsamples", found):
             bar.set_description(f"{name} on halves of the points")
-            self._add_halves("subsamples", found, [name], self._runner(name))
+            self._add_halves("subsamples", found, [name], self._runner(name), bar.part(RUNS, name))
 
-    def _add_partitions(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
+    def _add_partitions(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Progress) -> None:
         """Intervals of what has no value without each single point: groups left out, over several random partitions.
 
         One partition would leave the standard error to the seed. Up to 20 points every group is a point, and there is
@@ -112,6 +107,7 @@ class Again:
         drawn = {name: {row["measure"] for row in found[name].curves} for name in names}
         values: dict[str, list[list[Values]]] = {name: [] for name in names}
         bands: dict[tuple[str, str], list[FloatArray]] = {}
+        advance = bar.part(GROUPED)
         kept: dict[str, View] = {}  # pairs of points do not depend on the partition, and are ranked once
         for b in range(partitions):
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
@@ -129,6 +125,7 @@ class Again:
                         top = min(one.n for one in left) // 2
                         lines = np.array([curve_values(task.thing, one)[0][:top] for one in left])
                         bands.setdefault((name, task.name), []).append(lines)
+                advance(1 / partitions / len(views))
         for name in names:
             for place, (at, task) in enumerate(single):
                 if rows[name][at]:
@@ -170,9 +167,12 @@ class Again:
                 values.append(refusal(reason))
         return values
 
-    def _add_seeds(self, found: Found, name: str) -> None:
+    def _add_seeds(self, found: Found, name: str, advance: Callable[[float], Any]) -> None:
         """A row for each further run, and the interval of the mean over runs on all of them."""
-        runs = [self._run(name, r) for r in range(1, self.intervals.counts["seeds"])]
+        runs, count = [], self.intervals.counts["seeds"]
+        for r in range(1, count):
+            runs.append(self._run(name, r))
+            advance(1 / (count - 1))
         for place, (task, row) in enumerate(zip(self.tasks, self._rows(found), strict=True)):
             if not row:
                 continue
@@ -219,7 +219,14 @@ class Again:
 
         return run
 
-    def _add_halves(self, kind: str, found: Mapping[str, Found], names: list[str], embeddings: Embeddings) -> None:
+    def _add_halves(
+        self,
+        kind: str,
+        found: Mapping[str, Found],
+        names: list[str],
+        embeddings: Embeddings,
+        advance: Callable[[float], Any],
+    ) -> None:
         """Values at both halves of every split, kept among the groups, and the intervals that they give."""
         n, splits = self.data.n, self.intervals.counts[kind]
         tasks = [_halved(task, n) for task in self.tasks] if n > 5 else []
@@ -227,6 +234,7 @@ class Again:
         for part, place in self._parts(splits if tasks else 0):
             for name, values in self._half(names, tasks, part, embeddings, place).items():
                 kept[name].append(values)
+            advance(1 / (2 * splits))
         for name in names:
             for at, (task, row) in enumerate(zip(self.tasks, self._rows(found[name]), strict=True)):
                 if row and not task.card.smooth:

@@ -92,8 +92,11 @@ def _card_columns(task: MeasureTask) -> dict[str, Any]:
     return {"direction": task.card.direction, **ends}
 
 
+Finished = Callable[[MeasureTask | None], Any]  # is told of each measure that is finished; of None: the Shepard table
+
+
 def evaluate_measures(
-    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float = LEVEL
+    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, finished: Finished
 ) -> Found:
     """Value, chance, ties and interval of every measure of one embedding."""
     found = Found(level)
@@ -102,22 +105,32 @@ def evaluate_measures(
         for task in tasks:
             if task.card.curve and task.card.without is not None and len(bands):
                 task.card.without(view, bands)
+                finished(task)
     for task in tasks:
-        lacks = [word for word, known in view.variables().items() if word in task.card.needs and known is None]
-        if lacks:
-            found.rows.append(missing_row(name, task, note(f"{lacks[0]}.none", way=f"{lacks[0]}= to Evaluation")))
-            continue
-        try:
-            task.card.check_metric(view.metric)
-            if task.card.curve:
-                found.curves += _curve_rows(name, view, task, ci, root, level)
-                continue
-            found.rows.append(_measure_row(name, view, task, ci, root, found))
-        except DrevalError as reason:  # what one measure cannot answer loses no other
-            if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
-                found.rows.append(missing_row(name, task, refusal(reason)))
+        _add_measure(found, name, view, task, tasks, ci, root)
+        finished(task)
     found.shepard = shepard(view)
+    finished(None)
     return found
+
+
+def _add_measure(
+    found: Found, name: str, view: View, task: MeasureTask, tasks: Sequence[MeasureTask], ci: str | None, root: int
+) -> None:
+    """The row or the curve of one measure; what it cannot answer loses no other."""
+    lacks = [word for word, known in view.variables().items() if word in task.card.needs and known is None]
+    if lacks:
+        found.rows.append(missing_row(name, task, note(f"{lacks[0]}.none", way=f"{lacks[0]}= to Evaluation")))
+        return
+    try:
+        task.card.check_metric(view.metric)
+        if task.card.curve:
+            found.curves += _curve_rows(name, view, task, ci, root, found.level)
+        else:
+            found.rows.append(_measure_row(name, view, task, ci, root, found))
+    except DrevalError as reason:
+        if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
+            found.rows.append(missing_row(name, task, refusal(reason)))
 
 
 def _curve_rows(
@@ -359,13 +372,13 @@ def seen_by(task: MeasureTask, view: View) -> View:
 
 
 def evaluate_where_labeled(
-    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float
+    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, finished: Finished
 ) -> Found:
     """Every measure of one embedding, as ``evaluate_measures``; those of labels on the labeled points, with a note."""
     if view.labels is None or bool((view.labels >= 0).all()):
-        return evaluate_measures(name, view, tasks, ci, root, level)
+        return evaluate_measures(name, view, tasks, ci, root, level, finished)
     others = [task for task in tasks if "labels" not in task.card.needs]
-    found = evaluate_measures(name, view, others, ci, root, level)
+    found = evaluate_measures(name, view, others, ci, root, level, finished)
     own: list[MeasureTask] = []
     for task in tasks:
         if "labels" in task.card.needs:
@@ -375,7 +388,7 @@ def evaluate_where_labeled(
             except UndefinedMeasure as reason:
                 found.rows.append(missing_row(name, task, refusal(reason)))
     if own:
-        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root, level), view)
+        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root, level, finished), view)
     place = {(task.name, task.words): at for at, task in enumerate(tasks)}
     found.rows.sort(key=lambda row: place[row["measure"], row["parameters"]])
     return found
@@ -410,6 +423,7 @@ def evaluate_algorithms(
     n_jobs: int | None,
     store: str | Path | None,
     bar: Any,
+    finished: Finished,
 ) -> None:
     """Add a row for each measure of methods, and bring all rows into the order of the plan.
 
@@ -425,6 +439,7 @@ def evaluate_algorithms(
         bar.set_description(f"{task.name} of {source.name}")
         asked = source if "method" in task.card.needs else shown
         found.rows.append(_algorithm_row(task, asked, data, Y.shape[1], root, n_jobs, store))
+        finished(task)
     places = {task.name: place for place, task in reversed(list(enumerate(plan)))}
     found.rows.sort(key=lambda row: places[row["measure"]])
 

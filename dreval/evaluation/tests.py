@@ -16,6 +16,7 @@ from dreval.errors import DrevalError, UndefinedMeasure, caller_level
 from dreval.evaluation.plan import TestTask
 from dreval.geometry.rkhs import Refit
 from dreval.inputs.data import Data
+from dreval.inputs.survey import rows_of
 from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
@@ -23,6 +24,7 @@ from dreval.significance._kernels import factors_suffice
 
 CELLS = 40  # at most, of a null distribution as a result keeps it
 ENOUGH_POINTS = 20_000  # of more a test has a random subset: so many leave no dependence of interest undetected
+ROWS_LOOKED_AT = 1000  # from which it is told whether factors suffice
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
 
@@ -32,9 +34,14 @@ def missing_test(name: str, task: TestTask, *notes: Note) -> dict[str, Any]:
 
 
 def evaluate_tests(
-    name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
+    name: str,
+    Y: FloatArray,
+    tasks: Sequence[TestTask],
+    root: int,
+    n_jobs: int | None,
+    finished: Callable[[TestTask], Any],
 ) -> list[dict[str, Any]]:
-    """One row per test of an embedding, each with its null distribution."""
+    """One row per test of an embedding, each with its null distribution; ``finished`` is told of each."""
     warned: set[str] = set()  # what several tests say of one variable is said once
 
     @cache
@@ -42,12 +49,14 @@ def evaluate_tests(
         points = fit_points(data.dense(), Y, root)
         return points, fitted(points, RULE)
 
-    return [
-        _residual_row(name, task, learned, root, n_jobs)
-        if task.kind == "residual"
-        else _test_row(name, Y, task, root, n_jobs, warned)
-        for task in tasks
-    ]
+    rows = []
+    for task in tasks:
+        if task.kind == "residual":
+            rows.append(_residual_row(name, task, learned, root, n_jobs))
+        else:
+            rows.append(_test_row(name, Y, task, root, n_jobs, warned))
+        finished(task)
+    return rows
 
 
 def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -176,6 +185,20 @@ def _holds_matrices(card: Any, Y: FloatArray, values: Any, options: dict[str, An
         return card.memory == "matrices" or options.get("method") == "exact"
     kernels, bandwidths = (_pair(options.get(key)) for key in ("kernel", "bandwidth"))
     return not factors_suffice((Y, values), ("x", "y"), kernels, bandwidths, card.tolerance)
+
+
+def holds_matrices(Y: Any, task: TestTask) -> bool:
+    """Whether a test will hold n x n matrices, of few points or of some drawn of many; looked up from 1000 points."""
+    card, n = TESTS.card(task.name), len(Y)
+    if n <= TEST_POINTS or card.memory != "factors" or task.kind != "variable":
+        return bool(card.memory != "columns")
+    places = np.arange(n) if task.known is None else np.flatnonzero(task.known)
+    places = places[np.unique(np.linspace(0, len(places) - 1, ROWS_LOOKED_AT).astype(np.int64))]
+    values = np.asarray(task.variable)[places if task.known is None else np.cumsum(task.known)[places] - 1]
+    try:
+        return _holds_matrices(card, rows_of(Y, places), values, task.options)
+    except DrevalError:  # the test will say why
+        return False
 
 
 def _pair(value: Any) -> Any:

@@ -28,6 +28,7 @@ Lists = npt.NDArray[np.int32]
 VARIABLES = ("labels", "latent", "batch")  # what may be known of the points beside data and embedding
 EVERY = slice(None)
 SWEPT = "embeddings of the sweep"
+RANKED, PAIRED = "ranks of all points", "distances of pairs"  # the long work that measures share, as it is reported
 ALL_RANKS = 50_000  # points up to which all ranks seen from anchors are computed
 
 
@@ -97,6 +98,8 @@ class View:
         Ranks of points drawn at random for each row, where anchors see too many points for all ranks.
     origin : ndarray (n,) or Permutation, optional
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
+    reported : callable, optional
+        Is called with ``RANKED`` or ``PAIRED`` and each share of that work that is finished.
     """
 
     X: Any
@@ -120,6 +123,7 @@ class View:
     metric: str = "euclidean"
     sample: RankSample | None = None
     origin: Any = None
+    reported: Callable[[str, float], Any] | None = field(default=None, repr=False, compare=False)
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _of_data: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _of_embedding: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -187,6 +191,11 @@ class View:
         swept: list[FloatArray] = self._of_data.get(SWEPT, [])
         at = [Y is self.Y for Y in swept]
         return swept[at.index(True) :] if any(at) else [self.Y]
+
+    def report(self, work: str, share: float) -> None:
+        """Tell whoever wants to know that a share of some work is finished."""
+        if self.reported is not None:
+            self.reported(work, share)
 
     def cached(self, key: Any) -> Any:
         """The value that ``once`` has computed for this key, or None."""

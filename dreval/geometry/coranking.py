@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import SumInOrder, run_blocks
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import ALL_RANKS, View, per_view
+from dreval.geometry.blocks import ALL_RANKS, RANKED, View, per_view
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.neighbors import orders
@@ -377,7 +377,8 @@ def _pass(
                 np.add(counts[at], mine, out=counts[at])
 
     size = block_rows(len(population))
-    run_blocks(one, [slice(at, min(at + size, len(rows))) for at in range(0, len(rows), size)], view.n_jobs)
+    places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows), size)]
+    run_blocks(one, places, view.n_jobs, lambda blocks: view.report(RANKED, blocks / len(places)))
     stay = [codes[rows] != drop for drop in drops]
     return [
         [

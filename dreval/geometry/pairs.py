@@ -21,7 +21,7 @@ from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.anchors import Seen, seen_spaces
-from dreval.geometry.blocks import View, per_view, random_groups
+from dreval.geometry.blocks import PAIRED, View, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.mid_ranks import Ranked, Short, mid_ranks
 from dreval.records.notes import Notes, note
@@ -39,11 +39,13 @@ class Distances:
     """The distances of the pairs in one space: values and ranks, each computed when first needed.
 
     ``measure`` gives the values (N,) in the order of the pairs. They are kept only if a measure reads them, but not if
-    it reads their ranks alone.
+    it reads their ranks alone. ``ranking`` is called when they are ranked.
     """
 
-    def __init__(self, measure: Callable[[], FloatArray], n_jobs: int | None = None) -> None:
-        self._measure, self._n_jobs = measure, n_jobs
+    def __init__(
+        self, measure: Callable[[], FloatArray], n_jobs: int | None = None, ranking: Callable[[], Any] | None = None
+    ) -> None:
+        self._measure, self._n_jobs, self._ranking = measure, n_jobs, ranking
 
     @cached_property
     def values(self) -> FloatArray:
@@ -63,7 +65,10 @@ class Distances:
     @cached_property
     def ranked(self) -> Ranked:
         """Mid ranks with ties up to rounding, and the edges of the Shepard table."""
-        return mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
+        found = mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
+        if self._ranking is not None:
+            self._ranking()
+        return found
 
     @property
     def ranks(self) -> Short:
@@ -319,7 +324,7 @@ def _distances(space: Space | Seen, view: View, ends: tuple[Places, Places] | No
             found *= factor
         return found
 
-    return Distances(measure, n_jobs)
+    return Distances(measure, n_jobs, lambda: view.report(PAIRED, 0.5))
 
 
 def _kind(largest: int) -> type[Any]:

@@ -48,7 +48,7 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     card: MeasureCard = thing.card  # type: ignore[attr-defined]
     if card.chance is None:
         return Chance(math.nan)
-    if _is_stated(card, view, parameters):
+    if is_stated(card, view, parameters):
         if card.expected is not None:
             return Chance(card.expected(view, *parameters.values()))
         known: Any = card.chance
@@ -66,34 +66,46 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
 def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray:
     """The chance value of a curve at every K, by the rule of ``chance_value`` and from the same draws."""
     card: MeasureCard = thing.card  # type: ignore[attr-defined]
-    if not _is_stated(card, view, {}):
+    if not is_stated(card, view, {}):
         return np.mean([curve_values(thing, seen)[0] for seen in _permuted_views(card, view, {}, root)], axis=0)
     known, count = card.chance, len(curve_values(thing, view)[0])
     ks = curve_numbers(view.n)[:count] if view.streamed else np.arange(1, count + 1)
     return np.array([known(view.n, k) for k in ks]) if callable(known) else np.full(len(ks), known, np.float64)
 
 
-def _is_stated(card: MeasureCard, view: View, parameters: dict[str, Any]) -> bool:
-    """Whether the closed form of the card is the mean over all permutations of the rows of this view."""
+def is_stated(card: MeasureCard, view: View, parameters: dict[str, Any], tie_rows: int = TIE_ROWS) -> bool:
+    """Whether the closed form of the card is the mean over all permutations of the rows of this view.
+
+    Ties, which change that, are looked for in ``tie_rows`` rows.
+    """
     if not card.has_closed_chance or not card.orders_ties or view.streamed:
         return card.has_closed_chance
     k = int(parameters.get("n_neighbors", 0))
     counted = {"all": slice(None), "first": slice(k), "edge": slice(k - 1, k)}[card.counted]
-    return not ties_of(view)[counted].any()
+    return not ties_of(view, tie_rows)[counted].any()
 
 
 def _permuted_views(card: MeasureCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:
     """The views whose mean is the chance value, each from so many rows that all together cost about one pass."""
-    draws, rows, k = FEW_DRAWS if view.streamed else DRAWS, POINTS // DRAWS, 0
-    if card.level == "pair":
-        draws, rows = max(1, min(draws, PAIRS // max(n_pairs(view), 1))), view.n
-    elif card.quadratic:
-        own_scale = 2 * PAIRS // DRAWS // view.n if card.level == "global" and not card.curve else 0  # of the rows seen
-        rows = max(ROWS, view.n // DRAWS, own_scale)
-    elif "ranks" in card.needs:
-        rows = max(ROWS, view.n // DRAWS)
+    pairs = n_pairs(view) if card.level == "pair" else 0
+    draws, rows, ranked = draws_of(card, view.n, pairs, view.streamed)
+    k = 0
+    if ranked:
         k = view.nearest_embedding.shape[1] if "n_neighbors" in parameters else 1  # the same for all of an evaluation
     return [permuted(view, root, b, k, rows) for b in range(draws)]
+
+
+def draws_of(card: MeasureCard, n: int, pairs: int, streamed: bool) -> tuple[int, int, bool]:
+    """How many permutations are drawn, from how many rows each is seen, and whether their ranks are computed."""
+    draws = FEW_DRAWS if streamed else DRAWS
+    if card.level == "pair":
+        return max(1, min(draws, PAIRS // max(pairs, 1))), n, False
+    if card.quadratic:
+        own_scale = 2 * PAIRS // DRAWS // n if card.level == "global" and not card.curve else 0  # of the rows seen
+        return draws, max(ROWS, n // DRAWS, own_scale), False
+    if "ranks" in card.needs:
+        return draws, max(ROWS, n // DRAWS), True
+    return draws, POINTS // DRAWS, False
 
 
 def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None) -> View:
@@ -108,16 +120,16 @@ def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None)
 
 
 @per_view
-def ties_of(view: View) -> npt.NDArray[np.bool_]:
+def ties_of(view: View, count: int = TIE_ROWS) -> npt.NDArray[np.bool_]:
     """Whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
 
-    Computed at up to 200 random points. If there are no ties, the ranks of permuted rows are a uniform draw whatever
-    the ties in the data, and the closed form of a chance level is exact. It depends on the embedding alone, not on how
-    its points are paired.
+    Computed at ``count`` random points, or at all of fewer. If there are no ties, the ranks of permuted rows are a
+    uniform draw whatever the ties in the data, and the closed form of a chance level is exact. It depends on the
+    embedding alone, not on how its points are paired.
     """
     rows = np.arange(view.n)
-    if view.n > TIE_ROWS:
-        rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, TIE_ROWS, replace=False))
+    if view.n > count:
+        rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, count, replace=False))
     return tied_ranks(Space.of(view.Y[view.population]), rows)
 
 

@@ -125,6 +125,10 @@ class MeasureCard(Cites):
         What a good value does not say, in sentences; the card and the docstring repeat it.
     cost : str
         Time and memory in n.
+    operations : function of the sizes and the parameters, or None
+        Nanoseconds of one value on a usual processor, where what it shares with other measures is there; or a pair:
+        those of the value, and of one more for the chance level. By its ``needs`` where nothing is said
+        (``evaluation/cost.py``). The sizes have the attributes n, m (rows), p, d, ``pairs`` and ``streamed``.
     reference : str
         Source and equation; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
@@ -164,6 +168,7 @@ class MeasureCard(Cites):
     jumps: str = "the value moves in jumps"
     reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
+    operations: Callable[..., float | tuple[float, float]] | None = None
     caution: str = ""
 
     def __repr__(self) -> str:

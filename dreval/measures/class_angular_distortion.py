@@ -59,6 +59,7 @@ DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random tripl
     without=_without,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at most 20,000 where all are used; O(n (p + d)) memory.",
+    operations=lambda s, **_: 90_000 * s.m,
     reference=(
         "@gunaratne2026, weighted as in ZADU 0.5.4; with all triplets of small data in place of 10 n random ones."
     ),

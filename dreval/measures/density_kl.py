@@ -27,6 +27,7 @@ from dreval.measures._measure import FloatArray, measure
     cost=(
         "O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (450 MB there); beyond, all pairs of 2000\nrandom points."
     ),
+    operations=lambda s, **_: 70 * s.pairs,
     reference="@moor2020 (KL_sigma, as in the authors' program, sigma = 0.1). @chazal2011.",
 )
 def density_kl(view: View, sigma: float = 0.1) -> Estimate:

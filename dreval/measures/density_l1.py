@@ -27,6 +27,7 @@ from dreval.measures._measure import measure
     cost=(
         "O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (450 MB there); beyond, all pairs of 2000\nrandom points."
     ),
+    operations=lambda s, **_: 16 * s.pairs,
     reference=(
         "@moor2020 (density measure of the authors' program, sigma = 0.1); ZADU calls it distance to a measure."
     ),

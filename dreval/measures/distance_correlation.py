@@ -32,6 +32,7 @@ CONSTANT = define("distance_correlation.constant", ASSUMPTION, "the embedding is
     cost=(
         "O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (260 MB there); beyond, all pairs of 2000\nrandom points."
     ),
+    operations=lambda s: 16 * s.pairs,
     reference="@szekely2007, Definitions 4 and 5.",
 )
 def distance_correlation(view: View) -> Estimate:

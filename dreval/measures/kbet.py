@@ -40,6 +40,7 @@ FEW = define(
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=f"{NOISE} Near 1 its interval is too short unless n is many times the parameter size.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    operations=lambda s, **_: 9000 * s.n,
     reference="@buettner2019; without its adaptation of k, and at all points, as in scib-metrics.",
 )
 def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, Notes]:

@@ -26,6 +26,7 @@ from dreval.records.notes import Notes
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (410 MB there); beyond, 2,000,000 random pairs."
     ),
+    operations=lambda s: 110 * s.pairs,
     reference="@kendall1945. @knight1966 (algorithm).",
 )
 def kendall_distance(view: View) -> Estimate:

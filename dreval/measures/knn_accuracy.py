@@ -75,6 +75,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, NEVER),
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    operations=lambda s, **_: (5000 * s.m if s.streamed else 6500 * s.n, 700 * s.m),
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
 )
 def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:

@@ -28,6 +28,7 @@ ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone i
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=SEPARATION,
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
+    operations=lambda s: 9 * s.m * s.n,
     reference="@hanley1982; with each point as a query, averaged over points, as in the R package quadra (roc_auc).",
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:

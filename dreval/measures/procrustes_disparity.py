@@ -30,6 +30,7 @@ NARROW = define(
     default=7,
     without=lambda view: disparity_without(view.X[view.population], view.Y[view.population]),
     cost="O(n p d) time, O(n p) memory.",
+    operations=lambda s: (5 * s.n * s.p, (20 if s.streamed else 6) * s.n * s.p),
     reference="@roy2021, Definition 3, divided by tr S_YY; equal to scipy.spatial.procrustes.",
 )
 def procrustes_disparity(view: View) -> tuple[float, Notes]:

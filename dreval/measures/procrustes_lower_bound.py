@@ -21,6 +21,7 @@ from dreval.records.notes import Notes
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=None,
     cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
+    operations=lambda s, **_: 70_000 * s.m,
     reference="@goldberg2009, Lemma 1, normalized as R_N.",
 )
 def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:

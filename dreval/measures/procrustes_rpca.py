@@ -21,6 +21,7 @@ from dreval.measures._measure import FloatArray, measure
     invariances=frozenset({"translation", "rotation"}),
     default=None,
     cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
+    operations=lambda s, **_: 65_000 * s.m,
     reference="@goldberg2009, Eq. 6.",
 )
 def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:

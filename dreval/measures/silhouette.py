@@ -23,6 +23,7 @@ from dreval.measures._measure import FloatArray, measure
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
     cost="O(n^2 d) time; O(n) memory beside one block of rows.",
+    operations=lambda s: 3 * s.m * s.n,
     reference="@rousseeuw1987.",
 )
 def silhouette(view: View) -> FloatArray:

@@ -28,6 +28,7 @@ POINTS = 5000  # of more points, the trees of so many drawn at random are compar
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time, O(n) memory; beyond n = 5000 those of 5000 random points.",
+    operations=lambda s: 95 * s.pairs,
     reference=(
         "@rieck2015, for the comparison of persistence diagrams; here those of dimension 0, with lengths over their "
         "means in place of data scaled beforehand, matched in order."

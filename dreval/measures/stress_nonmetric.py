@@ -27,6 +27,7 @@ ZERO = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embeddi
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
     ),
+    operations=lambda s: 42 * s.pairs,
     reference="@kruskal1964 (stress-1, primary approach to ties).",
 )
 def stress_nonmetric(view: View) -> Estimate:

@@ -31,6 +31,7 @@ COINCIDE = define(
     ceiling=lambda _n, _k: 0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
+    operations=lambda s, **_: 4000 * s.m,
     reference="@bauer1992, Eqs. 2 to 9, with k neighbors in place of all n - 1.",
 )
 def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:

@@ -45,6 +45,7 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     without=_without,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
+    operations=lambda s, n_triplets: s.m * 2 * n_triplets * (5 + 1.2 * s.p),
     reference="@wang2021, Section 2 (random triplet accuracy).",
 )
 def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:

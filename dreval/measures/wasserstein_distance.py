@@ -24,6 +24,7 @@ from dreval.records.notes import Notes
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
     ),
+    operations=lambda s: 100 * s.pairs,
     reference=(
         "@heiser2020 (earth mover's distance); with distances over their means in place of a scale from the "
         "smallest to the largest, which one outlier decides."

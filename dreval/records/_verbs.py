@@ -19,6 +19,7 @@ VERBS = {
     "Comparison.plot": "dreval.report.plot:plot_comparison",
     "Comparison.report": "dreval.report.compared:write_comparison",
     "Comparison.summary": "dreval.report.contents.comparison:comparison_summary",
+    "CostEstimate.summary": "dreval.report.contents.single:cost_summary",
     "Dataset.summary": "dreval.report.contents.single:dataset_summary",
     "Embedding.embedding_map": "dreval.geometry.rkhs:embedding_map",
     "Embedding.reconstruction_map": "dreval.geometry.rkhs:reconstruction_map",

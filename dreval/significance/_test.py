@@ -70,6 +70,8 @@ class TestCard(Cites):
         Memory for n rows: n x n matrices, low-rank factors if the kernels have them, or the variables.
     tolerance : float or None
         Share of a kernel's trace that its factors may leave.
+    operations : function of (n, B, whole) or None
+        Nanoseconds of a test of n rows with B permutations on a usual processor; ``whole``: of n x n matrices.
     reference : str
         Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
@@ -87,6 +89,7 @@ class TestCard(Cites):
     second: str = "variable"
     memory: str = "matrices"
     tolerance: float | None = None
+    operations: Callable[[int, int, bool], float] | None = None
 
     def __repr__(self) -> str:
         fields = {

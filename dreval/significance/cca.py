@@ -31,6 +31,7 @@ CHI2 = define(
     effect_size="rho",
     needs=("coordinates",),
     memory="columns",
+    operations=lambda n, count, _: 2e7 + count * n * 12,
     reference="@bartlett1941.",
 )
 def cca_test(

@@ -43,6 +43,7 @@ LEADING_ONLY = define(
     effect_size="rho above chance",
     needs=("kernel",),
     memory="factors",
+    operations=lambda n, count, whole: 3e7 + count * n * 28 + (0.05 * n**3 if whole and n > 1500 else 0),
     tolerance=TRACE_TOLERANCE,
     reference="@bach2002.",
 )

@@ -10,6 +10,7 @@ from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.rkhs import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, part_words
+from dreval.records.cost_estimate import CostEstimate
 from dreval.records.embedding import Embedding
 from dreval.records.measure_record import MeasureRecord
 from dreval.registry import METHODS
@@ -99,3 +100,31 @@ def evaluation_preview(evaluation: Evaluation) -> Summary:
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
     blocks = [Block("Embeddings", ["", "from", "source"], rows, names=3)] if rows else []
     return Summary("Evaluation", header, blocks, ["Nothing is computed yet: run() gives the results."])
+
+
+def cost_summary(record: CostEstimate) -> Summary:
+    """The total, one line for each kind of step, and what is not included."""
+    header = [
+        ("Points n", f"{record.n:,}"),
+        ("Threads", str(record.n_threads)),
+        ("Seconds", _two_digits(record.seconds)),
+        ("MiB", _two_digits(record.mebibytes)),
+    ]
+    known = record.table[record.table["seconds"].notna()]
+    kinds = known.groupby("step", sort=False)[["seconds", "processor_seconds", "mebibytes"]]
+    figures = kinds.agg({"seconds": "sum", "processor_seconds": "sum", "mebibytes": "max"})
+    total = [record.seconds, record.processor_seconds, record.mebibytes]
+    lines = [*zip(figures.index, figures.to_numpy().tolist(), strict=True), ("total", total)]
+    rows = [[str(name), *map(_two_digits, line)] for name, line in lines]
+    foot = "In the total, MiB are those of the largest step, in addition to data and embeddings."
+    block = Block("Steps", ["", "seconds", "processor seconds", "MiB"], rows, foot=foot)
+    notes = ["Times are for cores that do nothing else, and right within a factor of about two."]
+    if record.not_included:
+        names = ", ".join(record.not_included)
+        notes.append(f"Not included, because a method is not run for an estimate: the runs of {names}.")
+    return Summary("Estimated cost", header, [block], notes)
+
+
+def _two_digits(value: float) -> str:
+    """A number to two digits, above ten to the next whole number; an estimate has no more."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "< 0.01"

@@ -1,0 +1,174 @@
+"""The cost model: estimated against actual time and memory, and how far the progress bar's estimate is off.
+
+``python tests/benchmarks/bench_cost.py`` (``make bench ARGS=cost``) prints one row per case; words as arguments choose
+the cases that contain one of them. Each case runs in a process of its own with two threads, with everything loaded and
+compiled. "cpu ratio" is the estimated over the actual seconds of all threads, "ratio" the same of elapsed ones, which
+others on the machine change. MiB are the peak above the process with data and embeddings. "bar" is the worst ratio of
+the total that the bar expects, by its mean rate, to the actual total, where a quarter, half and three quarters of the
+elapsed time are over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from time import perf_counter, process_time
+from typing import Any
+
+from bench_ranks import THREADS, reset_peak, resident
+
+CORES = 2
+MOMENTS = (0.25, 0.5, 0.75)
+
+
+def case(n: int, p: int, **more: Any) -> dict[str, Any]:
+    """One case: sizes, settings, and the arguments of the run."""
+    usual = {"labels": True, "two": False, "anchors": "auto", "run": {}}
+    return {"n": n, "p": p, **usual, **more}
+
+
+BARE = {"tests": None, "ci": None}
+CASES: dict[str, dict[str, Any]] = {
+    "n=1000 p=10": case(1000, 10),
+    "n=1000 p=500 no labels, ci=None": case(1000, 500, labels=False, run={"ci": None}),
+    "n=1000 p=50 two": case(1000, 50, two=True),
+    "n=1000 p=50 ci=subsampling": case(1000, 50, run={"ci": "subsampling"}),
+    "n=5000 p=10": case(5000, 10),
+    "n=5000 p=50": case(5000, 50),
+    "n=5000 p=50 two": case(5000, 50, two=True),
+    "n=5000 p=50 bare": case(5000, 50, labels=False, run=BARE),
+    "n=5000 p=500": case(5000, 500),
+    "n=5000 p=50 all tests": case(5000, 50, run={"measures": ["trustworthiness"], "tests": "all"}),
+    "n=20,000 p=10, 2000 anchors": case(20_000, 10, anchors=2000),
+    "n=20,000 p=50, 2000 anchors": case(20_000, 50, anchors=2000),
+    "n=20,000 p=50, 2000 anchors, two, ci=None": case(20_000, 50, anchors=2000, two=True, run={"ci": None}),
+    "n=20,000 p=500, 2000 anchors": case(20_000, 500, anchors=2000),
+    "n=20,000 p=50, all points": case(20_000, 50, anchors=None),
+    "n=100,000 p=10": case(100_000, 10),
+    "n=100,000 p=50, two": case(100_000, 50, two=True),
+    "n=100,000 p=50, bare": case(100_000, 50, labels=False, run=BARE),
+    "n=1,000,000 p=50, two": case(1_000_000, 50, two=True),
+}
+
+
+def evaluation(chosen: dict[str, Any], n: int) -> Any:
+    """Ten Gaussian clusters, and their first principal components with noise."""
+    import numpy as np
+
+    import dreval
+
+    rng, p = np.random.default_rng(0), chosen["p"]
+    codes, centers = rng.integers(0, 10, size=n), 2 * rng.normal(size=(10, p))
+    X = rng.normal(size=(n, p))
+    for at in range(0, n, 100_000):
+        X[at : at + 100_000] += centers[codes[at : at + 100_000]]
+    axes = np.linalg.svd(X[:2000] - X[:2000].mean(axis=0), full_matrices=False)[2][:2].T
+    Y = X @ axes + 0.1 * rng.normal(size=(n, 2))
+    embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)} if chosen["two"] else {"Y": Y}
+    anchors = chosen["anchors"] if n == chosen["n"] or chosen["anchors"] != 2000 else 50
+    given = {"labels": codes if chosen["labels"] else None, "anchors": anchors}
+    return dreval.Evaluation(X, embeddings, **given, random_state=0, n_jobs=CORES)
+
+
+def expected_totals(marks: list[tuple[float, float]], total: float) -> float:
+    """The worst ratio of the total that the bar expects to the actual one; the farthest from 1 in either direction."""
+    ratios = []
+    for moment in MOMENTS:
+        _, share = [mark for mark in marks if mark[0] <= moment * total][-1]
+        ratios.append(moment * total / share / total if share else float("inf"))
+    return max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Estimate, run and compare; inside the process of the case."""
+    from dreval.evaluation import cost
+
+    chosen = CASES[name]
+    evaluation(chosen, 60_000 if chosen["n"] > 50_000 else 400).run(**chosen["run"])  # compiles
+    ev = evaluation(chosen, chosen["n"])
+    spent = process_time()
+    estimated = ev.estimate_cost(**chosen["run"])
+    spent = process_time() - spent
+    marks: list[tuple[float, float]] = []
+
+    class Watched(cost.Progress):
+        """A bar that keeps when it went on; nothing is drawn."""
+
+        @property
+        def seen(self) -> bool:
+            return True
+
+        def start(self, steps: Any, threads: int) -> None:
+            bar = self.bar
+            self.bar, done = _Marks(), [0]
+            super().start(steps, threads)
+            total = sum(self.left.values())
+            began.append(perf_counter())
+
+            def update(units: int) -> None:
+                done[0] += units
+                marks.append((perf_counter() - began[-1], done[0] / total))
+
+            self.bar.update = update
+            self._first = bar
+
+    began: list[float] = []
+    from dreval.evaluation import evaluation as module
+
+    module.Progress = Watched  # type: ignore[misc]
+    reset_peak()
+    before = resident("VmRSS")
+    start, worked = perf_counter(), process_time()
+    ev.run(**chosen["run"], progress=False)
+    seconds, cpu = perf_counter() - start, process_time() - worked
+    peak = resident("VmHWM") - before
+    bar = expected_totals([(0.0, 0.0), *marks], marks[-1][0])
+    return {
+        "cpu estimated": estimated.processor_seconds,
+        "cpu": cpu,
+        "cpu ratio": estimated.processor_seconds / cpu,
+        "seconds": seconds,
+        "ratio": estimated.seconds / seconds,
+        "MiB estimated": estimated.mebibytes,
+        "MiB": peak,
+        "MiB ratio": estimated.mebibytes / peak,
+        "bar": bar,
+        "cpu of estimate": spent,
+    }
+
+
+class _Marks:
+    """What stands for the bar."""
+
+    def reset(self, total: int) -> None:
+        """Nothing is drawn."""
+
+    def set_description(self, text: str) -> None:
+        """Nothing is drawn."""
+
+
+def in_own_process(name: str) -> dict[str, Any]:
+    """Measure one case in a fresh process."""
+    environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
+    command = [sys.executable, __file__, "--case", name]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def rows(words: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """One row per case."""
+    title = "estimates of Evaluation.estimate_cost and of the progress bar over what a run took; 2 threads"
+    chosen = [name for name in CASES if not words or any(word in name for word in words)]
+    return [{"case": title, "tool": name, **in_own_process(name)} for name in chosen]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--case"]:
+        print(json.dumps(measure(sys.argv[2])))
+    else:
+        from run import show
+
+        show(rows(tuple(sys.argv[1:])))

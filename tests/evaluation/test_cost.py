@@ -1,0 +1,338 @@
+"""What a run costs: every step of a run is in its estimate and on its bar, and an estimate changes nothing."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+from pandas.testing import assert_frame_equal
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+import dreval
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName
+from dreval.evaluation import cost, evaluation
+from dreval.evaluation.cost import CHANCE, CHECKS, INTERVAL, METHOD, PASS, TEST, VALUE, Progress, Step
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 5))
+LABELS = np.array(["a", "b", "c"])[np.arange(60) % 3]
+SOME = np.where(np.arange(60) % 7 == 0, None, LABELS)
+SOURCES = {"a": X[:, :2], "b": X[:, 1:4] ** 3}
+
+
+class Bar:
+    """A bar that keeps its numbers."""
+
+    disable = False
+
+    def __init__(self) -> None:
+        self.total, self.n, self.steps = 0, 0, 0
+
+    def reset(self, total: int) -> None:
+        """Begin."""
+        self.total, self.n = total, 0
+
+    def update(self, units: int) -> None:
+        """Go on."""
+        self.n, self.steps = self.n + units, self.steps + 1
+
+    def set_description(self, text: str) -> None:
+        """Say nothing."""
+
+
+def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
+    """A bar for the next runs, the keys of the steps that are announced, and of those that are finished."""
+    bar, announced, finished = Bar(), [], []
+
+    class Watched(Progress):
+        def start(self, steps: Any, threads: int) -> None:
+            super().start(steps, threads)
+            announced.extend(self.left)
+
+        def part(self, *key: Any) -> Any:
+            finished.append((*key, "", cost.NONE)[:3] if len(key) == 1 else (*key, cost.NONE)[:3])
+            return super().part(*key)
+
+        def finish(self, *key: Any) -> None:
+            finished.append((*key, "", cost.NONE)[:3] if len(key) == 1 else (*key, cost.NONE)[:3])
+            super().finish(*key)
+
+        def close(self) -> None:
+            assert {key for key in self.left if key not in finished} == set()
+            super().close()
+
+    patch.setattr(evaluation, "open_progress", lambda *_, **__: nullcontext(bar))
+    patch.setattr(evaluation, "Progress", Watched)
+    return bar, announced, finished
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({}, {}),
+        ({"labels": LABELS}, {}),
+        ({"labels": LABELS}, {"ci": None, "tests": "all"}),
+        ({"labels": SOME, "batch": LABELS}, {"measures": "all", "tests": ["hsic", "hsic:residual"], "n_resamples": 9}),
+        ({"labels": LABELS, "anchors": 30}, {}),
+        ({"labels": LABELS}, {"ci": "subsampling", "options": {"subsampling": {"n_splits": 2}}}),
+        ({"n_neighbors": [3, 7]}, {"measures": ["trustworthiness", "mrre_false", "stress"]}),
+        ({}, {"measures": "silhouette"}),
+        ({"labels": LABELS}, {"measures": None, "tests": "hsic"}),
+    ],
+    ids=str,
+)
+def test_the_bar_counts_the_steps_of_the_run(given: Any, asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step that is announced is finished, by itself, nothing else is, and the total is met exactly."""
+    bar, announced, finished = watched(monkeypatch)
+    ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **given)
+    with pytest.warns() if asked.get("measures") in ("silhouette",) else nullcontext():
+        ev.run(**asked)
+    assert set(announced) <= set(finished)
+    known = {VALUE, TEST}
+    assert {key for key in finished if key[0] in known} <= set(announced)
+    assert bar.n == bar.total > 0
+    assert bar.steps >= len([key for key in announced if key[0] in known]) / 2
+
+
+def test_methods_that_are_run_again_are_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each further run counts as long as the first one took, with its pass and its measures."""
+    bar, announced, _ = watched(monkeypatch)
+    ev = dreval.Evaluation(X, {"pca": "pca", "som": "som"}, random_state=0, n_jobs=1)
+    ev.run(["trustworthiness"], ci="replicates", options={"replicates": {"n_replicates": 2}})
+    assert {key[1] for key in announced if key[0] == cost.RUNS} == {"pca", "som"}
+    assert bar.n == bar.total
+
+
+def test_an_embedding_that_fails_is_not_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The total is that of the others."""
+    bar, announced, _ = watched(monkeypatch)
+
+    def fails(points: Any, n_components: int) -> Any:
+        raise ValueError("no")
+
+    with pytest.warns(EmbeddingFailed):
+        dreval.Evaluation(X, {"a": X[:, :2], "bad": fails}, random_state=0).run("trustworthiness", None, None)
+    assert {key[1] for key in announced} == {"", "a"}
+    assert bar.n == bar.total > 0
+
+
+def test_a_bar_that_nobody_sees_has_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is counted for it."""
+    monkeypatch.setattr(evaluation, "plan_steps", lambda *_: pytest.fail("a plan"))
+    dreval.Evaluation(X, SOURCES, random_state=0).run("trustworthiness", None, None, progress=False)
+
+
+def test_shares_add_up_to_the_weight_of_their_step() -> None:
+    """Parts of a step are rounded to units, of which none is lost or counted twice."""
+    bar = Bar()
+    progress = Progress(bar)
+    progress.start([Step(PASS, "", cost.NONE, "pass", 1e-5), Step(VALUE, "a", ("m", ""), "points", 2e-5)], 1)
+    assert bar.total == 30
+    advance = progress.part(PASS)
+    seen = []
+    for _ in range(3):
+        advance(1 / 3)
+        seen.append(bar.n)
+    assert seen == [3, 7, 10]
+    progress.finish(PASS)
+    assert bar.n == 10
+    progress.finish(VALUE, "a", ("m", ""))
+    progress.finish(VALUE, "a", ("m", ""))
+    assert bar.n == 30
+    progress.close()
+    assert bar.n == 30
+
+
+def test_threads_divide_the_share_that_they_can() -> None:
+    """Elapsed seconds of a step of which half is shared."""
+    step = Step(PASS, "", cost.NONE, "pass", 8.0, shared=0.5)
+    assert [step.elapsed(threads) for threads in (1, 2, 4)] == [8.0, 6.0, 5.0]
+
+
+def test_every_row_of_the_result_has_its_steps() -> None:
+    """Value and chance level of each measure, interval of each that has one, and each test."""
+    ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
+    steps, table = ev.estimate_cost().tidy(), ev.run().tidy()
+    measures = table[table["measure"].notna() & (table["measure"] != "")]
+    key = ["embedding", "measure", "parameters"]
+    wanted = {tuple(row) for row in measures[key].fillna("").to_numpy()}
+    for name in (VALUE, CHANCE):
+        of = {tuple(row) for row in steps.loc[steps["step"] == name, key].to_numpy()}
+        assert wanted <= of
+        assert {one[1] for one in of - wanted} <= {"r_nx"}  # a curve has no row
+    found = measures[measures["conf_low"].notna()]
+    assert {tuple(row) for row in found[key].fillna("").to_numpy()} <= {
+        tuple(row) for row in steps.loc[steps["step"] == INTERVAL, key].to_numpy()
+    }
+    key = ["embedding", "test", "variable"]
+    tests = table[table["test"].notna() & (table["test"] != "")]
+    assert {tuple(row) for row in tests[key].to_numpy()} == {
+        tuple(row) for row in steps.loc[steps["step"] == TEST, key].to_numpy()
+    }
+
+
+@pytest.mark.parametrize("anchors", [None, 20])
+def test_an_estimate_changes_nothing(anchors: int | None) -> None:
+    """A run after it gives the numbers of a run without it."""
+    first, second = (
+        dreval.Evaluation(X, SOURCES, labels=LABELS, anchors=anchors, random_state=0, n_jobs=1) for _ in range(2)
+    )
+    second.estimate_cost("all")
+    one, other = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (first, second))
+    assert_frame_equal(one, other)
+
+
+def test_a_machine_of_half_the_speed_takes_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of the probe scales the kind of work that it timed; nothing else is timed."""
+    ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
+    found = []
+    for tick in (0.1, 0.2):
+        now = [0.0]
+
+        def clock(now: list[float] = now, tick: float = tick) -> float:
+            now[0] += tick
+            return now[0]
+
+        monkeypatch.setattr(cost, "clock", clock)
+        monkeypatch.setattr(cost, "NOISE", 0.0)
+        monkeypatch.setattr(cost, "MOST", 1e9)
+        found.append(ev.estimate_cost().tidy())
+    slow, fast = found[1]["processor_seconds"], found[0]["processor_seconds"]
+    assert np.allclose(slow, 2 * fast)
+    assert (fast > 0).mean() > 0.8
+
+
+def test_more_work_costs_more() -> None:
+    """Permutations, splits, embeddings, and points that are seen."""
+    ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
+
+    def nominal(ev: Any, **asked: Any) -> float:
+        plan = ev._plan("default", "default", asked.pop("ci", "default"), asked.pop("n", 999), asked)
+        embedded = {name: np.asarray(ev[name].values) for name in ev}
+        return sum(step.seconds for step in ev._steps(embedded, *plan, {}, 20))
+
+    assert nominal(ev, n=9999) > nominal(ev) > nominal(ev, ci=None)
+    few, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
+    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **few)
+    assert nominal(ev.with_embedding("c", X[:, 2:])) > nominal(ev)
+    Z = np.random.default_rng(1).normal(size=(3000, 5))
+    every, some = (dreval.Evaluation(Z, {"a": Z[:, :2]}, labels=Z[:, 0] > 0, anchors=m, n_jobs=1) for m in (None, 300))
+    assert nominal(every) > nominal(some)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "precomputed", "file", "anchors", "manhattan", "partly labeled", "few"])
+def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
+    """Everything that can be run has an estimate."""
+    given: dict[str, Any] = {"labels": LABELS, "n_jobs": 1, "random_state": 0}
+    data: Any = X
+    if kind == "sparse":
+        data = csr_array(np.where(X > 0.5, X, 0) + np.eye(60, 5))
+    elif kind == "precomputed":
+        data, given["metric"] = cdist(X, X), "precomputed"
+    elif kind == "file":
+        np.save(tmp_path / "X.npy", X)
+        data = np.load(tmp_path / "X.npy", mmap_mode="r")
+    elif kind == "anchors":
+        given["anchors"] = 20
+    elif kind == "manhattan":
+        given["metric"] = "manhattan"
+    elif kind == "partly labeled":
+        given["labels"] = SOME
+    else:
+        data, given["labels"] = X[:8], LABELS[:8]
+    ev = dreval.Evaluation(data, {"a": np.asarray(X[: len(given["labels"]), :2])}, **given)
+    found = ev.estimate_cost()
+    assert 0 < found.seconds < 600
+    assert 0 < found.mebibytes < 10_000
+    assert found.not_included == ()
+    assert PASS in set(found.tidy()["step"])
+    assert not found.tidy().isna().any(axis=None)
+
+
+def test_a_table_that_is_read_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its first block is read, and the time of reading counts for each pass over the table."""
+    n = 60_000
+    points = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
+    ev = dreval.Evaluation(points, {"a": points[:, :2]}, anchors=20, random_state=0, n_jobs=1)
+    bare = ev.estimate_cost(["trustworthiness", "r_nx_auc"], ci=None)
+    monkeypatch.setattr(cost, "seconds_of_reading", lambda _: 1000.0)
+    slow = ev.estimate_cost(["trustworthiness", "r_nx_auc"], ci=None)
+    assert bare.seconds < 1000
+    assert set(slow.tidy().loc[slow.tidy()["seconds"] >= 1000, "step"]) == {CHECKS, PASS}
+
+
+def test_what_must_be_run_is_not_run() -> None:
+    """Methods, estimators and callables are named; what else is computed of their embeddings is included."""
+
+    def never(points: Any, n_components: int) -> Any:
+        pytest.fail("it was run")
+
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "own": never, "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
+    found = ev.estimate_cost()
+    assert found.not_included == ("own", "pca")
+    table = found.tidy()
+    runs = table[table["step"] == METHOD]
+    assert runs["embedding"].tolist() == ["own", "pca"]
+    assert runs["seconds"].isna().all()
+    assert np.isfinite(found.seconds)
+    assert set(table.loc[table["step"] == VALUE, "embedding"]) == {"a", "own", "pca"}
+    assert "own, pca" in " ".join(str(found).split())
+    assert "without the runs of 2 methods" in repr(found)
+
+
+def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
+    """The others are estimated; where there is no other, there is nothing to estimate."""
+    ev = dreval.Evaluation(X, {"bad": X[:10, :2]}, random_state=0, n_jobs=1)
+    assert ev.estimate_cost("trustworthiness").tidy().empty
+    assert ev.estimate_cost("trustworthiness").seconds == 0
+    found = ev.with_embedding("a", X[:, :2]).estimate_cost("trustworthiness", ci=None).tidy()
+    assert set(found["embedding"]) == {"", "a"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"measures": "trustworthines"},
+        {"tests": "hsicc"},
+        {"ci": "point"},
+        {"ci": "anchors"},
+        {"n_resamples": 0},
+        {"options": {"knn_accuracy": {"k": 5}}},
+        {"measures": None, "tests": None},
+        {"tests": "hsic"},
+    ],
+    ids=str,
+)
+def test_it_refuses_what_a_run_refuses(asked: dict[str, Any]) -> None:
+    """With the same words."""
+    ev = dreval.Evaluation(X, SOURCES, random_state=0)
+    with pytest.raises(DrevalError) as refused:
+        ev.run(**asked)
+    with pytest.raises(type(refused.value), match=re.escape(str(refused.value))):
+        ev.estimate_cost(**asked)
+    with pytest.raises(UnknownName):
+        ev.estimate_cost(conf_level=0.9)
+    with pytest.raises(InputError, match="at least one embedding"):
+        dreval.Evaluation(X).estimate_cost()
+
+
+def test_the_record_is_small_and_fixed() -> None:
+    """It prints within 80 columns, ends with the total, and hands out copies."""
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
+    found = ev.estimate_cost()
+    lines = str(found).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 30
+    assert sum(line.startswith("total") for line in lines) == 1
+    copy = found.tidy()
+    copy["seconds"] = 0.0
+    assert found.seconds > 0
+    assert found.processor_seconds >= found.seconds
+    assert found.mebibytes == found.tidy()["mebibytes"].max()
+    with pytest.raises(AttributeError):
+        found.n = 3  # type: ignore[misc]
+    assert "<table" in found._repr_html_()
