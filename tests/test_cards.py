@@ -75,6 +75,8 @@ MAY_BE_EMPTY = {
     ): "what a point contributes has the bounds of the measure, or is no share of the value",
     ("measures", "without_class"): "its interval is over points",
     ("measures", "reach"): "it reads the lists of the pass for its own k, or none",
+    ("measures", "operations"): "its cost follows from what it needs",
+    ("significance", "operations"): "it costs as much as other tests that hold matrices",
     ("measures", "growth"): "its value does not grow with the number of points",
     ("measures", "without"): "its values without each point cost more than a pass",
     ("measures", "parameters"): "the measure has no parameter",
