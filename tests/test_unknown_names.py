@@ -19,6 +19,7 @@ from dreval.errors import DrevalError, InputError, UnknownKeyword, UnknownName
 from dreval.protocol.returned import ProtocolStatus
 from dreval.records.certificate import Certificate
 from dreval.records.comparison import Comparison, Family
+from dreval.records.cost_estimate import CostEstimate
 from dreval.records.embedding import Embedding
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.sweep import Sensitivity
@@ -208,6 +209,7 @@ def _callables() -> Iterator[tuple[str, Any]]:
     classes = (dreval.Evaluation, dreval.Study, dreval.Protocol, dreval.Results, dreval.IndependenceTest, Comparison)
     classes += (
         Certificate,
+        CostEstimate,
         Embedding,
         Family,
         MeasureRecord,

@@ -488,7 +488,8 @@ class Evaluation:
         """
         asked = check_options(options)
         plan, test_plan, intervals = self._plan(listed(measures), listed(tests), ci, n_resamples, asked)
-        missing = [name for name, one in self.sources.items() if one.can_embed and one.recording is None]
+        run = {name: one for name, one in self.sources.items() if not isinstance(one, Refused)}
+        missing = [name for name, one in run.items() if one.can_embed and one.recording is None]
         embedded: dict[str, Any] = {}
         for name, source in self.sources.items():
             if name in missing:  # any coordinates cost as much

@@ -76,5 +76,5 @@ class CostEstimate(Record):
         return self.table.copy()
 
     def __repr__(self) -> str:
-        missing = f", without the runs of {len(self.not_included)} methods" if self.not_included else ""
+        missing = f", without the runs of {', '.join(self.not_included)}" if self.not_included else ""
         return f"CostEstimate({self.seconds:.2g} seconds, {self.mebibytes:.2g} MiB{missing})"

@@ -281,7 +281,7 @@ def test_what_must_be_run_is_not_run() -> None:
     assert np.isfinite(found.seconds)
     assert set(table.loc[table["step"] == VALUE, "embedding"]) == {"a", "own", "pca"}
     assert "own, pca" in " ".join(str(found).split())
-    assert "without the runs of 2 methods" in repr(found)
+    assert "without the runs of own, pca)" in repr(found)
 
 
 def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
