@@ -18,7 +18,7 @@ class CostEstimate(Record):
     """Estimated time and memory of ``Evaluation.run``, from a probe of 200 points.
 
     The times are those of a machine with its cores to itself, with all code loaded and compiled; expect them to be
-    right within a factor of two.
+    right within a factor of two where measures and tests are those computed by default, and rougher ones for others.
 
     Attributes
     ----------

@@ -53,6 +53,32 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     assert without_call(again) == without_call(f"{same.run().summary(full=True)}\n")
 
 
+def test_an_estimate_of_the_cost_runs_nothing(run: Any, folder: Path) -> None:
+    """Code 0, and the total with a row for each step in place of results; no store and no result is written."""
+    words = (
+        "-e",
+        "pca",
+        "--labels",
+        "labels.csv",
+        "--estimate-cost",
+        "--save",
+        "result.dreval",
+        "--store",
+        "s.journal",
+    )
+    code, out, err = run(*EVALUATE, *words)
+    assert (code, err) == (0, "")
+    assert "Estimated cost" in out
+    assert "the runs of pca" in " ".join(out.split())
+    code, out, err = run(*EVALUATE, *words, "--json")
+    assert (code, err) == (0, "")
+    made = json.loads(out)
+    assert made["not_included"] == ["pca"]
+    assert made["seconds"] == pytest.approx(sum(row["seconds"] or 0 for row in made["table"]))
+    assert not (folder / "result.dreval").exists()
+    assert not (folder / "s.journal").exists()
+
+
 def test_a_failing_embedding_is_code_1(run: Any) -> None:
     """One embedding with other rows: code 1, its reason in the summary, the others computed."""
     code, out, err = run(*EVALUATE, "-e", "short.npy")

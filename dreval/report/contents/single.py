@@ -118,7 +118,9 @@ def cost_summary(record: CostEstimate) -> Summary:
     rows = [[str(name), *map(_two_digits, line)] for name, line in lines]
     foot = "In the total, MiB are those of the largest step, in addition to data and embeddings."
     block = Block("Steps", ["", "seconds", "processor seconds", "MiB"], rows, foot=foot)
-    notes = ["Times are for cores that do nothing else, and right within a factor of about two."]
+    notes = [
+        "Times are for cores that do nothing else: within a factor of two for default measures, rougher for others."
+    ]
     if record.not_included:
         names = ", ".join(record.not_included)
         notes.append(f"Not included, because a method is not run for an estimate: the runs of {names}.")
