@@ -4,12 +4,15 @@
 distance and the class measures alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
 points; processor time stands beside the clock, which a busy machine stretches. dreval also computes the value by
 chance of each measure in that time. Then what ZADU does not have: the R_NX curve at every K, and the default measures
-with intervals; and the Spearman correlation of all distances beside SciPy's ranks of the distances of one space.
+with intervals; the Spearman correlation of all distances beside SciPy's ranks of the distances of one space; and a
+default run of two embeddings with labels. ``bench_distances.py beside FOLDER`` prints this last run alone, beside that
+of another checkout of dreval in FOLDER (``git worktree add FOLDER COMMIT``): a ratio of two states from one run.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -116,6 +119,35 @@ def measure_ranks(n: int) -> dict[str, Any]:
     return {"ours": {**ours, "values": {"spearman_distance": value}}, "theirs": {**theirs, "values": {}}}
 
 
+def measure_default(n: int) -> dict[str, Any]:
+    """The cost of a default run of two embeddings with labels, after a small one."""
+    import numpy as np
+
+    import dreval
+
+    def call(X: Any, Y: Any) -> int:
+        blurred = Y + np.random.default_rng(1).normal(size=Y.shape)
+        evaluation = dreval.Evaluation(X, {"Y": Y, "blurred": blurred}, labels=labels(X), random_state=0, n_jobs=1)
+        return len(evaluation.run().tidy())
+
+    call(*cloud(200))
+    cost, rows = timed(call, *cloud(n))
+    return {**cost, "values": dict.fromkeys(map(str, range(rows)))}
+
+
+def default_rows(folder: str = "") -> list[dict[str, Any]]:
+    """The default run of this checkout, and of the one in ``folder``."""
+    mine = in_own_process(__file__, ["default", str(SIZE)])
+    case = f"default run of two embeddings with labels, n={SIZE}, p={P}, one thread"
+    table = [row(case, "dreval", mine, mine)]
+    if folder:
+        usual = os.environ.get("PYTHONPATH", "")
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, usual]))
+        table.append(row(case, folder, in_own_process(__file__, ["default", str(SIZE)]), mine))
+        os.environ["PYTHONPATH"] = usual
+    return table
+
+
 def largest_difference(name: str, ours: dict[str, float], theirs: dict[str, float]) -> float:
     """Largest absolute difference of the values that both tools state, ours after its convention."""
     pairs = [(measure, key) for names in SETS[name].values() for measure, key in names.items() if key]
@@ -153,11 +185,18 @@ def rows() -> list[dict[str, Any]]:
     found = in_own_process(__file__, ["ranks", str(SIZE)], 2)
     case = f"all distances of two spaces, one rankdata of those of one, n={SIZE}, p={P}, two cores"
     tools = {"ours": "dreval.spearman_distance", "theirs": "scipy.stats.rankdata"}
-    return table + [row(case, tool, found[key], found["ours"]) for key, tool in tools.items()]
+    table += [row(case, tool, found[key], found["ours"]) for key, tool in tools.items()]
+    return table + default_rows()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
+    if len(sys.argv) == 3 and sys.argv[1] == "beside":
+        from run import show
+
+        show(default_rows(sys.argv[2]))
+    elif len(sys.argv) == 3 and sys.argv[1] == "default":
+        print(json.dumps(measure_default(int(sys.argv[2]))))
+    elif len(sys.argv) == 3:
         print(json.dumps(measure_ranks(int(sys.argv[2]))))
     elif len(sys.argv) == 5:
         print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4].replace("none", "") or None)))
