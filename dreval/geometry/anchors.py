@@ -113,7 +113,8 @@ class Seen:
                 on_workers(self.lazy, every, _values_here, self.sent(), anchors[order], places[order])
             )
             return out
-        size = max(1024, row_blocks(self.table)[0].stop)
+        size = row_blocks(self.table)[0].stop
+        size = max(1024, size // 4 if isinstance(self.table, np.ndarray) else size)  # of a file, what lies together
 
         def one(at: int) -> None:
             some = order[at : at + size]

@@ -32,6 +32,7 @@ WAITING_BYTES = 64_000_000
 
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 LISTED = 64  # nearest points of each anchor that a sample of its other points completes
+SAMPLED_ROWS = 256  # anchors whose lists and samples are weighed at once
 
 
 def curve_numbers(n: int) -> IntArray:
@@ -155,20 +156,23 @@ def _sampled(view: View) -> SampledCoranking:
     sample, m = view.sample, len(view.rows)
     if sample is None:
         raise RuntimeError("this view was made without a sample of ranks")
-    k = view.nearest_data.shape[1]
-    places = np.tile(np.arange(1, k + 1, dtype=np.int64), (m, 1))
-    beyond = view.data_rank > k  # neighbors in the embedding that are not in the other list
-    parts = (
-        (places, view.embedding_rank, np.ones((m, k))),
-        (view.data_rank, places, beyond.astype(np.float64)),
-        (sample.data_rank, sample.embedding_rank, sample.weight),
-    )
-    x, y, weight = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    cost = _weight_of(x, view.n) - _weight_of(np.maximum(x, y), view.n)
-    areas = np.clip(1.0 - (weight * cost).sum(axis=1), -1.0, 1.0)
-    there, none = weight > 0, np.empty(0, np.int64)
-    drawn = x[there].astype(np.int64), y[there].astype(np.int64), weight[there]
-    return SampledCoranking(view.n, none, none, none, areas, view.ambiguous, *drawn)
+    k, areas, drawn, none = view.nearest_data.shape[1], np.empty(m), [], np.empty(0, np.int64)
+    for at in range(0, m, SAMPLED_ROWS):
+        some = slice(at, min(at + SAMPLED_ROWS, m))
+        places = np.tile(np.arange(1, k + 1, dtype=np.int64), (some.stop - at, 1))
+        beyond = view.data_rank[some] > k  # neighbors in the embedding that are not in the other list
+        parts = (
+            (places, view.embedding_rank[some], np.ones(places.shape)),
+            (view.data_rank[some], places, beyond.astype(np.float64)),
+            (sample.data_rank[some], sample.embedding_rank[some], sample.weight[some]),
+        )
+        x, y, weight = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        cost = _weight_of(x, view.n) - _weight_of(np.maximum(x, y), view.n)
+        areas[some] = np.clip(1.0 - (weight * cost).sum(axis=1), -1.0, 1.0)
+        there = weight > 0
+        drawn.append((x[there].astype(np.int64), y[there].astype(np.int64), weight[there]))
+    joined = (np.concatenate(part) for part in zip(*drawn, strict=True))
+    return SampledCoranking(view.n, none, none, none, areas, view.ambiguous, *joined)
 
 
 @dataclass(frozen=True)

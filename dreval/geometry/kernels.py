@@ -69,9 +69,12 @@ def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, No
     return sigma, (note("bandwidth.smallest", argument=argument),) if replaced else ()
 
 
-def _median_scale(squared_distances: FloatArray) -> tuple[float, bool]:
-    """The square root of the median, and whether that is 0 and the smallest positive value replaces it."""
-    squared = float(np.median(squared_distances))
+def _median_scale(squared_distances: FloatArray, overwrite: bool = False) -> tuple[float, bool]:
+    """The square root of the median, and whether that is 0 and the smallest positive value replaces it.
+
+    With ``overwrite`` the distances may change their order.
+    """
+    squared = float(np.median(squared_distances, overwrite_input=overwrite))
     if squared > 0:
         return float(np.sqrt(squared)), False
     return float(np.sqrt(squared_distances[squared_distances > 0].min())), True
@@ -222,7 +225,7 @@ def _distances(content: bytes, columns: int) -> tuple[float, bool, float, float]
     from scipy.spatial.distance import pdist
 
     squared = pdist(np.frombuffer(content).reshape(-1, columns), "sqeuclidean")
-    return *_median_scale(squared), float(squared.min()), float(squared.max())
+    return *_median_scale(squared, overwrite=True), float(squared.min()), float(squared.max())
 
 
 def _in_unit(bandwidth: float, exponent: int) -> float:

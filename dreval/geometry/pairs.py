@@ -310,12 +310,12 @@ def _in_data(view: View) -> Pairs:
 
 def _distances(space: Space | Seen, view: View, ends: tuple[Places, Places] | None, factor: float) -> Distances:
     """Distances of the pairs in one space, times a power of two."""
-    points, n_jobs = view.population, view.n_jobs
+    points, rows, n_jobs = view.population, view.rows, view.n_jobs  # not the view: the pairs of the data outlive it
 
     def measure() -> FloatArray:
         if isinstance(space, Seen):
             anchors, others = ends or _all_ends(points)
-            found = space.distances(np.searchsorted(view.rows, anchors), others.astype(np.int64), n_jobs)
+            found = space.distances(np.searchsorted(rows, anchors), others.astype(np.int64), n_jobs)
         elif ends is None and space.plain:
             found = condensed_distances(space.points[points], n_jobs)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import dreval
-from dreval.evaluation import rows
+from dreval.evaluation import evaluation, rows
 from dreval.geometry import anchors, blocks
 from dreval.measures import r_nx_auc
 
@@ -198,3 +199,21 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     assert not targets.fits(state, 10, N)
     state["tallies"][3, 2, 0] = -1
     assert not targets.fits(state, N // 2, N)
+
+
+def test_of_an_embedding_nothing_is_left_when_the_next_one_is_measured() -> None:
+    """What anchors see of an embedding is freed: what the embeddings share, as the pairs of the data, holds none."""
+    seen: dict[str, Any] = {}
+    alive = []
+    first = evaluation.evaluate_where_labeled
+
+    def measured(name: str, view: Any, *more: Any) -> Any:
+        alive.append([one for one, known in seen.items() if known() is not None])
+        seen[name] = weakref.ref(view)
+        return first(name, view, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "evaluate_where_labeled", measured)
+        table("default", 1000, tests="hsic")
+    assert list(seen) == ["some", "tied", "none"]
+    assert alive == [[], [], []]
