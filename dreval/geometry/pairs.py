@@ -311,6 +311,7 @@ def _in_data(view: View) -> Pairs:
 def _distances(space: Space | Seen, view: View, ends: tuple[Places, Places] | None, factor: float) -> Distances:
     """Distances of the pairs in one space, times a power of two."""
     points, rows, n_jobs = view.population, view.rows, view.n_jobs  # not the view: the pairs of the data outlive it
+    reported = view.reported
 
     def measure() -> FloatArray:
         if isinstance(space, Seen):
@@ -324,7 +325,11 @@ def _distances(space: Space | Seen, view: View, ends: tuple[Places, Places] | No
             found *= factor
         return found
 
-    return Distances(measure, n_jobs, lambda: view.report(PAIRED, 0.5))
+    def report() -> None:
+        if reported is not None:
+            reported(PAIRED, 0.5)
+
+    return Distances(measure, n_jobs, report)
 
 
 def _kind(largest: int) -> type[Any]:
