@@ -4,6 +4,10 @@
 (``bench_scale.py 0.1``) makes every n that many times as large. Each part runs once, in a process of its own with two
 threads. CPU seconds are those of all its threads, which count where others use the machine too. MiB is the peak above
 the process after imports and compilation: the data and the embedding count.
+
+Of parts that read files (memory maps of single precision, or an AnnData object in zarr whose matrix stays in its file)
+MiB is the peak of anonymous memory of the whole process, imports included, to which mapped files do not count; the
+processor time of many points is also printed as a multiple of that of a tenth of them.
 """
 
 from __future__ import annotations
@@ -12,7 +16,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
@@ -83,6 +91,73 @@ PARTS: dict[str, tuple[int, Callable[[Any, Any], str]]] = {
 }
 
 
+def write_points(folder: Path, n: int, kind: str) -> None:
+    """Twenty clusters, two of their columns without and with noise, and the clusters; a block of rows at a time."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    centers, labels = 3 * rng.normal(size=(20, P)), rng.integers(0, 20, size=n).astype(np.int8)
+    np.save(folder / "labels.npy", labels)
+    create = np.lib.format.open_memmap
+    X = create(folder / "X.npy", "w+", np.float32, (n, P))
+    Y, blurred = (create(folder / f"{name}.npy", "w+", np.float32, (n, 2)) for name in ("Y", "blurred"))
+    for at in range(0, n, 100_000):
+        some = slice(at, min(at + 100_000, n))
+        X[some] = centers[labels[some]] + rng.normal(size=(some.stop - at, P))
+        Y[some] = X[some, :2]
+        blurred[some] = X[some, :2] + rng.normal(size=(some.stop - at, 2))
+    if kind == "zarr":
+        import anndata
+        import pandas as pd
+
+        obs = pd.DataFrame({"cluster": pd.Categorical(labels.astype(str))}, index=np.arange(n).astype(str))
+        cells = anndata.AnnData(np.asarray(X), obs=obs, obsm={"Y": np.asarray(Y), "blurred": np.asarray(blurred)})
+        cells.write_zarr(folder / "cells.zarr")
+
+
+def from_files(folder: Path, kind: str) -> str:
+    """A default run of two embeddings with labels, all of which stay in their files."""
+    import numpy as np
+
+    import dreval
+
+    if kind == "zarr":
+        parts: Any = str(folder / "cells.zarr"), "Y", "blurred", "cluster"
+    else:
+        parts = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("X", "Y", "blurred", "labels"))
+    data, Y, blurred, labels = parts
+    ev = dreval.Evaluation(data, {"Y": Y, "blurred": blurred}, labels=labels, random_state=0, n_jobs=CORES)
+    table = ev.run(progress=False).tidy()
+    values = table[table["embedding"] == "Y"].set_index("measure")["value"]
+    return " ".join(f"{symbol}={values[name]:.4f}" for symbol, name in zip(SYMBOLS, MEASURES, strict=True))
+
+
+FILES: dict[str, tuple[int, str]] = {
+    "default run from memory maps": (1_000_000, "maps"),
+    "default run from memory maps, ten times the points": (10_000_000, "maps"),
+    "default run of AnnData in zarr": (1_000_000, "zarr"),
+}
+
+
+def measure_files(part: str, folder: Path) -> dict[str, Any]:
+    """Seconds, peak of anonymous MiB, and values of one part that reads files; runs inside its process."""
+    from_files(folder / "few", FILES[part][1])
+    peak, done = [resident("RssAnon")], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            peak[0] = max(peak[0], resident("RssAnon"))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    start, worked = perf_counter(), process_time()
+    values = from_files(folder, FILES[part][1])
+    seconds, cpu = perf_counter() - start, process_time() - worked
+    done.set()
+    watching.join()
+    return {"seconds": seconds, "cpu": cpu, "mib": peak[0], "values": values}
+
+
 def measure(part: str, factor: float) -> dict[str, Any]:
     """Seconds, MiB above the process, and values of one part; runs inside its process."""
     n, call = PARTS[part]
@@ -96,10 +171,10 @@ def measure(part: str, factor: float) -> dict[str, Any]:
     return {"seconds": seconds, "cpu": cpu, "mib": resident("VmHWM") - before, "values": values}
 
 
-def in_own_process(part: str, factor: float) -> dict[str, Any]:
+def in_own_process(*arguments: str) -> dict[str, Any]:
     """Measure one part in a fresh process."""
     environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
-    command = [sys.executable, __file__, part, str(factor)]
+    command = [sys.executable, __file__, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -109,16 +184,40 @@ def rows(factor: float = 1.0) -> list[dict[str, Any]]:
     """One row per part: seconds, MiB and values."""
     table = []
     for part, (n, _) in PARTS.items():
-        found = in_own_process(part, factor)
+        found = in_own_process(part, str(factor))
         case = f"k={K}, p={P}, {CORES} threads; T, C, Q, R_C with standard errors in brackets"
         name = f"{part}, n={round(n * factor)}"
         figures = {"seconds": found["seconds"], "CPU seconds": found["cpu"], "MiB": found["mib"]}
         table.append({"case": case, "tool": name, **figures, "value": found["values"]})
+    return table + rows_of_files(factor)
+
+
+def rows_of_files(factor: float) -> list[dict[str, Any]]:
+    """One row per part that reads files, which another process writes to a temporary folder."""
+    table: list[dict[str, Any]] = []
+    for part, (n, kind) in FILES.items():
+        if kind == "zarr" and not (find_spec("anndata") and find_spec("zarr")):
+            continue
+        n = round(n * factor)
+        with tempfile.TemporaryDirectory() as folder:
+            few = Path(folder, "few")
+            few.mkdir()
+            for place, count in ((folder, n), (str(few), 60_000)):
+                subprocess.run([sys.executable, __file__, "write", place, str(count), kind], check=True)
+            found = in_own_process("read", part, folder)
+        case = f"from files, p={P}, {CORES} threads; MiB of anonymous memory, imports included; T, C, Q, R_C"
+        row = {"case": case, "tool": f"{part}, n={n}", "seconds": found["seconds"], "CPU seconds": found["cpu"]}
+        ratio = found["cpu"] / table[0]["CPU seconds"] if table and kind == "maps" else ""
+        table.append({**row, "ratio of CPU": ratio, "MiB": found["mib"], "value": found["values"]})
     return table
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
+    if len(sys.argv) == 5 and sys.argv[1] == "write":
+        write_points(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    elif len(sys.argv) == 4 and sys.argv[1] == "read":
+        print(json.dumps(measure_files(sys.argv[2], Path(sys.argv[3]))))
+    elif len(sys.argv) == 3:
         print(json.dumps(measure(sys.argv[1], float(sys.argv[2]))))
     else:
         from run import show
