@@ -205,10 +205,9 @@ class Stored:
                 first, last = int(ends[at]), int(ends[at + 1])
                 if self._last.get("at") != at:
                     self._last.clear()
-                    rows = self._normal(self.reader.read(first, last, self.keep), last - first)
-                    self._last.update(at=at, rows=rows)
+                    self._last.update(at=at, rows=self.reader.read(first, last, self.keep))  # as narrow as in the file
                 parts.append(self._last["rows"][max(start, first) - first : min(stop, last) - first])
-            return joined(parts)
+            return self._normal(joined(parts), stop - start)
 
     def _normal(self, found: Any, count: int) -> Any:
         """Rows as they were read, in normal form: real numbers that a float holds exactly."""
