@@ -82,6 +82,12 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/anchors.py",
+        "np.where(largest > 0, largest, 1.0)",
+        "1.0",
+        "geometry/test_anchors.py::test_drawn_points_do_not_depend_on_the_unit",
+    ),
+    Mutant(
+        "geometry/anchors.py",
         "if done[name] < leg.stop:",
         "if True:",
         "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",

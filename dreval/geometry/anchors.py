@@ -425,8 +425,13 @@ def drawn_targets(
 
 
 def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArray[np.int16]:
-    """Rank of each point among those given as seen from some anchors, from 0 on, by three digits of their values."""
+    """Rank of each point among those given as seen from some anchors, from 0 on, by three digits of their values.
+
+    The digits are those of parts of the largest value, so that another unit of the table has the same ranks.
+    """
     values = points.block(anchors, np.empty((len(anchors), points.n)), queries)
+    largest = values.max(axis=1, keepdims=True)
+    values /= np.where(largest > 0, largest, 1.0)
     leading = (values.astype(np.float32).view(np.int32) >> 16).astype(np.int16)  # 16 bits are sorted in linear time
     found, order = np.empty(values.shape, np.int16), np.argsort(leading, axis=1, kind="stable")
     np.put_along_axis(found, order, np.arange(points.n, dtype=np.int16)[None], axis=1)

@@ -90,14 +90,18 @@ def without_zero(number: str) -> str:
     return re.sub(r"(?<![\d.])0(?=\.\d)", "", number)
 
 
-def of_hundred(share: float) -> str:
-    """A share as a count of 100; shares that are not 0 or 1 are not rounded onto them."""
-    count = round(100 * share)
-    if count == 0 and share > 0:
-        return "less than 1"
-    if count == 100 and share < 1:
-        return "more than 99"
-    return str(count)
+def of_hundred(share: float, more: int = 0) -> str:
+    """A share in percent, with some more places; shares that are not 0 or 1 are not rounded onto them.
+
+    Examples
+    --------
+    >>> of_hundred(0.634), of_hundred(0.634, 1), of_hundred(0.9999), of_hundred(0.00025), of_hundred(1e-9)
+    ('63', '63.4', 'more than 99', '0.03', 'less than 0.001')
+    """
+    percent = 100 * share
+    if 0 < percent <= 0.5:
+        return f"{percent:.{1 + more}g}" if percent >= 0.001 else "less than 0.001"
+    return "more than 99" if share < 1 and round(percent, more) == 100 else f"{percent:.{more}f}"
 
 
 def probability(p: float) -> str:

@@ -452,7 +452,7 @@ def _apart(column: Column, *values: float) -> list[str]:
     """Numbers in a sentence, with so many more places that the last one is not written as another."""
     for more in range(MORE):
         if column.share:
-            texts = [f"{100 * value:.{more}f}" if more else of_hundred(value) for value in values if value == value]
+            texts = [of_hundred(value, more) for value in values if value == value]
         else:
             texts = [fixed(value, column.places + more) for value in values if value == value]
         if len(texts) < len(values) or texts[-1] not in texts[:-1]:

@@ -252,6 +252,19 @@ def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
         assert_array_equal(view.sample.embedding_rank[at, there], y[row, ids[at, there]])
 
 
+@pytest.mark.parametrize(("of_data", "of_embedding"), [(3.0, 1.0), (1.0, 1e-150), (1e150, 0.7)])
+def test_drawn_points_do_not_depend_on_the_unit(of_data, of_embedding):
+    """In another unit the same points are drawn, with the same weights and ranks."""
+    rng = np.random.default_rng(0)
+    X, Y, rows = rng.normal(size=(300, 4)), rng.normal(size=(300, 2)), np.arange(0, 300, 9)
+    first, second = (
+        seen_from(a * X, {"Y": b * Y}, rows, k=10, sample=np.random.default_rng(0))["Y"].sample
+        for a, b in ((1.0, 1.0), (of_data, of_embedding))
+    )
+    for one, other in zip(first, second, strict=True):
+        assert_array_equal(one, other)
+
+
 def test_weights_of_drawn_points_add_up_to_the_others():
     """On average over draws, and each point is drawn with the inverse of its weight: both within 4 standard errors."""
     rng = np.random.default_rng(0)

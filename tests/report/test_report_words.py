@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from report_cases import make_results, measure_row, readings, simulated_results
 
@@ -118,15 +118,21 @@ def test_printed_numbers_are_the_numbers(numbers):
             assert text != "-0"
 
 
-@given(st.floats(0, 1))
-def test_a_share_is_counted_without_rounding_onto_none_or_all(share):
-    """0 and 100 of 100 are said of exactly 0 and 1 only."""
-    text = of_hundred(share)
+@given(st.one_of(st.floats(0, 1), st.floats(0, 0.006)), st.integers(0, 2))
+@example(0.005, 0)
+@example(0.00499, 1)
+def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
+    """0 and 100 are said of exactly 0 and 1 only, and small shares by their first digits."""
+    text = of_hundred(share, more)
 
-    assert (text == "0") == (share == 0)
-    assert (text == "100") == (share == 1)
-    if text.isdigit():
-        assert abs(int(text) - 100 * share) <= 0.5000001
+    if text[:4] in ("less", "more"):
+        assert 0 < share < 1.1e-5 if text.startswith("less") else 0.99 < share < 1
+        return
+    assert (float(text) == 0) == (share == 0)
+    assert (float(text) == 100) == (share == 1)
+    assert abs(float(text) - 100 * share) <= 0.5000001 * min(
+        1, max(100 * share, 1e-9) if share <= 0.005 else 10.0**-more
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 0.5))
