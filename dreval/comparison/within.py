@@ -111,7 +111,7 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     if not isinstance(margin, Mapping):
         check_float(margin, "margin", low=0.0)
         if len(measures) > 1:
-            rule, each = "must name the measure where several are compared", Hint("margin", {measures[0]: 0.01})
+            rule, each = "must name the measure where several are compared", Hint("margin", {measures[0]: margin})
             cure = "Pass {each}, or compare one measure by {measure}."
             raise InputError("margin", rule, describe(margin), cure, each=each, measure="measure")
         margin = {measures[0]: margin}
