@@ -209,7 +209,8 @@ def unseen_ends(value: float, m: int, n: int, low: float, high: float, level: fl
     """
     from scipy.special import gammaln
 
-    others = np.arange(n - m + 1, dtype=np.float64)
+    most = min(n - m, math.ceil(n * (1 - (1 - level) ** (1 / m))) + 1)  # where m draws with replacement would not do
+    others = np.arange(most + 1, dtype=np.float64)
     logs = gammaln(n - others + 1) - gammaln(n - others - m + 1) - gammaln(n + 1) + gammaln(n - m + 1)
     share = float(others[logs > math.log(1 - level)].max()) / n
     return value - share * (value - low), value + share * (high - value)

@@ -199,7 +199,7 @@ def _chance_text(card: Any) -> str:
             return f"mean over all permutations of the embedding's rows, in closed form{drawn}"
         fewer = " (fewer for large n)" * (card.level == "pair")
         seen = ", each seen from 100 of the points or more" * (card.quadratic and card.level != "pair")
-        return f"mean over 20 random permutations of the embedding's rows{fewer}{seen}"
+        return f"mean over 20 random permutations of the embedding's rows (4 if anchors see over 50,000){fewer}{seen}"
     if isinstance(card.chance, str):
         return str(card.chance)
     drawn = "; where ties in the embedding change it, mean over 20 random permutations of its rows"
