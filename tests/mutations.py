@@ -302,8 +302,8 @@ MUTANTS = [
     Mutant("measures/stress.py", "power - pairs.shift)", "power + pairs.shift)", "contract/test_extreme_scales.py"),
     Mutant(
         "measures/knn_accuracy.py",
-        'order[np.argsort(labels[order], kind="stable")]',
-        "order",
+        "next_of, folds = np.cumsum(sizes) - sizes,",
+        "next_of, folds = np.zeros_like(sizes),",
         "measures/test_knn_accuracy.py",
     ),
     Mutant(
@@ -583,7 +583,7 @@ MUTANTS = [
         'np.sort(stream(0, "anchors")',
         "evaluation/test_evaluation.py evaluation/test_evaluation_numbers.py",
     ),
-    Mutant("evaluation/resampling.py", "round(k * half / n)", "round(k)", "evaluation/test_evaluation_replicates.py"),
+    Mutant("evaluation/plan.py", "round(k * half / n)", "round(k)", "evaluation/test_evaluation_replicates.py"),
     Mutant(
         "evaluation/resampling.py",
         "np.sort(order[half : 2 * half])",
