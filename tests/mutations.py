@@ -88,6 +88,18 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/anchors.py",
+        'self.tallies[:] += state["tallies"]',
+        'self.tallies[:] = state["tallies"]',
+        "geometry/test_anchors.py::test_ranks_of_targets_are_places_in_the_sorted_row",
+    ),
+    Mutant(
+        "geometry/anchors.py",
+        'self.counts[:] += state["counts"]',
+        'self.counts[:] = state["counts"]',
+        "geometry/test_anchors.py::test_ranks_of_targets_are_places_in_the_sorted_row",
+    ),
+    Mutant(
+        "geometry/anchors.py",
         "if done[name] < leg.stop:",
         "if True:",
         "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",

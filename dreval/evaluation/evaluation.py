@@ -99,8 +99,8 @@ class Evaluation:
         dense array. Methods, estimators and callables that are run get a dense copy, as do the measures whose page says
         so and ``metric="correlation"``; above 8 GiB that is refused, with its reason. Memory maps, arrays of HDF5, zarr
         and dask, AnnData in a file and large files are read by blocks of rows, with anchors among more than 50,000
-        points; all else needs them in memory, up to the same limit. The rows of a dask
-        array on a cluster are compared with the anchors by its workers.
+        points; all else needs them in memory, up to the same limit. The rows of a dask array on a cluster are compared
+        with the anchors by its workers.
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
@@ -457,7 +457,7 @@ class Evaluation:
         """Estimated seconds and MiB of ``run`` with the same arguments, before it is run.
 
         The number of operations of each step is known; how long they take here is estimated from a probe, which runs
-        the pass and the measures from 200 points among at most 4000, and changes nothing. It takes some tenths of a
+        the pass and the measures from 200 points among at most 2000, and changes nothing. It takes some tenths of a
         second. Where loops are not compiled yet, it compiles them, as the run would.
 
         Parameters
@@ -494,7 +494,7 @@ class Evaluation:
         for name, source in self.sources.items():
             if name in missing:  # any coordinates cost as much
                 shape = self.data.n, source.default_components or 2
-                embedded[name] = np.random.default_rng(0).standard_normal(shape)
+                embedded[name] = stream(self.seed, "estimated", name).standard_normal(shape)
                 continue
             with suppress(DrevalError):  # a row without values costs nothing
                 embedded[name] = source.coordinates(self.data)

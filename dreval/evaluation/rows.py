@@ -347,7 +347,8 @@ def make_views(
         embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
         views = seen_from(data.table, embedded, seen, journal=journal, **wanted)
     elif len(seen) < n and reads:
-        views = seen_from(data.X, {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}, seen, **wanted)
+        embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
+        views = seen_from(data.X, embedded, seen, journal=journal, **wanted)
     else:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         X = data.X if part is None else take(data.X, part, data.metric)

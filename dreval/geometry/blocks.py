@@ -408,11 +408,6 @@ def drawn_points(view: View, limit: int) -> IntArray:
     return chosen if view.n == n else np.asarray(chosen[np.isin(chosen, view.population)])
 
 
-def n_blocks(n: int, m: int) -> int:
-    """Number of blocks of a sweep from m rows."""
-    return -(-m // block_rows(n))
-
-
 def leave_out(view: View, group: int, k: int) -> View:
     """The view without one group of points, with k neighbors a row; recomputed if a stored list is too short."""
     left = view.without(group, k)

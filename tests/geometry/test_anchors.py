@@ -219,8 +219,10 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
     seen, count = Seen(X, rows), data.draw(st.integers(1, n + 3))
     ids = np.array([rng.choice(np.delete(np.arange(n), row), count) for row in rows], np.int32)
     made, parts = Targets.of(seen, ids), parts_of(n, size)
-    for at in rng.permutation(len(parts)):
-        made.enter(seen, parts[at], 1)
+    some, first = made.blank(), rng.integers(0, len(parts) + 1)
+    for place, at in enumerate(rng.permutation(len(parts))):
+        (made if place < first else some).enter(seen, parts[at], 1)
+    made.merge(some.state)
     ranks, tied = made.ranks()
     for row, mine, rank, tie in zip(rows, ids, ranks, tied, strict=True):
         expected = target_twin(X, row, mine)

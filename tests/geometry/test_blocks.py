@@ -13,7 +13,7 @@ from oracles import twins
 from strategies import neighbor_counts, pairs
 
 from dreval.geometry import blocks, distances
-from dreval.geometry.blocks import Groups, leave_out, n_blocks, random_groups, sweep
+from dreval.geometry.blocks import Groups, leave_out, random_groups, sweep
 
 LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank")
 ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
@@ -184,7 +184,7 @@ def test_blocks_and_threads_change_nothing(pair, rows, jobs):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "block_rows", lambda _: rows)
         parts = _view(X, Y, 6, groups=groups, n_jobs=jobs, advance=done.append)
-        count = n_blocks(len(X), len(X))
+        count = -(-len(X) // rows)
         assert_allclose(done, [1 / count] * count)
     for name in (*LISTS, "data_counts", "embedding_counts", "ambiguous"):
         assert_array_equal(getattr(parts, name), getattr(whole, name))
