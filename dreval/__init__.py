@@ -32,7 +32,9 @@ _PLACES = {
     "list_measures": "registry",
     "list_methods": "registry",
     "list_tests": "registry",
+    "perturbation_score": "measures._tsne_scores",
     "recommend": "measures._recommendation",
+    "singularity_score": "measures._tsne_scores",
     "card": "registry",
 }
 _FOLDERS = ("errors", "glossary", "methods")

@@ -14,6 +14,8 @@ from dreval.datasets._raw import load_dataset as load_dataset
 from dreval.evaluation.evaluation import Evaluation as Evaluation
 from dreval.inputs.source import embed as embed
 from dreval.measures._recommendation import recommend as recommend
+from dreval.measures._tsne_scores import perturbation_score as perturbation_score
+from dreval.measures._tsne_scores import singularity_score as singularity_score
 from dreval.measures.centroid_triplet_accuracy import centroid_triplets as centroid_triplets
 from dreval.protocol.protocol import Protocol as Protocol
 from dreval.records.archive import load_results as load_results
@@ -98,6 +100,7 @@ __all__ = [
     "neighborhood_hit",
     "neighborhood_overlap",
     "pearson_distance",
+    "perturbation_score",
     "procrustes_disparity",
     "procrustes_lower_bound",
     "procrustes_r",
@@ -116,6 +119,7 @@ __all__ = [
     "silhouette",
     "silhouette_batch",
     "simulate",
+    "singularity_score",
     "spanning_tree_distance",
     "spearman_distance",
     "steadiness",

@@ -35,9 +35,11 @@ FUNCTIONS = {
     "list_tests",
     "load_dataset",
     "load_results",
+    "perturbation_score",
     "recommend",
     "list_figures",
     "simulate",
+    "singularity_score",
 }
 CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results", "Study"}
 MODULES = {"errors", "glossary", "methods"}

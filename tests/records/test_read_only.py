@@ -23,6 +23,7 @@ from dreval.records.independence_test import IndependenceTest
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2].copy()
+FLAT = np.random.default_rng(1).uniform(size=(40, 2))
 LABELS = np.array(["a", "b", "c"] * 8)
 PANDAS_3 = int(pd.__version__.partition(".")[0]) >= 3
 
@@ -60,6 +61,8 @@ def records(folder: Path) -> dict[str, Any]:
         "many": dreval.kcca_test(X, Y, X[:, 2], n_resamples=19, random_state=0),
         "kappas": dreval.kappa_curve(X, Y, n_resamples=19, random_state=0),
         "bandwidths": dreval.bandwidth_curve(X, Y, n_resamples=19, random_state=0),
+        "singularity": (soft := dreval.singularity_score(FLAT, 8 * FLAT, perplexity=12, polish=True)),
+        "perturbation": dreval.perturbation_score(FLAT, soft.coordinates, perplexity=12, points=[0]),
         "trustability": dreval.trustability(X, "pca", random_state=0),
         "consistency": dreval.tractable_consistency(X, "pca", n_transformations=3, n_replicates=0, random_state=0),
         "reconstruction": dreval.reconstruction_error(X, "pca", random_state=0),

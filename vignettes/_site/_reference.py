@@ -30,6 +30,8 @@ RECORDS = (
     "dreval.records.comparison.Comparison",
     "dreval.records.certificate.Certificate",
     "dreval.records.measure_record.MeasureRecord",
+    "dreval.records.point_scores.SingularityScore",
+    "dreval.records.point_scores.PerturbationScore",
     "dreval.records.embedding.Embedding",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures._recommendation.Recommendation",

@@ -31,28 +31,34 @@ def _entropy(squared, beta, out):
 
 
 @loop()
-def conditional(squared, entropy, out):
-    """Rows of probabilities, exp(-beta_i s_ij) over their sum, whose entropies are as near as can be to ``entropy``.
+def calibrated(row, entropy, out):
+    """The rate beta at which exp(-beta s_j) over their sum, written to ``out``, are nearest to an entropy in nats.
 
-    Where all distances of a row are equal its probabilities are too, whatever the entropy.
+    Where all distances are equal the rate is 0, and the probabilities are equal, whatever the entropy.
     """
+    spread = row.mean() - row.min()
+    if spread == 0.0:
+        out[:] = 1.0 / row.shape[0]
+        return 0.0
+    low, high, beta = 0.0, np.inf, 1.0 / spread
+    for _ in range(STEPS):
+        gap = _entropy(row, beta, out) - entropy
+        if abs(gap) < CLOSE:
+            break
+        if gap > 0.0:
+            low = beta
+            beta = 2.0 * beta if high == np.inf else 0.5 * (low + high)
+        else:
+            high = beta
+            beta = 0.5 * (low + high)
+    return beta
+
+
+@loop()
+def conditional(squared, entropy, out):
+    """Rows of probabilities, exp(-beta_i s_ij) over their sum, whose entropies are as near as can be to ``entropy``."""
     for i in range(squared.shape[0]):
-        row = squared[i]
-        spread = row.mean() - row.min()
-        if spread == 0.0:
-            out[i] = 1.0 / row.shape[0]
-            continue
-        low, high, beta = 0.0, np.inf, 1.0 / spread
-        for _ in range(STEPS):
-            gap = _entropy(row, beta, out[i]) - entropy
-            if abs(gap) < CLOSE:
-                break
-            if gap > 0.0:
-                low = beta
-                beta = 2.0 * beta if high == np.inf else 0.5 * (low + high)
-            else:
-                high = beta
-                beta = 0.5 * (low + high)
+        calibrated(squared[i], entropy, out[i])
 
 
 @loop()

@@ -13,6 +13,7 @@ from dreval.glossary import DIRECTIONS, format_number, part_words
 from dreval.records.cost_estimate import CostEstimate
 from dreval.records.embedding import Embedding
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.point_scores import PointScores
 from dreval.registry import METHODS
 from dreval.report.document import Block
 from dreval.report.render.summary import Summary
@@ -130,3 +131,19 @@ def cost_summary(record: CostEstimate) -> Summary:
 def _two_digits(value: float) -> str:
     """A number to two digits, above ten to the next whole number; an estimate has no more."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "< 0.01"
+
+
+def scores_summary(record: PointScores) -> Summary:
+    """Settings, numbers of the map, and the spread of each score over the points."""
+    n, d = record.coordinates.shape
+    header = [("n", format_number(n)), ("p", format_number(record.recipe.get("p"))), ("d", format_number(d))]
+    settings = dict(record.recipe.get("parameters", {}))
+    header += [(key.replace("_", " "), str(value)) for key, value in settings.items() if value is not None]
+    numbers = {name: getattr(record, name) for name in record.NUMBERS}
+    header += [(key.replace("_", " "), format_number(value)) for key, value in numbers.items()]
+    rows = [
+        [str(row["score"]).replace("_", " "), *(format_number(row[word]) for word in ("min", "median", "mean", "max"))]
+        for row in record.tidy().to_dict("records")
+    ]
+    block = Block("Scores of the points", ["", "min", "median", "mean", "max"], rows)
+    return Summary(record.TITLE, header, [block], record.notes)

@@ -1,0 +1,285 @@
+"""The loss of t-SNE at a given map: affinities, gradient, second derivatives of each point, and Newton steps.
+
+With affinities P of sum 1, d_ij = y_i - y_j, w_ij = 1 / (1 + |d_ij|^2) and Z the sum of w over all ordered pairs, the
+loss is L = - sum P log w + log Z, the divergence up to a constant. No (n, n) array of many points is held: affinities
+of all pairs are computed by blocks of rows from the bandwidths, whenever they are needed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from dreval._check import FloatArray, IntArray
+from dreval._parallel import run_blocks
+from dreval.geometry.affinities import conditional_affinities
+from dreval.geometry.distances import Space, block_rows
+
+KEPT = 1500  # points up to which the affinities of all pairs are held, since Newton steps read them often
+FIRST = 3  # neighbors, in units of the perplexity, with which the search of a bandwidth begins
+DIRECT = 1e-6  # squared distances that are smaller, relative to the points, are computed by differences
+SOME = 8  # points that are perturbed, of a block
+ROWS = 64  # of a block, at least, where no affinities are computed
+ALLOWED = 1e-3  # largest own Newton step of a point of a local minimum, in units of the nearest-neighbor distance
+STEPS, PRODUCTS, HALVINGS = 100, 300, 30  # of Newton's method; products with the Hessian in a step; of its length
+FARTHEST = 10.0  # nearest-neighbor distances that a point moves in a step, at most
+WIDENED = 2.0  # widths of the map, to which it may grow
+SETTLED = 0.5  # of the allowed step, where Newton's method ends
+
+
+class Bandwidths(NamedTuple):
+    """Conditional affinities p_{j|i} = exp(-beta_i (s_ij - least_i)) / total_i of squared distances s."""
+
+    beta: FloatArray
+    least: FloatArray
+    total: FloatArray
+
+
+class PairAffinities:
+    """Affinities of all pairs of points, with a given perplexity; O(n) memory."""
+
+    def __init__(self, X: Any, perplexity: float, metric: str = "euclidean", n_jobs: int | None = None) -> None:
+        from dreval.geometry._loops import tsne_loss as loops
+
+        self.space, self.metric, self.perplexity, self.n_jobs = Space.of(X, metric), metric, perplexity, n_jobs
+        self.n = n = self.space.n
+        self.bandwidths = Bandwidths(*np.empty((3, n)))
+        first = math.ceil(FIRST * perplexity)
+
+        def one(rows: IntArray) -> None:
+            loops.bandwidths(self.squared(rows), rows, math.log(perplexity), first, *self.bandwidths)
+
+        run_blocks(one, self.parts(), n_jobs)
+
+    def parts(self) -> list[IntArray]:
+        """The rows of each block."""
+        size = block_rows(self.n)
+        return [np.arange(at, min(at + size, self.n)) for at in range(0, self.n, size)]
+
+    def squared(self, rows: IntArray) -> FloatArray:
+        """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+        from dreval.geometry._loops import rows as loops
+
+        centered, _ = self.space.doubled if self.space.plain else (np.empty((0, 0)), 0.0)
+        if len(centered):
+            block = np.matmul(centered[rows], centered.T)
+            loops.finish_products(block, rows, self.space.norms, self.space.norms, block)
+            near, far = np.nonzero(block < DIRECT * (self.space.norms[rows, None] + self.space.norms))
+            block[near, far] = self.space.listed(rows[near], far, 1) ** 2  # of these pairs products have few digits
+            return block
+        block = self.space.direct_block(rows)
+        if self.metric != "euclidean":
+            self.space.to_distances(block)
+            block **= 2
+        return block
+
+    def rows(self, rows: IntArray) -> FloatArray:
+        """Affinities (b, n) of some rows."""
+        from dreval.geometry._loops import tsne_loss as loops
+
+        block = self.squared(rows)
+        loops.joint_rows(block, rows, *self.bandwidths)
+        return block
+
+    @cached_property
+    def _held(self) -> FloatArray:
+        return np.concatenate([self.rows(rows) for rows in self.parts()])
+
+    @cached_property
+    def _every(self) -> IntArray:
+        """The indices of a block with all points."""
+        return np.tile(np.arange(self.n), len(self.parts()[0]))
+
+    def listed(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Affinities of some rows as the parts of a sparse matrix: places, points, values."""
+        block = self._held[rows[0] : rows[-1] + 1] if self.n <= KEPT else self.rows(rows)
+        return np.arange(len(rows) + 1) * self.n, self._every[: block.size], block.reshape(-1)
+
+
+class ListedAffinities:
+    """Affinities that are 0 but for listed pairs: a symmetric sparse matrix of sum 1."""
+
+    def __init__(self, matrix: csr_array, n_jobs: int | None = None) -> None:
+        self.matrix, self.n, self.n_jobs = matrix, matrix.shape[0], n_jobs
+        self._indptr, self._indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+
+    @classmethod
+    def of_neighbors(cls, X: FloatArray, perplexity: float, n_jobs: int | None = None) -> ListedAffinities:
+        """Those of the bundled t-SNE and of programs that search 3 x perplexity neighbors."""
+        P = conditional_affinities(X, perplexity)
+        return cls(csr_array((P + P.T) / (2.0 * P.shape[0])), n_jobs)
+
+    def parts(self) -> list[IntArray]:
+        """The rows of each block."""
+        size = max(ROWS, block_rows(self.n))
+        return [np.arange(at, min(at + size, self.n)) for at in range(0, self.n, size)]
+
+    def listed(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Affinities of some rows as the parts of a sparse matrix: places, points, values."""
+        places = self._indptr[rows[0] : rows[-1] + 2]
+        here = slice(places[0], places[-1])
+        return places - places[0], self._indices[here], self.matrix.data[here]
+
+
+Affinities = PairAffinities | ListedAffinities
+
+
+@dataclass(frozen=True)
+class LossParts:
+    """The loss of a map, and for each point its gradient (n, d) and its block of the Hessian (n, d, d).
+
+    ``total`` is the sum of w over all ordered pairs, ``pull`` (n, d) that of w^2 d over the other points.
+    """
+
+    value: float
+    gradient: FloatArray
+    blocks: FloatArray
+    total: float
+    pull: FloatArray
+
+    @cached_property
+    def spectra(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues (n, d), ascending, and eigenvectors (n, d, d) of the blocks."""
+        values, vectors = np.linalg.eigh(self.blocks)
+        return values, vectors
+
+    @cached_property
+    def own_steps(self) -> FloatArray:
+        """Length |H_ii^-1 G_i| of each point's own Newton step; infinite where H_ii is not positive definite."""
+        values, vectors = self.spectra
+        steps, up = np.full(len(values), np.inf), values[:, 0] > 0
+        along = np.einsum("nij,ni->nj", vectors[up], self.gradient[up])
+        steps[up] = np.linalg.norm(along / values[up], axis=1)
+        return steps
+
+
+def loss_parts(affinities: Affinities, Y: FloatArray) -> LossParts:
+    """The loss with its derivatives at a map (n, d); O(n^2 d^2) time, O(n d^2) memory."""
+    from dreval.geometry._loops import tsne_loss as loops
+
+    (n, d), columns = Y.shape, np.ascontiguousarray(Y.T)
+    weight, square, loss, near = np.empty((4, n))
+    (pull, draw), (tensor, stretch) = np.empty((2, n, d)), np.empty((2, n, d, d))
+
+    def one(rows: IntArray) -> None:
+        start, stop = rows[0], rows[-1] + 1
+        loops.repulsion(columns, start, stop, weight, square, pull, tensor)
+        loops.attraction(columns, start, *affinities.listed(rows), loss, near, draw, stretch)
+
+    run_blocks(one, affinities.parts(), affinities.n_jobs)
+    Z = float(weight.sum())
+    gradient = 4.0 * draw - (4.0 / Z) * pull
+    blocks = (4.0 * near - (4.0 / Z) * square)[:, None, None] * np.eye(d)
+    blocks -= 8.0 * stretch - (16.0 / Z) * tensor + (16.0 / Z / Z) * pull[:, :, None] * pull[:, None, :]
+    return LossParts(float(loss.sum()) + math.log(Z), gradient, blocks, Z, pull)
+
+
+def hessian_times(affinities: Affinities, Y: FloatArray, parts: LossParts, V: FloatArray) -> FloatArray:
+    """The product of the whole Hessian at a map with a direction (n, d)."""
+    from dreval.geometry._loops import tsne_loss as loops
+
+    drawn, pushed = np.empty((2, *Y.shape))
+    columns, turned = np.ascontiguousarray(Y.T), np.ascontiguousarray(V.T)
+
+    def one(rows: IntArray) -> None:
+        loops.repulsion_times(columns, turned, rows[0], rows[-1] + 1, pushed)
+        loops.attraction_times(columns, turned, rows[0], *affinities.listed(rows), drawn)
+
+    run_blocks(one, affinities.parts(), affinities.n_jobs)
+    own = 16.0 / parts.total**2 * float(np.vdot(parts.pull, V))
+    return 4.0 * drawn - (4.0 / parts.total) * pushed - own * parts.pull
+
+
+def nearest_image(Y: FloatArray) -> float:
+    """The median distance of a point of a map to its nearest other point; without those at one place, if most are."""
+    from dreval.geometry.neighbors import nearest
+
+    distances = np.sqrt(nearest(Y, 1)[1][:, 0])
+    middle = float(np.median(distances))
+    return middle if middle > 0 or not distances.any() else float(np.median(distances[distances > 0]))
+
+
+def polished(affinities: Affinities, Y: FloatArray, near: float) -> tuple[FloatArray, LossParts, int]:
+    """The map after Newton steps of all points together, its loss, and the number of steps.
+
+    No point moves farther than ``FARTHEST`` times ``near`` in a step, and every step decreases the loss. It ends where
+    the own step of each point is below ``ALLOWED`` times ``near``, after ``STEPS`` steps, where no step decreases the
+    loss, or where the map is ``WIDENED`` times as wide as it was: where nothing holds parts of the data together, the
+    loss falls for as long as the map expands.
+    """
+    parts, width = loss_parts(affinities, Y), float(Y.std(axis=0).max())
+    for count in range(STEPS):
+        if parts.own_steps.max() <= SETTLED * ALLOWED * near or Y.std(axis=0).max() > WIDENED * width:
+            return Y, parts, count
+        direction = _newton_direction(affinities, Y, parts)
+        size = min(1.0, FARTHEST * near / float(np.linalg.norm(direction, axis=1).max()))
+        slope = float(np.vdot(parts.gradient, direction))
+        for _ in range(HALVINGS):
+            there = loss_parts(affinities, Y + size * direction)
+            if there.value < parts.value + 1e-4 * size * slope:
+                break
+            size *= 0.5
+        else:
+            return Y, parts, count
+        Y, parts = Y + size * direction, there
+    return Y, parts, STEPS
+
+
+def _newton_direction(affinities: Affinities, Y: FloatArray, parts: LossParts) -> FloatArray:
+    """A direction of descent: an approximate solution of H v = -G by conjugate gradients.
+
+    They are preconditioned by the blocks, with absolute eigenvalues, and end at the first direction of negative
+    curvature.
+    """
+    values, vectors = parts.spectra
+    sizes = np.maximum(np.abs(values), 1e-3 * np.median(np.abs(values)))
+    v, left = np.zeros_like(Y), -parts.gradient
+
+    def solved(R: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("nij,nj->ni", vectors, np.einsum("nij,ni->nj", vectors, R) / sizes))
+
+    own = solved(left)
+    search, product = own, float(np.vdot(left, own))
+    goal = product * min(0.25, math.sqrt(product)) ** 2
+    for at in range(PRODUCTS):
+        turned = hessian_times(affinities, Y, parts, search)
+        curvature = float(np.vdot(search, turned))
+        if curvature <= 0.0:
+            return search if at == 0 else v
+        v = v + product / curvature * search
+        left = left - product / curvature * turned
+        own = solved(left)
+        last, product = product, float(np.vdot(left, own))
+        if product <= goal:
+            break
+        search = own + product / last * search
+    return v
+
+
+def perturbed_distances(
+    affinities: PairAffinities, Y: FloatArray, parts: LossParts, scores: FloatArray, length: float, points: IntArray
+) -> FloatArray:
+    """How far some points of a map go, (m, 2q), when each is moved alone in the data (``_loops.tsne_loss.perturbed``).
+
+    ``scores`` (n, q) are those of the data along orthonormal directions. O(m n q) time with a large factor.
+    """
+    from dreval.geometry._loops import tsne_loss as loops
+
+    found, columns = np.empty((len(points), 2 * scores.shape[1])), np.ascontiguousarray(Y.T)
+    unit, size = affinities.space.scale, float(np.ptp(Y, axis=0).max())
+    scores = np.ascontiguousarray(scores * unit)
+    calibration = math.log(affinities.perplexity), math.ceil(FIRST * affinities.perplexity), *affinities.bandwidths
+
+    def one(at: slice) -> None:
+        rows = points[at]
+        squared = affinities.squared(rows)
+        given = squared, rows, scores, length * unit, *calibration
+        loops.perturbed(*given, columns, parts.total, size, found[at])
+
+    run_blocks(one, [slice(at, at + SOME) for at in range(0, len(points), SOME)], affinities.n_jobs)
+    return found
