@@ -30,7 +30,7 @@ def _contents() -> str:
     """The number and names of measures, tests, methods and data sets, by kind."""
     cards = MEASURES.cards()
     kinds = {words: [c.name for c in cards if c.level == level] for level, words in LEVELS.items()}
-    kinds["tests of independence"] = TESTS.public_names()
+    kinds["tests of independence, and of a method against noise"] = TESTS.public_names()
     kinds["methods, as baselines"] = METHODS.names()
     data: dict[str, list[str]] = {}
     for card in DATASETS.cards():

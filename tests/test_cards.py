@@ -52,8 +52,9 @@ CLOSED_SETS = {
         "reconstruction",
     },
     ("measures", "invariances"): {"translation", "rotation", "scale", "monotone"},
-    ("significance", "needs"): {"kernel", "distances", "coordinates"},
-    ("significance", "null"): {"permutation", "bootstrap", "asymptotic", "chi2", "gamma"},
+    ("significance", "needs"): {"kernel", "distances", "coordinates", "method"},
+    ("significance", "null"): {"permutation", "bootstrap", "parametric_bootstrap", "asymptotic", "chi2", "gamma"},
+    ("significance", "nulls"): {"columns", "gaussian"},
 }
 # A field that may be empty, with what the emptiness says.
 MAY_BE_EMPTY = {
@@ -65,6 +66,7 @@ MAY_BE_EMPTY = {
     ("measures", "share"): "its value is no share of things that one counts",
     ("measures", "caution"): "a good value says what the question asks",
     ("significance", "tolerance"): "the test has no low-rank factors",
+    ("significance", "nulls"): "only a test of a method has null data",
     ("measures", "choices"): "no parameter is a word",
     ("measures", "area_of"): "it is no area under a curve",
     ("measures", "ceiling"): "the value of a perfect copy is the better bound, without a direction the lower one",

@@ -184,11 +184,12 @@ def test_measures_are_called_alike(name: str) -> None:
 
 @each("name", list(TESTS))
 def test_independence_tests_are_called_alike(name: str) -> None:
-    """Every test takes the variables by place, and ``n_resamples`` and ``random_state`` by name."""
+    """Every test takes the variables, or data and method, by place, and the number of draws and the seed by name."""
     found = parameters(getattr(dreval, f"{name}_test"))
+    of_method = TESTS.card(name).second == "method"
 
-    assert list(found)[:2] == ["x", "y"]
-    assert {"n_resamples", "random_state"} <= found.keys()
+    assert list(found)[:2] == (["X", "source"] if of_method else ["x", "y"])
+    assert {"n_replicates" if of_method else "n_resamples", "random_state"} <= found.keys()
 
 
 def test_lists_are_the_registries() -> None:

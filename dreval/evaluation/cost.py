@@ -186,7 +186,7 @@ def steps_of(
                 made += _of_measure(own, name, at, len(embeddings), task, ci, stated(name, task), done, copies)
         if (PAIRED, name) in done:
             made.append(Step(SHEPARD, name, NONE, "pairs", own.pairs * 8 * NS, 0.5))
-        made += [_of_test(own, name, task, matrices(name, task)) for task in tests]
+        made += [_of_test(own, name, task, matrices(name, task), seconds.get(name)) for task in tests]
     return [*made, *_again(sizes, embeddings, plan, again, intervals, seconds)]
 
 
@@ -294,11 +294,14 @@ def _of_methods(sizes: Sizes, name: str, task: MeasureTask, seconds: float | Non
     yield Step(VALUE, name, (task.name, task.words), "methods", spent)
 
 
-def _of_test(sizes: Sizes, name: str, task: TestTask, matrices: bool) -> Step:
-    """One test, of matrices of few points or of factors of many."""
+def _of_test(sizes: Sizes, name: str, task: TestTask, matrices: bool, method: float | None) -> Step:
+    """One test, of matrices of few points or of factors of many; or of a method that takes so long, or unknown."""
     card, known = TESTS.card(task.name), sizes.n if task.known is None else int(task.known.sum())
     rows = min(known, TEST_POINTS if matrices else ENOUGH_POINTS)
     count = int(task.options.get("n_resamples", 999))
+    if task.kind == "method":
+        runs = (1 + int(task.options.get("n_replicates", 99))) * int(task.options.get("n_seeds", 1))
+        return Step(TEST, name, (task.name, task.target), "methods", math.nan if method is None else runs * method)
     if task.kind == "residual":
         rows = min(known, 1000)
         seconds = count * (0.0003 + 3 * rows**2 * NS)

@@ -73,7 +73,8 @@ class MeasureTask:
 class TestTask:
     """One test of the embeddings against one variable; ``argument`` is how the user passed the variable.
 
-    ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested.
+    ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested,
+    or on which the "method" is run again.
     ``given`` are the names of the options that the user gave; ``known`` says at which points the variable is known,
     where it is not at all.
     """
@@ -92,7 +93,7 @@ class TestTask:
     @property
     def family(self) -> str:
         """The family that its p-value is adjusted with; none against the data, of which an embedding is made."""
-        return "" if self.kind == "data" else "tests"
+        return {"data": "", "method": self.name}.get(self.kind, "tests")
 
 
 def listed(names: Any) -> Any:
@@ -203,12 +204,17 @@ def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, M
     for name in options:  # those of tests that are not asked for are checked too
         if name in TESTS:
             _test_options(name, "gaussian", n_resamples, options[name])
-    groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": TESTS.names()}
+    every = [name for name in TESTS if TESTS.card(name).second != "method"]  # others run methods many times
+    groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": every}
     asked = [*wanted] if isinstance(wanted, list) else [wanted]
     tasks: list[TestTask] = []
     for item in asked:
         word, colon, target = item.partition(":") if isinstance(item, str) else (item, "", "")
         names = _names(word, "tests", TESTS, groups)
+        if names and TESTS.card(names[0]).second == "method":
+            given = {"null": target} if colon else {}
+            tasks += [_method_task(name, data, {**options.get(name, {}), **given}) for name in names]
+            continue
         if colon:
             chosen = [variables[check_one_of(target, variables, "tests")]]
         else:
@@ -223,6 +229,16 @@ def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, M
             if word not in groups or _fits(name, variable)
         ]
     return list({(task.name, task.target): task for task in tasks}.values())
+
+
+def _method_task(name: str, data: Any, given: Mapping[str, Any]) -> TestTask:
+    """One test that runs methods again; its target is the null."""
+    options = _test_options(name, "gaussian", 0, given)
+    null = options.get("null", "auto")
+    if not callable(null):
+        null = check_one_of(null, ("auto", *TESTS.card(name).nulls), "tests", aliases=True)
+    target = null if isinstance(null, str) else getattr(null, "__name__", "null data")
+    return TestTask(name, target, "data", data, options, "method", tuple(given))
 
 
 @dataclass(frozen=True)
@@ -289,9 +305,12 @@ def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mappin
 def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a test, those that were given first; seed and threads are the evaluation's own."""
     parameters = list(signature(TESTS.get(name)).parameters)[2:]
-    known = [key for key in parameters if key not in ("random_state", "n_jobs", "others", "groups")]
+    own = ("random_state", "n_jobs", "others", "groups", "labels", "ids", "metric", "n_components", "store", "progress")
+    known = [key for key in parameters if key not in own or (key == "metric" and TESTS.card(name).second != "method")]
     for key in given:
         check_one_of(key, known, f"options[{name!r}]")
+    if TESTS.card(name).second == "method":
+        return dict(given)
     check_int(given.get("n_resamples", n_resamples), f"options[{name!r}]['n_resamples']", low=1)
     usual: dict[str, Any] = {"n_resamples": n_resamples}
     if TESTS.card(name).second == "variable":

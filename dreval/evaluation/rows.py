@@ -55,6 +55,7 @@ class Found:
     rows: list[dict[str, Any]] = field(default_factory=list)
     points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     left_out: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    reliability: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     groups: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     shepard: Shepard | None = None

@@ -16,6 +16,7 @@ from dreval.errors import DrevalError, UndefinedMeasure, caller_level
 from dreval.evaluation.plan import TestTask
 from dreval.geometry.rkhs import Refit
 from dreval.inputs.data import Data
+from dreval.inputs.source import Source
 from dreval.inputs.survey import rows_of
 from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import TESTS
@@ -57,6 +58,30 @@ def evaluate_tests(
             rows.append(_test_row(name, Y, task, root, n_jobs, warned))
         finished(task)
     return rows
+
+
+def method_row(
+    task: TestTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: Any
+) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """The row of a test that runs the method again, and what it says of each point.
+
+    The seed is that of the evaluation: null data are common to all embeddings, and the numbers are those of the plain
+    function.
+    """
+    reruns = {"n_components": d, "random_state": root, "n_jobs": n_jobs, "store": store}
+    try:
+        got = TESTS.get(task.name)(data, source, **reruns, **task.options)
+    except DrevalError as reason:
+        return missing_test(source.name, task, refusal(reason.named({"source": source.argument}))), {}
+    row = missing_test(source.name, task, *(one.named({"source": source.argument}) for one in got.notes))
+    row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
+    row.update(family=task.family, p_kind=got.p_kind, chance=got.null_mean, null=got.null_distribution)
+    row["variable"] = got.extra["null"]
+    if got.points is None:
+        return row, {}
+    frame = got.points.reindex(range(data.n)).astype(np.float64)
+    names = {column: column if column == "like_noise" else f"{task.name}_{column}" for column in frame}
+    return row, {names[column]: frame[column].to_numpy() for column in frame}
 
 
 def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

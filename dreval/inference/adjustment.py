@@ -35,7 +35,7 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
             blocks = part.groupby(["measure", "parameters"], sort=False).ngroup().to_numpy()
             table.loc[part.index, "p_adjusted"] = over_blocks(p, blocks, adjust)
         else:
-            table.loc[part.index, "p_adjusted"] = _adjusted(p, adjust)
+            table.loc[part.index, "p_adjusted"] = adjusted(p, adjust)
     return table
 
 
@@ -52,7 +52,7 @@ def smallest_p(table: Any, adjust: str | None) -> float:
     return float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
 
 
-def _adjusted(p: FloatArray, adjust: str) -> FloatArray:
+def adjusted(p: FloatArray, adjust: str) -> FloatArray:
     """Adjusted p-values of one family.
 
     Holm's do not come from ``multipletests`` of statsmodels, which at every call makes Python search the whole memory

@@ -1,23 +1,24 @@
 """Re-runs of one method on altered data: in parallel, with a progress bar, each run written to the journal at once.
 
 A ``Case`` is data and a source in normal form. ``Reruns`` runs the source on the data themselves, with other seeds, and
-on altered data, and compares each embedding with that of the data.
+on altered data, and keeps what is computed of each embedding.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval._check import FloatArray, check_random_state
+from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
-from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
@@ -27,10 +28,19 @@ from dreval.records.notes import refusal
 
 Found = dict[str, Any]
 Compare = Callable[[FloatArray, FloatArray], Found]
+VALUES = "values"  # the one entry of a result that is an array
 CURE = (
     "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
     "tool outside Python exchange files with dreval.Protocol."
 )
+
+
+class Job(NamedTuple):
+    """One run: the data, the seed of the method, and the points that the rows are (None: all, in their order)."""
+
+    X: FloatArray
+    seed: int | None
+    rows: IntArray | None = None
 
 
 class Case(NamedTuple):
@@ -42,20 +52,55 @@ class Case(NamedTuple):
     seed: int | None
 
 
-def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, reruns: bool = True) -> Case:
-    """Data and source as users or an evaluation pass them.
+def open_case(
+    X: Any,
+    source: Any,
+    labels: Any,
+    ids: Any,
+    random_state: Any,
+    *,
+    reruns: bool = True,
+    metric: str = "euclidean",
+    options: Mapping[str, Any] | None = None,
+) -> Case:
+    """Data and source as users or an evaluation pass them, the source with other ``options``.
 
     The seed is that of the recording where runs are recorded; a measure that re-runs nothing (``reruns=False``)
     takes it only where none is passed.
     """
-    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
+    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric)
     data = replace(data, table=data.dense()) if data.sparse else data
-    made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
+    if isinstance(source, Source) and not options:
+        made = source
+    else:
+        made = as_source(bundled_first(source), "source", data, **(options or {}))
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)
     recording = made.recording if reruns or random_state is None else None
     root = root_seed(checked) if recording is None else recording.root
     return Case(data, made, root, seed_of(root))
+
+
+def with_settings(param_grid: Any) -> list[dict[str, Any]]:
+    """Every combination of the options of a grid, or of several grids one after the other; one without any for None."""
+    if param_grid is None:
+        return [{}]
+    grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
+    cure = "Pass a dict such as {'n_neighbors': [5, 15, 50]}, or a list of such dicts."
+    if not isinstance(grids, Sequence) or isinstance(grids, str) or not all(isinstance(one, Mapping) for one in grids):
+        raise InputError(
+            "param_grid", "must be a dict of option to list, or a list of such", describe(param_grid), cure
+        )
+    found = []
+    for grid in grids:
+        for name, values in grid.items():
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or not len(values):
+                rule = f"must have a list of values for {name!r}"
+                raise InputError("param_grid", rule, describe(values), cure)
+        found += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if not found:
+        raise InputError("param_grid", "must hold at least one setting", "an empty list", cure)
+    return found
 
 
 def runnable(case: Case) -> None:
@@ -84,9 +129,9 @@ class Reruns:
     """The runs of one method on one data set; runs that are in the journal are read from it.
 
     ``recipe`` has the settings of the runs in addition to data and method. ``compare(base, Y)`` returns the result of a
-    run, a dict of plain numbers, from the embedding of the data and that of the run; it is called in the worker
-    process. A result also has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its
-    failure.
+    run, a dict of plain numbers and at most one array, ``values``, from the embedding of the data (where no ``base`` is
+    passed: from the data of the run) and the embedding of the run; it is called in the worker process. A result also
+    has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its failure.
     """
 
     case: Case
@@ -119,42 +164,42 @@ class Reruns:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def base(self) -> FloatArray:
-        """The embedding of the data themselves."""
-        kept = self._db.get(self._run, "base") if self._db else None
+    def base(self, name: str = "base", seed: int | None = None) -> FloatArray:
+        """The embedding of the data themselves, with the case's seed or another one under another name."""
+        kept = self._db.get(self._run, name) if self._db else None
         if kept is not None and kept[1] is not None:
             return np.asarray(kept[1])
-        Y = _embed(self.case, self.case.data.X, self.n_components, self.case.seed)
+        Y = _embed(self.case, Job(self.case.data.X, self.case.seed if seed is None else seed), self.n_components)
         if self._db:
-            self._db.put(self._run, "base", array=Y)
+            self._db.put(self._run, name, array=Y)
         return Y
 
     def reseeds(self, base: FloatArray, count: int) -> list[Found]:
         """The same data with other seeds, against ``base``."""
         seeds = {f"reseed {r}": reseed(self.case.root, r) for r in range(count)}
         X = self.case.data.X
-        return self._all("other seeds", list(seeds), lambda name: (X, seeds[name]), base)
+        return self.all("other seeds", list(seeds), lambda name: Job(X, seeds[name]), base)
 
     def repeated(self, base: FloatArray) -> Found:
         """The same data with the same seed a second time, against ``base``: the method's own unseeded randomness."""
-        return self._all("a second run", ["again"], lambda _: (self.case.data.X, self.case.seed), base)[0]
+        return self.all("a second run", ["again"], lambda _: Job(self.case.data.X, self.case.seed), base)[0]
 
     def altered(
         self, what: str, names: Sequence[str], data: Callable[[str], FloatArray], base: FloatArray
     ) -> list[Found]:
         """Altered data, one set for each name, with the same seed, against ``base``."""
-        return self._all(what, names, lambda name: (data(name), self.case.seed), base)
+        return self.all(what, names, lambda name: Job(data(name), self.case.seed), base)
 
-    def _all(
-        self, what: str, names: Sequence[str], task: Callable[[str], tuple[FloatArray, int | None]], base: FloatArray
+    def all(
+        self, what: str, names: Sequence[str], job: Callable[[str], Job], base: FloatArray | None = None
     ) -> list[Found]:
         """The results in the order of their names; a failed run has a reason and is not written to the journal."""
         from joblib import Parallel, delayed
 
         finished = self._db.cells(self._run) if self._db else {}
-        found = {name: finished[name][0] for name in names if name in finished}
+        found = {name: _with_values(*finished[name]) for name in names if name in finished}
         arguments = (self.case, self.n_components, base, self.compare)
-        calls = (delayed(_answer)(name, *arguments, *task(name)) for name in names if name not in found)
+        calls = (delayed(_answer)(name, *arguments, job(name)) for name in names if name not in found)
         with open_progress(self.progress) as bar:
             bar.set_description(f"{what} of {self.case.source.name}")
             bar.reset(total=len(names))
@@ -163,26 +208,33 @@ class Reruns:
             for name, answer in answers:
                 found[name] = answer
                 if self._db and answer["reason"] is None:
-                    self._db.put(self._run, name, answer)
+                    numbers = {key: one for key, one in answer.items() if key != VALUES}
+                    self._db.put(self._run, name, numbers, answer.get(VALUES))
                 bar.update(1)
         return [found[name] for name in names]
 
 
-def _embed(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
+def _with_values(numbers: Found, values: Any) -> Found:
+    """A result as it was before it was written to the journal."""
+    return numbers if values is None else {**numbers, VALUES: values}
+
+
+def _embed(case: Case, job: Job, d: int) -> FloatArray:
     """One run, with at most d columns, in one thread, so that no number depends on how many run at once."""
     from threadpoolctl import threadpool_limits
 
+    labels = case.data.labels
+    if labels is not None and job.rows is not None:
+        labels = replace(labels, codes=labels.codes[job.rows])
     with threadpool_limits(limits=1):
-        return at_most(case, case.source.embed(X, d, seed, case.data.labels), d)
+        return at_most(case, case.source.embed(job.X, d, job.seed, labels), d)
 
 
-def _answer(
-    name: str, case: Case, d: int, base: FloatArray, compare: Compare, X: FloatArray, seed: int | None
-) -> tuple[str, Found]:
+def _answer(name: str, case: Case, d: int, base: FloatArray | None, compare: Compare, job: Job) -> tuple[str, Found]:
     """The result of one run; a failed run has only its seconds and the reason."""
     began = time.perf_counter()
     try:
-        found = compare(base, _embed(case, X, d, seed))
+        found = compare(job.X if base is None else base, _embed(case, job, d))
     except DrevalError as error:
         return name, {"seconds": time.perf_counter() - began, "reason": refusal(error)}
     return name, {**found, "seconds": time.perf_counter() - began, "reason": None}

@@ -47,14 +47,14 @@ def identity(source: Source) -> dict[str, str]:
         estimator = source.estimator
         params = estimator.get_params() if hasattr(estimator, "get_params") else {}
         known = params if _version(type(estimator)) and params else {**_state(estimator), **params}
-        return {"kind": source.kind, "parameters": _describe(known), **_code(type(estimator))}
+        return {"kind": source.kind, "parameters": _describe(known), **code_of(type(estimator))}
     if isinstance(source, CallableSource):
-        return {"kind": source.kind, "parameters": _describe(source.options), **_code(source.function)}
+        return {"kind": source.kind, "parameters": _describe(source.options), **code_of(source.function)}
     known = {"kind": source.kind, "what": source.what, "name": source.name}
     return known if source.recording is None else {**known, "recording": source.recording.fingerprint}
 
 
-def _code(thing: Any) -> dict[str, str]:
+def code_of(thing: Any) -> dict[str, str]:
     """Path of a function or class, version of its package, and the hash of its description."""
     code = hashlib.sha256(_describe(thing).encode()).hexdigest()
     return {"what": _path(thing), "version": _version(thing), "code": code}

@@ -32,6 +32,8 @@ VERBS = {
     "Method.summary": "dreval.report.contents.single:method_summary",
     "PerturbationScore.summary": "dreval.report.contents.single:scores_summary",
     "ProtocolStatus.summary": "dreval.report.contents.status:protocol_summary",
+    "NoiseTest.plot": "dreval.report.figures._points:noise_map",
+    "NoiseTest.summary": "dreval.report.contents.tests:noise_summary",
     "Results.bibtex": "dreval.report.contents.methods:bibtex",
     "Results.certificate": "dreval.significance._certificate:certify",
     "Results.compare": "dreval.comparison.across:compare",

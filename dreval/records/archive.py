@@ -72,6 +72,8 @@ def save_results(results: Results, path: str | Path) -> Path:
         members[f"points_{i}.csv"] = points.to_csv(index=some, index_label=PLACE if some else None)
         if name in results.left_out:
             members[f"left_out_{i}.csv"] = results.left_out[name].to_csv(index=False)
+        if name in results.reliability:
+            members[f"reliability_{i}.csv"] = results.reliability[name].to_csv(index=False)
         buffer = io.BytesIO()
         np.save(buffer, results.embeddings[name], allow_pickle=False)
         members[f"embedding_{i}.npy"] = buffer.getvalue()
@@ -247,11 +249,14 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         neighbors, n = stored.astype(np.int32, casting="same_kind"), max(sizes, default=0)
         if neighbors.ndim != 2 or len(neighbors) != n or not ((neighbors >= 0) & (neighbors < n)).all():
             raise ValueError("neighbors.npy does not hold neighbors of the points")
-    left_out = {
-        name: _floats(_cells(members[f"left_out_{i}.csv"]))
-        for i, name in enumerate(names)
-        if f"left_out_{i}.csv" in members
-    }
+    left_out, reliability = (
+        {
+            name: _floats(_cells(members[f"{kind}_{i}.csv"]))
+            for i, name in enumerate(names)
+            if f"{kind}_{i}.csv" in members
+        }
+        for kind in ("left_out", "reliability")
+    )
     return Results(
         table=tidy_frame(_rows(table)),
         points={name: _sized(points[name], len(coordinates[name])) for name in names},
@@ -266,6 +271,7 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         nulls=nulls_frame(_rows(nulls)),
         left_out={name: _sized(values, len(coordinates[name])) for name, values in left_out.items()},
         data_neighbors=neighbors,
+        reliability={name: _sized(values, len(coordinates[name])) for name, values in reliability.items()},
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.notes import Note, joined
 from dreval.records.read_only import FixedDict
+from dreval.registry import TESTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +64,16 @@ def notes_in(table: pd.DataFrame) -> list[Note]:
 def of_whole(table: pd.DataFrame) -> pd.DataFrame:
     """The part of such a table on the data, on embeddings or on all rows."""
     return table[(table["measure"] == "") & (table["test"] == "")]
+
+
+def independence_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a tidy table with tests of embeddings against variables."""
+    return table[(table["test"] != "") & ~table["test"].map(of_method)]
+
+
+def of_method(test: str) -> bool:
+    """Whether a test runs the method again, on null data."""
+    return test in TESTS and TESTS.card(test).second == "method"
 
 
 def notes_by_row(table: pd.DataFrame) -> dict[tuple[Any, ...], tuple[Note, ...]]:

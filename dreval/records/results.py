@@ -83,6 +83,10 @@ class Results(Record):
     nulls : DataFrame
         The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
         variable, the two ends of a cell, and how many permutations lie in it.
+    reliability : dict of str to DataFrame (n rows)
+        Of each embedding whose method was run again, what the further runs say of each point: of a noise test
+        ``noise_score``, ``noise_p_family_wise``, ``noise_q`` and ``like_noise`` (1: not distinguished from noise), of
+        ``stability`` its values per point. Missing where a point has none.
     data_neighbors : ndarray (n, K) or None
         The K nearest points of each point in the data, nearest first, ties by row number, as positions among the
         points; K is the largest of the numbers of neighbors. Kept for up to 5000 points; None of more, with anchors,
@@ -115,6 +119,7 @@ class Results(Record):
     left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
     notes: pd.DataFrame = field(default_factory=lambda: notes_frame([]), repr=False)
     data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
+    reliability: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -260,7 +265,24 @@ class Results(Record):
                 labels = labels if all(known) else np.where(known, labels, np.nan)
             frame.insert(0, "label", labels)
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
-        return pd.concat([frame, self.of_all_points(name)], axis=1)
+        more = [self.reliability[name]] if name in self.reliability else []
+        return pd.concat([frame, *more, self.of_all_points(name)], axis=1)
+
+    def like_noise(self, name: str) -> npt.NDArray[np.bool_] | None:
+        """Whether each point of an embedding is not distinguished from noise; None where no noise test says so.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> ev = dreval.Evaluation(np.random.default_rng(0).normal(size=(30, 4)), {"pca": "pca"}, random_state=0)
+        >>> few = {"noise": {"n_replicates": 19}}
+        >>> int(ev.run(None, tests="noise", options=few).like_noise("pca").sum())
+        30
+        """
+        frame = self.reliability.get(name)
+        if frame is None or "like_noise" not in frame.columns:
+            return None
+        return np.asarray(frame["like_noise"].to_numpy() == 1.0)
 
     def of_all_points(self, name: str) -> pd.DataFrame:
         """The contributions of all points of one embedding, missing where a point is no anchor.
@@ -282,7 +304,8 @@ class Results(Record):
         parts, keys = [], {column: key for key, column in setting_names(self.table).items()}
         for name in self.embeddings:
             wide, points = self.augment(name), self.of_all_points(name)
-            places = wide.iloc[:, : wide.shape[1] - points.shape[1]]
+            said = len(self.reliability[name].columns) if name in self.reliability else 0
+            places = wide.iloc[:, : wide.shape[1] - points.shape[1] - said]
             for column in points:
                 measure, parameters = keys[str(column)]
                 key = {"embedding": name, "measure": measure, "parameters": parameters}

@@ -17,7 +17,7 @@ from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL, ROUNDING
 from dreval.measures._recommendation import GOALS
-from dreval.records.frames import over_replicates
+from dreval.records.frames import independence_rows, of_method, over_replicates
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import decimals_for, fixed, half_width
@@ -293,6 +293,7 @@ class Reading:
     tests: tuple[Mapping[str, Any], ...]
     recipe: Mapping[str, Any]
     rows: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
+    of_methods: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
     results: Results | None = field(repr=False, default=None)
     collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
     equal: tuple[tuple[str, ...], ...] = ()  # embeddings with the same coordinates
@@ -478,7 +479,8 @@ def read_results(results: Results) -> Reading:
         names=tuple(results.names),
         failed=results.failed,
         columns=tuple(make_column(measure, parameters, rows) for (measure, parameters), rows in columns.items()),
-        tests=tuple(table[table["test"] != ""].to_dict("records")),
+        tests=tuple(independence_rows(table).to_dict("records")),
+        of_methods=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,
         rows=tuple(kept.to_dict("records")),
         results=results,

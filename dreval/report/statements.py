@@ -6,13 +6,15 @@ Sentences come from the cards of the measures; which embedding is best, from the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dreval.measures._recommendation import GOALS
-from dreval.report._numbers import fixed, in_words, of_hundred, ordered
+from dreval.records.certificate import LEVEL
+from dreval.records.results import Results
+from dreval.report._numbers import fixed, in_words, of_hundred, ordered, p_words
 from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, same_value
 from dreval.report.render.markup import marked
 
@@ -545,3 +547,22 @@ def grade_words(reading: Reading) -> list[tuple[str, str]]:
         also = "In the best set with others: none of the others is significantly better. Each measure is for itself."
         words += [("best", best), ("not distinguishable from the best", also)]
     return words
+
+
+NULL_WORDS = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
+
+
+def noise_said(row: Mapping[str, Any], results: Results, called: str | None = None) -> str:
+    """What a noise test found of an embedding, which may be called otherwise: never that it can be trusted."""
+    name, null, p = called or row["embedding"], row["variable"], float(row["p_value"])
+    if p != p:
+        return f"{name}: no noise test."
+    if p > LEVEL:
+        return f"{name} is not distinguished from noise ({NULL_WORDS.get(null, null)}, {p_words(p)})."
+    seen = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
+    flags = results.reliability.get(row["embedding"], {}).get("like_noise")
+    known = None if flags is None else flags[flags.notna()]
+    points = (
+        "" if known is None else f"; {int(known.sum()):,} of {len(known):,} points are not distinguished from noise"
+    )
+    return f"{name} {seen.get(null, f'shows more than {null}')} ({p_words(p)}){points}."

@@ -45,7 +45,11 @@ random_state : int, numpy Generator or None
 n_jobs : int, optional
     Number of threads, all cores by default; the numbers do not depend on it.""",
 }
-HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples have one distribution"}
+HYPOTHESES = {
+    "variable": "the variables are independent",
+    "groups": "both samples have one distribution",
+    "method": "the method shows no more of the data than of null data",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,10 +66,14 @@ class TestCard(Cites):
         The ways to a p-value, the default first.
     statistic, effect_size : str
         Symbols, as printed.
-    needs : tuple of {"kernel", "distances", "coordinates"}
-        The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed.
-    second : {"variable", "groups"}
-        The second argument of the function: a variable, or the groups into which the rows of the first are split.
+    needs : tuple of {"kernel", "distances", "coordinates", "method"}
+        The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed. "method":
+        a method that can be run again.
+    second : {"variable", "groups", "method"}
+        The second argument of the function: a variable, the groups into which the rows of the first are split, or the
+        method that is run again, on null data.
+    nulls : tuple of str
+        The kinds of null data, of a test of a method.
     memory : {"matrices", "factors", "columns"}
         Memory for n rows: n x n matrices, low-rank factors if the kernels have them, or the variables.
     tolerance : float or None
@@ -87,6 +95,7 @@ class TestCard(Cites):
     needs: tuple[str, ...]
     reference: str
     second: str = "variable"
+    nulls: tuple[str, ...] = ()
     memory: str = "matrices"
     tolerance: float | None = None
     operations: Callable[[int, int, bool], float] | None = None
@@ -96,7 +105,8 @@ class TestCard(Cites):
             "name": self.name,
             "hypothesis": HYPOTHESES[self.second],
             "variables": self.variables,
-            "p-value by": ", ".join(self.null),
+            "null data": ", ".join(self.nulls),
+            "p-value by": ", ".join(self.null).replace("_", " "),
             "statistic": self.statistic,
             "effect size": self.effect_size,
             "needs": ", ".join(self.needs),

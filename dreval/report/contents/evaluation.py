@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dreval.comparison.within import comparable
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.certificate import LEVEL
-from dreval.records.frames import notes_in, of_whole, over_replicates
+from dreval.records.frames import independence_rows, notes_in, of_whole, over_replicates
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.registry import MEASURES, TESTS
 from dreval.report._numbers import adjusted_by, counted, fixed, in_words, ordered, p_words, without_zero
@@ -18,7 +18,7 @@ from dreval.report.contents.table import printed_block
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
 from dreval.report.reading import Reading, read_results, targets_of
 from dreval.report.render.summary import Summary
-from dreval.report.statements import mark_words, verdict
+from dreval.report.statements import NULL_WORDS, mark_words, noise_said, verdict
 
 if TYPE_CHECKING:
     from dreval.records.results import Results
@@ -41,9 +41,10 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
         rows = over_replicates(table[table["test"] == ""])
         rows = rows[(rows["measure"] != "") & ~rows["measure"].map(_is_curve).astype(bool)]
-        tests = table[table["test"] != ""]
+        tests = independence_rows(table)
         blocks = [_value_block(rows, reading)] if len(rows) else []
         blocks += [_test_block(tests)] if len(tests) else []
+        blocks += [_noise_block(reading, results)] if reading.of_methods else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
         return Summary("Evaluation of embeddings", _header(results), blocks, notes, call, said=said)
     blocks = [printed_block(reading)] if reading.computed and reading.main else []
@@ -56,7 +57,8 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
     def made(count: int) -> Summary:
         left = len(noted) - count
         more = f"{in_words(left).capitalize()} more note{'s' * (left > 1)}" if left > 0 else "More"
-        about, after = _about(results, reading), tests_in_words(reading)
+        about = _about(results, reading)
+        after = [*tests_in_words(reading), *(noise_said(row, results) for row in reading.of_methods)]
         shown = {"about": about, "said": said, "after": after, "more": f"{more}: {', '.join(ways)}."}
         return Summary("Evaluation of embeddings", (), blocks, noted[:count], **shown)
 
@@ -256,6 +258,17 @@ def _test_block(rows: Any) -> Block:
     columns = ["", "against", "statistic", "chance", "effect", "p", "p adj.", ""]
     foot = CODES if any(line[-1] for line in lines if len(line) > 1) else ""
     return Block("Tests of independence", columns, lines, 2, foot)
+
+
+def _noise_block(reading: Reading, results: Results) -> Block:
+    """The noise tests: a row for each embedding and null, with the number of points like noise."""
+    rows = []
+    for row in reading.of_methods:
+        flags, null = results.like_noise(row["embedding"]), row["variable"]
+        values = [*same_digits([row["statistic"], row["chance"]]), format_number(row["effect_size"])]
+        few = "" if flags is None or row["p_value"] != row["p_value"] else f"{int(flags.sum()):,}"
+        rows.append([row["embedding"], NULL_WORDS.get(null, null), *values, format_p(row["p_value"]), few])
+    return Block("Noise tests", ["", "null data", "score", "null mean", "z", "p", "like noise"], rows, 2)
 
 
 def _codes(row: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from dreval.evaluation.recipe import versions
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
+from dreval.records.frames import independence_rows, of_method
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
@@ -15,6 +16,7 @@ from dreval.report._numbers import counted, ordered
 from dreval.report.contents.evaluation import measure_title
 from dreval.report.contents.voices import Voice
 from dreval.report.reading import SCALE, parameter, read_results, targets_of
+from dreval.report.statements import NULL_WORDS
 
 NAMED = 10  # measures that are named
 SOFTWARE = "dreval"  # the key of this package
@@ -127,6 +129,7 @@ def _uncertainty(results: Results, voice: Voice) -> Iterator[str]:
         left = len(parts) - 2
         yield f"{left} further kind{'s of intervals are' if left > 1 else ' of interval is'} named in the table."
     yield from _tests(results, voice)
+    yield from _noise(results, voice)
     if has_best_sets(results):
         works = voice.cite(*INFERENCE["best set"])
         yield f"Best sets: multiple comparisons with the best{works}, at 5{voice.percent}."
@@ -140,7 +143,8 @@ def has_best_sets(results: Results) -> bool:
 
 def _tests(results: Results, voice: Voice) -> Iterator[str]:
     """The tests of independence, how many permutations they draw, and the adjustment."""
-    rows = results.table[(results.table["test"] != "") & results.table["p_value"].notna()]
+    rows = independence_rows(results.table)
+    rows = rows[rows["p_value"].notna()]
     if rows.empty:
         return
     cards = [TESTS.card(name) for name in dict.fromkeys(rows["test"]) if name in TESTS]
@@ -152,6 +156,15 @@ def _tests(results: Results, voice: Voice) -> Iterator[str]:
         said += f", with {int(drawn['n_resamples'].max()):,} permutations{voice.cite(*INFERENCE['permutation'])}"
     adjust = _adjustment(results)
     yield said + (f" and {ADJUSTED[adjust]}{voice.cite(*INFERENCE[adjust])}." if adjust else ".")
+
+
+def _noise(results: Results, voice: Voice) -> Iterator[str]:
+    """How often methods were run on null data, and on which."""
+    rows = results.table[results.table["test"].map(of_method) & results.table["p_value"].notna()]
+    for (test, null), part in rows.groupby(["test", "variable"], sort=False):
+        card = TESTS.card(str(test))
+        runs = f"{int(part['n_resamples'].max()):,} null data sets ({NULL_WORDS.get(str(null), voice.name(str(null)))})"
+        yield f"{card.title}{voice.cite(*card.works[:2])}: each method was run again on {runs}."
 
 
 def _comparing(comparison: Comparison, voice: Voice) -> Iterator[str]:

@@ -15,7 +15,7 @@ from dreval.comparison.within import comparable
 from dreval.glossary import true_minus
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
 from dreval.records.comparison import Comparison
-from dreval.records.frames import setting_names
+from dreval.records.frames import independence_rows, setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report._numbers import counted, fixed, ordered, p_words
@@ -25,7 +25,7 @@ from dreval.report.contents.methods import methods
 from dreval.report.contents.voices import VOICES, Voice
 from dreval.report.names import distinct_short_names, shortened
 from dreval.report.reading import Column, read_results, same_value
-from dreval.report.statements import at_chance, contest, in_chance, is_tied, standing_words
+from dreval.report.statements import at_chance, contest, in_chance, is_tied, noise_said, standing_words
 
 WORDS = 150  # of a paragraph
 METHODS_WORDS = 250  # of what was computed, with its settings and works
@@ -178,6 +178,8 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
         yield from (f"{lead}{', '.join(values)}." for lead, values in groups.items())
         yield from _left_out(len(columns) - listed, listed)
         yield from _tested(results, voice)
+        known = [row for row in reading.of_methods if row["embedding"] in results.embeddings]
+        yield from (noise_said(row, results, voice.name(row["embedding"])) for row in known)
         if columns and comparable(results):
             yield f"Pairs: {voice.code.format('compare().tidy()')}."
 
@@ -225,7 +227,7 @@ def _tested(results: Results, voice: Voice) -> Iterator[str]:
 
     Where so few resamples can give no small p, that is said instead.
     """
-    rows = results.table[results.table["test"] != ""]
+    rows = independence_rows(results.table)
     adjust = str(results.recipe.get("adjust"))
     least = smallest_p(rows, adjust if adjust in ADJUSTMENTS else None)
     rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))

@@ -11,13 +11,16 @@ import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
 from dreval.records.certificate import EMPTY, LEVEL, Certificate
+from dreval.records.frames import of_method
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.noise_test import NoiseTest
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, fixed, p_words, probability
 from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same_digits, significance_stars
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
+from dreval.report.statements import NULL_WORDS, noise_said
 
 EXTRA = {  # keys of ``extra`` whose words are not the key itself
     "cka": "CKA",
@@ -165,6 +168,52 @@ def certificate_verdict(found: Certificate) -> str:
     return "Nothing here speaks against Definition 1; that is no proof of it."
 
 
+NOISE_CAUTION = (
+    "A point that is distinguished from noise is not thereby right, and one that is not may be; points like noise are "
+    "drawn hollow."
+)
+
+
+def noise_summary(found: NoiseTest) -> Summary:
+    """The test, its points or its settings, and notes."""
+    recipe, extra, alpha = found.recipe, found.extra, found.extra["alpha"]
+    header = [
+        ("Source", str(recipe.get("source", ""))),
+        ("n", format_number(recipe.get("n"))),
+        ("Null data", f"{found.n_resamples:,} of {NULL_WORDS.get(extra['null'], extra['null'])}"),
+        ("Score", str(extra["score"])),
+        ("Seeds of each", str(extra["n_seeds"])),
+        ("Seed", str(recipe.get("random_state", ""))),
+    ]
+    large = found.p_value > alpha
+    said = [f"Not distinguished from noise ({p_words(found.p_value)})."] if large else []
+    if not large:
+        words = {"columns": "The columns are not independent", "gaussian": "More than one Gaussian cloud"}
+        said = [f"{words.get(extra['null'], 'More than ' + extra['null'])} ({p_words(found.p_value)})."]
+    blocks = [_test_block(found, significance_stars(found.p_value))]
+    if found.points is not None:
+        family = int((found.points["p_family_wise"] <= alpha).sum())
+        rows = [["not distinguished from noise (q > alpha)", f"{found.like_noise.sum():,}"]]
+        rows.append(["stand out, family-wise", f"{family:,}"])
+        rows.append(["all that are scored", f"{len(found.points):,}"])
+        blocks.append(Block("Points", ["", "number"], rows))
+    if found.settings is not None:
+        table = found.settings
+        options = [name for name in table.columns if name not in ("statistic", "null_mean", "z", "p_value")]
+        rows = [
+            [
+                *(str(row[name]) for name in options),
+                *same_digits([row["statistic"], row["null_mean"]]),
+                format_number(row["z"]),
+                format_p(row["p_value"]),
+            ]
+            for row in table.to_dict("records")
+        ]
+        columns = [*options, "statistic", "null mean", "z", "p"]
+        blocks.append(Block("Settings, p by the largest z", columns, rows, names=len(options)))
+    return Summary(found.title, header, blocks, found.notes, found.call, said=said)
+
+
 RESIDUAL = "residual"
 
 
@@ -187,7 +236,8 @@ class GroupOfTests:
 
 def test_groups(reading: Reading) -> list[GroupOfTests]:
     """Tests against labels and covariates, and the certificate: tests of the residual of the embedding."""
-    rows = known_tests(reading)
+    rows, again = known_tests(reading), [row for row in reading.of_methods if row["embedding"] not in reading.failed]
+    more = " ".join(noise_said(row, reading.results) for row in again) if reading.results is not None else ""
     against = [row for row in rows if row["variable"] != RESIDUAL]
     left = [row for row in rows if row["variable"] == RESIDUAL]
     errors = asked_sheet(reading, "reconstruction", "One row for each embedding")
@@ -203,6 +253,7 @@ def test_groups(reading: Reading) -> list[GroupOfTests]:
             left,
             errors,
         ),
+        GroupOfTests("noise", "Is it more than noise?", "Noise", f"{more} {NOISE_CAUTION}", again),
     ]
     return [group for group in found if group.tests or group.errors]
 
@@ -282,6 +333,8 @@ def is_smallest(row: Mapping[str, Any]) -> bool:
 
 def resampled(row: Mapping[str, Any]) -> str:
     """What the null distribution of a test is drawn from."""
+    if of_method(row["test"]):
+        return "null data set"
     return "bootstrap resample" if row["variable"] == RESIDUAL else "permutation"
 
 

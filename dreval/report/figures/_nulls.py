@@ -96,8 +96,9 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
         null = np.asarray(test.null_distribution, dtype=np.float64)
         density = () if len(null) else _null_density(test)
         draw_panel(ax, _bars(null), test.statistic, LIGHT["ink"], p_words(test.p_value), density)
-        ax.set_ylabel("permutations" if len(null) else "null density" if len(density) else "")
-        ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
+        drawn = f"{resampled({'test': test.test, 'variable': ''})}s"
+        ax.set_ylabel(drawn if len(null) else "null density" if len(density) else "")
+        ax.set_xlabel(f"statistic of {len(null):,} {drawn}" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
         return figure
 

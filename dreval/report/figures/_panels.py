@@ -42,6 +42,7 @@ CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
 RASTER_ABOVE = 5000  # points of a panel are pixels inside the drawing beyond
 LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
 EDGE = 1.06
+HOLE = 0.6  # diameter of the hole of a hollow point, over that of the point
 UNLABELED = "unlabeled"
 NEITHER = "#cdd3da"  # the middle of a ramp between two colors: seen on light and on dark panels
 
@@ -136,18 +137,26 @@ def place_points(Y: FloatArray) -> FloatArray:
     return placed
 
 
-def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None) -> None:
-    """Draw an embedding, colored by class; a page finds the classes by the names of their paths."""
+def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.NDArray[np.bool_] | None = None) -> None:
+    """Draw an embedding, colored by class, some points hollow; a page finds the classes by the names of their paths."""
     _prepare(ax)
     placed, width = place_points(Y), _dot(len(Y))
     if classes is None:
-        _dots(ax, placed, PLAIN, width, len(Y))
-        return
+        classes = Classes(np.zeros(len(Y), np.int64), ("",), (PLAIN,))
     for layer in range(LAYERS):
         for code, color in enumerate(classes.colors):
             chosen = np.flatnonzero(classes.codes == code)[layer::LAYERS]
             if len(chosen):
-                _dots(ax, placed[chosen], color, width, len(Y), f"class-{code}-{layer}")
+                _dots(
+                    ax,
+                    placed[chosen],
+                    color,
+                    width,
+                    len(Y),
+                    f"class-{code}-{layer}" if classes.names != ("",) else None,
+                )
+            if hollow is not None and hollow[chosen].any():
+                _dots(ax, placed[chosen[hollow[chosen]]], LIGHT["panel"], HOLE * width, len(Y))
 
 
 def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:

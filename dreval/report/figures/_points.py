@@ -18,10 +18,20 @@ from dreval._check import check_int, check_rows
 from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
 from dreval.records.frames import setting_names
+from dreval.records.noise_test import NoiseTest
 from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted
-from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
+from dreval.report._style import (
+    CLASS_COLORS,
+    LIGHT,
+    RAMP,
+    SEQUENCE,
+    draw_for_reader,
+    drawing,
+    embedding_color,
+    one_axes,
+)
 from dreval.report._svg import inline_svg
 from dreval.report.document import Figure as Drawn
 from dreval.report.document import Maps, Panel, Tag
@@ -156,6 +166,25 @@ def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
         )
     if numbers.missing:
         bar.text(0.5, -0.5, "gray: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)
+
+
+def noise_map(found: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+    """The data's own embedding of a noise test: points that are not distinguished from noise are hollow."""
+    if found.points is None or found.embedding is None:
+        cure = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
+        raise InputError("kind", "must be 'null' where points have no score", "'map'", cure)
+    Y, hollow = found.embedding, np.zeros(len(found.embedding), np.bool_)
+    hollow[found.points.index.to_numpy()] = found.like_noise
+
+    def draw() -> Figure:
+        figure, axes = one_axes(PANEL * 1.5 + 0.2, PANEL * 1.5 + 0.6, 0.1, 0.1, 0.1, 0.5)
+        draw_points(axes, Y, None, hollow)
+        few = f"{int(hollow.sum()):,} of {len(found.points):,} points"
+        said = f"Hollow: {few},\nnot distinguished from noise" if hollow.any() else "No point is like noise"
+        axes.set_title(said, loc="left", fontsize=8.5, color=LIGHT["ink"])
+        return figure
+
+    return draw_for_reader(draw, ax, figsize)
 
 
 def mapped_column(results: Results, reading: Reading, measure: str | None, n_neighbors: int | None) -> Column:
@@ -350,7 +379,7 @@ def _panel(
     notes.append("one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else "")
     note = ", ".join(filter(None, notes))
     figure, ax = _square()
-    draw_points(ax, Y, classes)
+    draw_points(ax, Y, classes, results.like_noise(name))
     if classes:
         _name_classes(ax, Y, classes, 8.0 if len(reading.computed) > 1 else 5.5)
     about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")

@@ -12,6 +12,7 @@ from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report._numbers import adjusted_by, decisive_p
 from dreval.report._style import embedding_color, grid
+from dreval.report.contents.tests import resampled
 from dreval.report.figures._kind import figure
 from dreval.report.figures._nulls import draw_panel, kept_null
 from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
@@ -43,19 +44,20 @@ def _words(results: Results, chosen: list[Any]) -> str:
     """Which test it is, and how p was adjusted."""
     first, adjust = chosen[0], results.recipe.get("adjust")
     held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
-    drawn = "bootstrap resamples" if first["variable"] == "residual" else "permutations"
+    drawn = f"{resampled(first)}s"
     words = f"{first['test'].upper()} against {first['variable']}, {first['n_resamples']:,} {drawn} of each"
     return f"{words}; p {adjusted_by(adjust)}." if held and adjust != "nothing" else f"{words}."
 
 
 def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, variable: str | None) -> list[Any]:
     """The rows of one test against one variable, of the embeddings that have permutations."""
-    if not reading.tests:
+    tests = (*reading.tests, *reading.of_methods)
+    if not tests:
         cure = "Pass labels or covariates to Evaluation, and run(tests='hsic')."
         raise InputError("results", "must hold a test of independence", "none", cure)
-    rows = [row for row in reading.tests if row["embedding"] in names]
+    rows = [row for row in tests if row["embedding"] in names]
     if test is not None:
-        TESTS.check_run(test, {row["test"] for row in reading.tests}, "test")
+        TESTS.check_run(test, {row["test"] for row in tests}, "test")
         rows = [row for row in rows if row["test"] == test]
     if variable is not None:
         check_one_of(variable, {row["variable"] for row in rows}, "variable")

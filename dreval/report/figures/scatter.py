@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from dreval.records.results import Results
 from dreval.report._style import grid, grid_width
 from dreval.report.figures._kind import figure
-from dreval.report.figures._panels import draw_points
+from dreval.report.figures._panels import SOFT, draw_points
 from dreval.report.figures._points import (
     PANEL,
     Numbers,
@@ -23,7 +23,10 @@ from dreval.report.figures._points import (
 from dreval.report.reading import Reading
 
 
-@figure("the points of each embedding, colored by class or by `color`", aliases=("embedding",))
+@figure(
+    "the points of each embedding, colored by class or by `color`; hollow where a noise test finds them like noise",
+    aliases=("embedding",),
+)
 def draw(results: Results, reading: Reading, names: list[str], *, color: Any = None) -> Figure:
     """Small multiples of the embeddings with one row of class names, or a scale of numbers, below."""
     n = len(results.embeddings[names[0]])
@@ -41,6 +44,9 @@ def draw(results: Results, reading: Reading, names: list[str], *, color: Any = N
         if classes:
             write_legend(made, axes[0], classes, columns)
     for ax, name in zip(axes, names, strict=True):
-        draw_points(ax, results.embeddings[name], classes)
+        hollow = results.like_noise(name)
+        draw_points(ax, results.embeddings[name], classes, hollow)
         title_points(ax, reading, name, results.embeddings)
+        if hollow is not None and hollow.any():
+            ax.set_xlabel("hollow: not distinguished from noise", labelpad=2, **SOFT)
     return made

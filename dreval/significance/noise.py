@@ -1,0 +1,496 @@
+"""The noise test: whether a method shows more of the data than of null data, and at which points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import FloatArray, IntArray, check_finite, check_float, check_int, check_k, check_one_of, describe
+from dreval._random import stream, stream_seed
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.geometry.blocks import sweep
+from dreval.inference.adjustment import adjusted
+from dreval.inference.permutation import clopper_pearson
+from dreval.inference.reruns import VALUES, Case, Found, Job, Reruns, open_case, runnable, with_settings
+from dreval.inputs.identity import code_of, digest
+from dreval.inputs.source_kinds import Foreign
+from dreval.measures._classes import members, silhouette_widths
+from dreval.measures._clusters import clusters
+from dreval.measures._measure import answer
+from dreval.records.noise_test import NoiseTest
+from dreval.records.notes import ASSUMPTION, LIMIT, define
+from dreval.registry import MEASURES
+from dreval.significance._test import test
+
+NULLS = ("columns", "gaussian")
+SILHOUETTE = "silhouette"
+UNUSED = frozenset({"labels", "latent", "batch"})  # of points, which null data do not have
+MANY = 20_000  # points beyond which some of them are scored
+SCORED = 2000
+STARTS = 10  # of k-means
+EQUAL = 1e-12  # relative difference of scores that is rounding
+
+HYPOTHESES = {
+    "columns": "the columns of the data are independent",
+    "gaussian": "the data are one Gaussian cloud",
+}
+COLUMNS = define(
+    "noise.columns",
+    LIMIT,
+    "A small p says that the columns are not independent, as those of one correlated Gaussian cloud are not; it does "
+    "not say that clusters or a curve are real.",
+    "Pass n_clusters= for clusters, which are compared with those of one Gaussian cloud.",
+)
+GAUSSIAN = define(
+    "noise.gaussian",
+    LIMIT,
+    "The Gaussian clouds have the mean and covariance of the data, so that the level of p is approximate (a parametric "
+    "bootstrap).",
+)
+WIDE = define(
+    "noise.wide",
+    LIMIT,
+    "With as many columns as points or more (n = {n}, p = {p}) the level of the Gaussian null is not known.",
+    "Use null='columns', or embed the leading principal components of fewer columns.",
+)
+PLUG_IN = define(
+    "noise.plug_in",
+    LIMIT,
+    "q of a point is a plug-in estimate: scores of one null data set are dependent, so that no false discovery rate is "
+    "guaranteed; p_family_wise holds for the claim that any point stands out.",
+)
+RESOLUTION = define(
+    "noise.resolution",
+    LIMIT,
+    "With {replicates} null data sets no p is below {least:.2g}, and a test at {alpha} has a smaller level than that.",
+    "Use n_replicates so that (n_replicates + 1) * alpha is a whole number.",
+)
+FAILED = define(
+    "noise.failed",
+    LIMIT,
+    "{failed} of {tried} runs on null data failed and count as reaching the statistic; the first: {first}",
+    "See what the method refuses in data without structure.",
+)
+DRAWN = define("noise.drawn", ASSUMPTION, "Scored at {drawn:,} of {n:,} points, drawn at random.")
+LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
+
+
+@test(
+    title="Noise test",
+    variables="2",
+    null=("permutation", "parametric_bootstrap"),
+    nulls=NULLS,
+    statistic="mean score",
+    effect_size="z",
+    needs=("method",),
+    second="method",
+    memory="columns",
+    reference="@phipson2010 for p; null embeddings after @johnson2022 and @xia2024, clusters after @grabski2023.",
+)
+def noise_test(
+    X: Any,
+    source: Any,
+    *,
+    null: Any = "auto",
+    statistic: Any = "auto",
+    n_clusters: int | None = None,
+    n_replicates: int = 99,
+    n_seeds: int = 1,
+    n_components: int | None = None,
+    n_neighbors: Any = "auto",
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
+    alpha: float = 0.05,
+    metric: str = "euclidean",
+    labels: Any = None,
+    ids: Any = None,
+    store: Any = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> NoiseTest:
+    r"""Test whether a method shows more of the data than it shows of null data, and at which points.
+
+    The method is run again, with the same settings and a seed of its own, on each of R null data sets. With
+    :math:`s_{0i}` the score of point i in the embedding of the data, :math:`s_{ri}` in that of null data set r and
+    :math:`\bar s` means over points,
+
+    .. math:: p = \frac{1 + \#\{r : \bar s_r \ge \bar s_0\}}{R + 1}, \qquad
+              p_i = \frac{1 + \#\{r : \max_j s_{rj} \ge s_{0i}\}}{R + 1}.
+
+    The second, family-wise, is valid for all points at once where nothing but noise is there. Only where :math:`p \le
+    \alpha`, a point also has q: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj} \ge s_{0i}\}) / (1 + R n)`, adjusted
+    by Benjamini and Hochberg. It is a plug-in estimate; a point with q above alpha is *not distinguished from noise*,
+    and one below it is not thereby trustworthy.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        The method; coordinates cannot be re-run. Fix its settings before, not by looking at this test; for tools
+        outside Python ``dreval.Protocol.collect`` gives a Source.
+    null : {"auto", "columns", "gaussian"} or callable
+        The null data. "columns": every column is permuted by itself; the hypothesis is that the columns are
+        independent, and p is exact. "gaussian": drawn from one normal distribution with the mean and covariance of the
+        data; the hypothesis is one elliptical cloud, and p is approximate. A function ``(X, rng)`` returns null data.
+        "auto": "gaussian" where there is a number of clusters, else "columns".
+    statistic : {"auto", "silhouette"}, name of a measure, or callable
+        The score. "silhouette": silhouette widths of ``n_clusters`` clusters that k-means finds in each embedding, null
+        ones included. A measure with a contribution of each point and without labels, such as "neighborhood_overlap";
+        where lower is better its sign is changed. A function ``(X, Y)`` of data and embedding returns a number for each
+        point, or one number; large ones are evidence against noise. "auto": "silhouette" where there is a number of
+        clusters and the null is not "columns", else "neighborhood_overlap".
+    n_clusters : int, optional
+        Number of clusters; by default that of the classes in ``labels``, if there are any.
+    n_replicates : int
+        Number R of null data sets; :math:`(R + 1) \alpha` should be a whole number.
+    n_seeds : int
+        Number of seeds with which each data set, null or not, is embedded; scores are means over them.
+    n_components : int, optional
+        Number of dimensions; by default that of the source, else 2.
+    n_neighbors : int or "auto"
+        Number of neighbors of a measure that has one.
+    param_grid : dict of option to list, or list of such dicts, optional
+        Settings of the method to compare: every combination is run on the same null data. The statistic is then the
+        largest z over settings (mean and standard deviation over all R + 1 data sets), and p counts the choice.
+    alpha : float
+        Level of the flags ``like_noise``.
+    metric : str
+        Distance in the data of a measure that has one.
+    labels : (n,) array, column of X by name, or path, optional
+        Classes; null data have none, so that only their number is used.
+    ids : (n,) array or column of X by name, optional
+        Names of the points; not used as a feature.
+    store : path, optional
+        A file in which each finished run is kept, so that a killed test goes on where it stopped.
+    random_state : int, Generator or None, default None
+        Seed of null data and of the method: null data set r and its seeds depend on it and on r only.
+    n_jobs : int, optional
+        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+
+    Returns
+    -------
+    NoiseTest
+        ``p_value``, ``statistic``, ``null_distribution``, and ``points``: score, family-wise p, q and the flag of each
+        point. ``plot("map")`` draws points like noise hollow.
+
+    Raises
+    ------
+    UndefinedMeasure
+        If the source cannot be run on other data, or needs labels.
+    InputError
+        If an argument breaks its rule, or ``null`` returns something else than data of the same shape.
+    UnknownName
+        An unknown measure.
+    MethodFailed
+        If the method fails on the data themselves, or on all null data.
+
+    Warnings
+    --------
+    The statistic must fit the question. One Gaussian cloud with correlated columns has p near 1 / (R + 1) against
+    independent columns, by construction: that is structure, but no clusters. Neighborhood overlap is blind to clusters
+    under the Gaussian null; the silhouette is blind to a curve.
+
+    See Also
+    --------
+    stability : would the embedding come out again?
+    Evaluation.run : ``tests=["noise"]`` for each embedding that can be run again.
+
+    Notes
+    -----
+    The family-wise p has weak control only: it says that some point stands out if all is noise. Of a coarse score, as
+    the overlap of few neighbors, the largest is often the same in all data sets, and it is never small. The data's own
+    embedding is run again with a seed of the same stream as those of null data, since an embedding chosen among many
+    would not be exchangeable with them.
+
+    Cost: (R + 1) ``n_seeds`` runs of the method for each setting, and of the score O(n^2 (p + d)) time for each; above
+    20,000 points a measure is computed at 2000 of them. Memory: O(R n), and that of one run in each process.
+
+    References
+    ----------
+    Johnson et al. (2022), EMBEDR; Xia et al. (2024), scDEED; Grabski et al. (2023), sc-SHC, ask the same of single
+    methods. Phipson and Smyth (2010), Permutation p-values should never be zero.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=(60, 8))
+    >>> dreval.noise_test(noise, "pca", random_state=0).p_value > 0.05
+    True
+    >>> two = noise + 3 * (np.arange(60) % 2)[:, None]
+    >>> found = dreval.noise_test(two, "pca", n_clusters=2, n_replicates=39, random_state=0)
+    >>> found.extra["null"], round(found.p_value, 3), int(found.like_noise.sum())
+    ('gaussian', 0.025, 0)
+    """
+    settings = with_settings(param_grid)
+    case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0])
+    others = [open_case(case.data, source, None, None, case.root, options=one) for one in settings[1:]]
+    _check_case(case)
+    data, root = case.data, case.root
+    check_int(n_replicates, "n_replicates", low=1)
+    check_int(n_seeds, "n_seeds", low=1)
+    level = check_float(alpha, "alpha", low=1e-6, high=0.5)
+    d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
+    if n_clusters is None and data.labels is not None:
+        n_clusters = len(data.labels.classes)
+    if n_clusters is not None:
+        check_int(n_clusters, "n_clusters", low=2, high=data.n - 1)
+    kind, draw = _null("gaussian" if n_clusters is not None else "columns", null, data.X, root)
+    clustered = n_clusters is not None and kind != "columns"
+    score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
+
+    own, nulls, failures, maps = [], [], [], []
+    names = {f"null {r}, seed {s}": (r, s) for r in range(1, n_replicates + 1) for s in range(n_seeds)}
+    key = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
+
+    def job(name: str) -> Job:
+        r, s = names[name]
+        return Job(draw(r), _seed(root, r, s))
+
+    for one in (case, *others):
+        with Reruns(one, d or 2, key, score, store, n_jobs, progress) as runs:
+            embedded = [runs.base(f"data, seed {s}", _seed(root, 0, s)) for s in range(n_seeds)]
+            found = runs.all("null data", list(names), job)
+        maps.append(embedded[0])
+        own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
+        failures += [got["reason"].named({"embeddings['source']": "source"}) for got in found if got["reason"]]
+        scores = [got.get(VALUES, np.full(len(own[-1]), np.inf)) for got in found]  # a failed run reaches any score
+        nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
+    if len(failures) == len(names) * len(settings):
+        got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
+        cure = "Run the method alone on data with permuted columns to see where."
+        raise MethodFailed("source", "must embed null data", got, cure)
+
+    notes = [*case.source.notes, *((LABELS(classes=n_clusters),) if labels is not None and clustered else ())]
+    notes += [COLUMNS()] if kind == "columns" else [GAUSSIAN()] if kind == "gaussian" else []
+    notes += [WIDE(n=data.n, p=data.p)] if kind == "gaussian" and data.p >= data.n else []
+    notes += [DRAWN(drawn=SCORED, n=data.n)] if score.rows is not None else []
+    if abs((n_replicates + 1) * level - round((n_replicates + 1) * level)) > 1e-9 or (n_replicates + 1) * level < 1:
+        notes.append(RESOLUTION(replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
+    if failures:
+        notes.append(FAILED(failed=len(failures), tried=len(names) * len(settings), first=failures[0]))
+    means = np.array([[s0.mean(), *null_scores.mean(axis=1)] for s0, null_scores in zip(own, nulls, strict=True)])
+    z = standardized(means)
+    p_of = p_largest(z)
+    points, table = None, None
+    if len(settings) == 1:
+        observed, null_means, p_value, effect = means[0, 0], means[0, 1:], p_of[0], z[0, 0]
+        if len(own[0]) > 1:
+            points = _points(own[0], nulls[0], p_value, level, score.rows)
+            notes.append(PLUG_IN())
+    else:
+        largest = z.max(axis=0)
+        observed = effect = largest[0]
+        null_means, p_value = largest[1:], float(p_of.min())
+        averages = [float(row[np.isfinite(row)].mean()) for row in means[:, 1:]]  # of the runs that did not fail
+        table = pd.DataFrame(settings).assign(statistic=means[:, 0], null_mean=averages, z=z[:, 0], p_value=p_of)
+    reached = round(p_value * (n_replicates + 1)) - 1
+    asked = {"null": null, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
+    asked |= {"n_seeds": n_seeds, "n_components": n_components, "n_neighbors": n_neighbors, "param_grid": param_grid}
+    from dreval import __version__
+
+    return NoiseTest(
+        test="noise",
+        title="Noise test",
+        statistic=float(observed),
+        p_value=float(p_value),
+        null_distribution=null_means,
+        n_resamples=n_replicates,
+        effect_size=float(effect),
+        effect_size_name="z",
+        p_interval=clopper_pearson(reached, n_replicates),
+        extra={"null": kind, "score": score.title, "n_seeds": n_seeds, "n_failed": len(failures), "alpha": level},
+        recipe={
+            "test": "noise",
+            "n": data.n,
+            "p": data.p,
+            "source": case.source.what,
+            "variables": ("data", "source"),
+            "random_state": root,
+            "parameters": {**asked, "alpha": level, "metric": metric},
+            "hypothesis": HYPOTHESES.get(kind, f"the data come from {kind}"),
+            "versions": {"dreval": __version__, "numpy": np.__version__},
+        },
+        notes=tuple(dict.fromkeys(one.named({"embeddings['source']": "source"}) for one in notes)),
+        p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
+        points=points,
+        settings=table,
+        embedding=maps[0],
+    )
+
+
+def _seed(root: int, r: int, s: int) -> int:
+    """Seed of the method on null data set r (0: the data themselves), the s-th of as many as are averaged."""
+    return stream_seed(root, "noise seed", r, s)
+
+
+def _check_case(case: Case) -> None:
+    """Refuse what cannot be run on null data."""
+    runnable(case)
+    if case.data.metric == "precomputed":
+        cure = "Pass the data themselves, with a metric by name."
+        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", cure)
+    if case.source.supervised:
+        cure = "Test a method that takes no labels."
+        raise UndefinedMeasure(
+            case.source.argument, "must not need labels: null data have none", case.source.what, cure
+        )
+
+
+def _null(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
+    """Name of the null, and the r-th null data set; each depends on the seed and on r only."""
+    if callable(wanted):
+        name = getattr(wanted, "__name__", type(wanted).__name__)
+
+        def made(r: int) -> FloatArray:
+            with Foreign("null", name):
+                got = np.asarray(wanted(X.copy(), stream(root, "null", r)), dtype=np.float64)
+            if got.shape != X.shape:
+                raise InputError(
+                    "null", f"must return data of shape {X.shape}", describe(got), "Return null data (n, p)."
+                )
+            check_finite(got, "null")
+            return got
+
+        return name, made
+    kind = usual if wanted == "auto" else check_one_of(wanted, NULLS, "null", aliases=True)
+    if kind == "columns":
+        return kind, lambda r: stream(root, "null", r).permuted(X, axis=0)
+    from threadpoolctl import threadpool_limits
+
+    mean = X.mean(axis=0)
+    with threadpool_limits(limits=1):  # whose digits depend on the number of threads
+        _, values, axes = np.linalg.svd(X - mean, full_matrices=False)
+    root_of_cov = values[:, None] * axes / np.sqrt(len(X) - 1)
+
+    def cloud(r: int) -> FloatArray:
+        with threadpool_limits(limits=1):
+            return np.asarray(mean + stream(root, "null", r).standard_normal((len(X), len(values))) @ root_of_cov)
+
+    return kind, cloud
+
+
+@dataclass(frozen=True)
+class _Score:
+    """The score of a data set and its embedding: a number for each scored point, or one for all.
+
+    ``name`` is that of a measure or "silhouette"; else there is a function of the user.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    rows: IntArray | None = None
+    function: Callable[[FloatArray, FloatArray], Any] | None = None
+    metric: str = "euclidean"
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What distinguishes it in a journal."""
+        code = {} if self.function is None else code_of(self.function)
+        rows = None if self.rows is None else digest(self.rows)
+        return {"name": self.name, "parameters": dict(self.parameters), "rows": rows, "metric": self.metric, **code}
+
+    @property
+    def title(self) -> str:
+        """Its name with its settings."""
+        words = ", ".join(f"{key}={value}" for key, value in self.parameters.items() if value is not None)
+        return f"{self.name}({words})" if words else self.name
+
+    def __call__(self, X: FloatArray, Y: FloatArray) -> Found:
+        """The values as a result of a run."""
+        return {VALUES: self.values(X, Y)}
+
+    def values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """The score of each scored point, large where the point is unlike noise; or one value."""
+        if self.function is not None:
+            with Foreign("statistic", self.name):
+                got = np.atleast_1d(np.asarray(self.function(X, Y), dtype=np.float64))
+            if got.shape not in ((len(X),), (1,)):
+                cure = "Return an array (n,) of scores of the points, or one number."
+                raise InputError("statistic", f"must return {len(X)} numbers, or one", describe(got), cure)
+            check_finite(got, "statistic")
+            return got
+        every = np.arange(len(X))
+        if self.name == SILHOUETTE:
+            view = sweep(Y, {"": Y}, k=1, ranks=False, rows=every[:0], n_jobs=1)[""]
+            found = clusters(view, self.parameters["n_clusters"], STARTS)
+            codes = found.codes[found.best].astype(np.int64)
+            if codes.max() == 0:  # one cluster is no cluster
+                return np.zeros(len(X))
+            view = replace(view, rows=every, labels=codes)
+            return silhouette_widths(Y, members(view, least=2), 1)
+        thing = MEASURES.get(self.name)
+        k = int(self.parameters.get("n_neighbors", 1))
+        reads = not {"ranks", "neighbors"}.isdisjoint(thing.card.needs)
+        rows = every if self.rows is None else self.rows
+        given: dict[str, Any] = {"ranks": "ranks" in thing.card.needs, "n_jobs": 1, "metric": self.metric}
+        view = sweep(X, {"": Y}, k=k, rows=rows if reads else every[:0], **given)[""]
+        view = view if reads else replace(view, rows=rows)
+        points = answer(thing, view, dict(self.parameters)).points
+        if points is None:
+            raise RuntimeError(f"{self.name} gave no value for each point")
+        return points if thing.card.direction == "higher" else -points
+
+
+def _score(statistic: Any, usual: str, n_clusters: int | None, n_neighbors: Any, data: Any, root: int) -> _Score:
+    """The score that was asked for, its arguments checked."""
+    if callable(statistic):
+        name = getattr(statistic, "__name__", type(statistic).__name__)
+        return _Score(name, {}, function=statistic)
+    cards = (card for card in MEASURES.cards() if card.level == "point" and not card.curve)
+    known = [SILHOUETTE, *(card.name for card in cards if UNUSED.isdisjoint(card.needs))]
+    name = usual if statistic == "auto" else check_one_of(statistic, known, "statistic", MEASURES.listing, aliases=True)
+    if name == SILHOUETTE:
+        if n_clusters is None:
+            cure = "Pass n_clusters=, or labels."
+            raise InputError("n_clusters", "must be given for statistic='silhouette'", "None", cure)
+        return _Score(name, {"n_clusters": n_clusters})
+    card = MEASURES.card(name)
+    parameters = dict(card.parameters)
+    if "n_neighbors" in parameters:
+        ks, single = check_k(n_neighbors, data.n)
+        if not single:
+            raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Pass one number.")
+        parameters["n_neighbors"] = ks[0]
+    rows = None
+    if data.n > MANY:
+        rows = np.sort(stream(root, "scored points").choice(data.n, SCORED, replace=False))
+    return _Score(name, parameters, rows, metric=data.metric)
+
+
+def standardized(means: FloatArray) -> FloatArray:
+    """The statistics of settings (h, R + 1) less their mean, over their standard deviation; the data come first.
+
+    Mean and standard deviation are over the data *and* all null data sets: only so are the columns exchangeable under
+    the null hypothesis, also after the largest of several settings is taken.
+    """
+    finite = np.where(np.isfinite(means), means, np.nan)
+    mean, sd = np.nanmean(finite, axis=1, keepdims=True), np.nanstd(finite, axis=1, ddof=1, keepdims=True)
+    size = EQUAL * np.nanmax(np.abs(finite), axis=1, keepdims=True)
+    z = np.divide(means - mean, sd, out=np.zeros_like(means), where=sd > size)
+    return np.where(np.isfinite(means), z, np.inf)
+
+
+def p_largest(z: FloatArray) -> FloatArray:
+    """P-values (h,) of the first column against the largest of each other one, (b + 1) / (R + 1)."""
+    largest = z[:, 1:].max(axis=0)
+    return np.asarray((1 + (largest >= z[:, :1] - EQUAL).sum(axis=1)) / z.shape[1])
+
+
+def _points(own: FloatArray, null: FloatArray, p_value: float, alpha: float, rows: IntArray | None) -> pd.DataFrame:
+    """Scores, family-wise p-values, and q with its flag where the global p-value allows it."""
+    slack = EQUAL * max(1.0, float(np.abs(own).max()))
+    family, pooled = np.sort(null.max(axis=1)), np.sort(null, axis=None)
+    reached = [len(one) - np.searchsorted(one, own - slack) for one in (family, pooled)]
+    q = np.full(len(own), np.nan)
+    if p_value <= alpha:
+        q = adjusted((1 + reached[1]) / (1 + len(pooled)), "benjamini_hochberg")
+    columns = {"score": own, "p_family_wise": (1 + reached[0]) / (len(family) + 1), "q": q, "like_noise": ~(q <= alpha)}
+    return pd.DataFrame(columns, index=rows)

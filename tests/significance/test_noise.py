@@ -1,0 +1,302 @@
+"""The noise test: its p-values against plain counts, its nulls, its scores against scikit-learn, its journal."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import silhouette_samples
+from sklearn.neighbors import NearestNeighbors
+from statsmodels.stats.multitest import multipletests
+
+import dreval
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
+from dreval.significance import noise
+
+REPLICATES = 19
+
+
+def data(n: int = 40, p: int = 5, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)) @ rng.normal(size=(p, p))
+
+
+def overlap(X, Y, k):
+    """Share of common neighbors of each point, by scikit-learn."""
+    lists = [NearestNeighbors(n_neighbors=k).fit(Z).kneighbors(return_distance=False) for Z in (X, Y)]
+    return np.array([len(set(a) & set(b)) / k for a, b in zip(*lists, strict=True)])
+
+
+class Kept:
+    """A method that remembers the data on which it was run."""
+
+    def __init__(self) -> None:
+        self.seen: list[np.ndarray] = []
+
+    def __call__(self, X, n_components):
+        self.seen.append(np.array(X))
+        return PCA(n_components).fit_transform(X)
+
+
+def test_p_values_are_those_of_plain_counts():
+    k, method = 7, Kept()
+    X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
+    found = dreval.noise_test(X, method, n_replicates=REPLICATES, n_neighbors=k, random_state=3)
+    first, nulls = method.seen[0], method.seen[1:]
+    assert_array_equal(first, X)
+    assert len(nulls) == REPLICATES
+    scores = [overlap(Z, PCA(2).fit_transform(Z), k) for Z in method.seen]
+    own, others = scores[0], np.array(scores[1:])
+    assert_allclose(found.points["score"], own, atol=1e-12)
+    assert_allclose(found.null_distribution, others.mean(axis=1), atol=1e-12)
+    assert found.p_value == (1 + sum(one.mean() >= own.mean() - 1e-12 for one in others)) / (REPLICATES + 1)
+    family = [(1 + sum(one.max() >= s - 1e-12 for one in others)) / (REPLICATES + 1) for s in own]
+    assert_allclose(found.points["p_family_wise"], family)
+    pooled = [(1 + (others >= s - 1e-12).sum()) / (1 + others.size) for s in own]
+    assert found.p_value <= 0.05
+    q = multipletests(pooled, method="fdr_bh")[1]
+    assert_allclose(found.points["q"], q)
+    assert_array_equal(found.like_noise, ~(q <= 0.05))
+    together = np.r_[own.mean(), others.mean(axis=1)]
+    assert found.effect_size == pytest.approx((together[0] - together.mean()) / together.std(ddof=1))
+
+
+@given(st.integers(0, 2**31), st.integers(3, 30), st.integers(1, 6))
+@settings(max_examples=25, deadline=None)
+def test_permuted_columns_hold_the_same_numbers(seed, n, p):
+    X = np.random.default_rng(seed).integers(0, 4, size=(n, p)).astype(float)
+    kind, draw = noise._null("columns", "auto", X, seed)
+    made = draw(1)
+    assert kind == "columns"
+    assert_array_equal(np.sort(made, axis=0), np.sort(X, axis=0))
+    assert_array_equal(draw(1), made)  # a null data set depends on the seed and on its number only
+    assert draw(2).shape == X.shape
+
+
+@pytest.mark.parametrize(("n", "p"), [(30, 4), (10, 25)])
+def test_gaussian_clouds_have_mean_and_covariance_of_the_data(n, p):
+    X = data(n, p) + 5.0
+    _, draw = noise._null("gaussian", "auto", X, 0)
+    drawn = np.concatenate([draw(r) for r in range(1, 801)])
+    scale = np.sqrt(np.diag(np.cov(X.T)))
+    assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=5 * scale.max() / np.sqrt(len(drawn)))
+    correlations = (np.cov(drawn.T) - np.cov(X.T)) / np.outer(scale, scale)
+    assert np.abs(correlations).max() < 6 * np.sqrt(2 / len(drawn))
+
+
+def test_silhouette_is_that_of_clusters_found_in_the_embedding():
+    X = np.random.default_rng(0).normal(size=(60, 5)) + 6.0 * (np.arange(60) % 2)[:, None]
+    found = dreval.noise_test(X, "pca", n_clusters=2, n_replicates=3, random_state=0)
+    codes = KMeans(2, n_init=5, random_state=0).fit_predict(found.embedding)
+    assert found.extra["null"] == "gaussian"
+    assert_allclose(found.points["score"], silhouette_samples(found.embedding, codes), atol=1e-10)
+
+
+def test_labels_give_the_number_of_clusters_only():
+    X, labels = data(), np.repeat(list("abcd"), 10)
+    with_labels = dreval.noise_test(X, "pca", labels=labels, n_replicates=3, random_state=0)
+    shuffled = dreval.noise_test(X, "pca", labels=labels[::-1], n_replicates=3, random_state=0)
+    plain = dreval.noise_test(X, "pca", n_clusters=4, n_replicates=3, random_state=0)
+    assert with_labels.statistic == shuffled.statistic == plain.statistic
+    assert with_labels.notes[0].code == "noise.labels"
+
+
+def test_where_lower_is_better_the_sign_is_changed():
+    found = dreval.noise_test(data(), "pca", statistic="procrustes_rc", n_replicates=3, random_state=0)
+    plain = dreval.procrustes_rc(data(), found.embedding)
+    assert found.statistic == pytest.approx(-plain)
+
+
+def test_settings_are_judged_by_the_largest_z():
+    X, grid = data(50, 4), {"n_neighbors": [8, 12, 20]}
+    found = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)
+    own = [
+        dreval.noise_test(X, "isomap", param_grid={"n_neighbors": [k]}, n_replicates=REPLICATES, random_state=5)
+        for k in grid["n_neighbors"]
+    ]
+    means = np.array([[one.statistic, *one.null_distribution] for one in own])  # on the same null data
+    z = (means - means.mean(axis=1, keepdims=True)) / means.std(axis=1, ddof=1, keepdims=True)
+    assert_allclose(found.settings["z"], z[:, 0])
+    assert_allclose(found.settings["statistic"], means[:, 0])
+    largest = z[:, 1:].max(axis=0)
+    assert found.p_value == (1 + (largest >= z[:, 0].max() - 1e-12).sum()) / (REPLICATES + 1)
+    assert found.points is None
+    with pytest.raises(InputError, match="each point"):
+        found.augment()
+    assert "n_neighbors" in str(found)
+
+
+def test_a_constant_score_is_no_evidence():
+    found = dreval.noise_test(data(), "pca", statistic=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
+    assert found.p_value == 1.0
+    assert found.effect_size == 0.0
+    assert found.points is None
+
+
+def test_own_null_and_own_score():
+    def halves(X, rng):
+        return X[rng.permutation(len(X))] * [1, -1, 1, -1, 1]
+
+    found = dreval.noise_test(
+        data(), "pca", null=halves, statistic=lambda _X, Y: np.abs(Y[:, 0]), n_replicates=9, random_state=0
+    )
+    assert found.extra["null"] == "halves"
+    assert found.p_kind == "parametric_bootstrap"
+    assert len(found.points) == 40
+    assert "halves" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("null", "statistic", "words"),
+    [
+        (lambda X, _rng: X[:3], "auto", "shape"),
+        (lambda X, _rng: X * np.nan, "auto", "finite"),
+        ("auto", lambda _X, Y: Y[:3, 0], "40 numbers"),
+    ],
+)
+def test_wrong_answers_of_own_functions_are_refused(null, statistic, words):
+    with pytest.raises((InputError, MethodFailed), match=words):
+        dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
+
+
+def test_refusals():
+    X = data()
+    with pytest.raises(UndefinedMeasure, match="embed other data"):
+        dreval.noise_test(X, X[:, :2])
+    with pytest.raises(UndefinedMeasure, match="null data have none"):
+        dreval.noise_test(X, "sir", labels=np.repeat([0, 1], 20))
+    with pytest.raises(UnknownName, match="neighborhood_overlap"):
+        dreval.noise_test(X, "pca", statistic="neighbourhood_overlap")
+    with pytest.raises(UnknownName, match="columns"):
+        dreval.noise_test(X, "pca", null="column")
+    with pytest.raises(InputError, match="n_clusters"):
+        dreval.noise_test(X, "pca", statistic="silhouette")
+    with pytest.raises(InputError, match="param_grid"):
+        dreval.noise_test(X, "isomap", param_grid={"n_neighbors": 5})
+    with pytest.raises(InputError, match="param_grid"):
+        dreval.noise_test(X, "isomap", param_grid=[])
+
+
+def test_failed_runs_count_against_the_data():
+    calls = []
+
+    def sometimes(X, n_components):
+        calls.append(1)
+        if len(calls) == 3:
+            raise RuntimeError("no")
+        return X[:, :2]
+
+    found = dreval.noise_test(data(), sometimes, n_replicates=9, random_state=0)
+    whole = dreval.noise_test(data(), lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
+    assert found.extra["n_failed"] == 1
+    assert found.p_value >= 0.2
+    assert found.p_value >= whole.p_value
+    assert any(one.code == "noise.failed" for one in found.notes)
+
+    def never(X, n_components):
+        calls.append(1)
+        if np.array_equal(X, data()):
+            return X[:, :2]
+        raise RuntimeError("no")
+
+    with pytest.raises(MethodFailed, match="9 failures"):
+        dreval.noise_test(data(), never, n_replicates=9, random_state=0)
+
+
+def test_seeds_are_averaged_on_both_sides():
+    def random_map(X, n_components, random_state):
+        return X[:, :2] + np.random.default_rng(random_state).normal(size=(len(X), 2))
+
+    found = dreval.noise_test(data(), random_map, n_seeds=3, n_replicates=4, n_neighbors=5, random_state=1)
+    seeds = [[noise._seed(1, r, s) for s in range(3)] for r in range(5)]
+    _, draw = noise._null("columns", "auto", data(), 1)
+    sets = [data(), *(draw(r) for r in range(1, 5))]
+    expected = [
+        np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in own]) for Z, own in zip(sets, seeds, strict=True)
+    ]
+    assert_allclose([found.statistic, *found.null_distribution], expected)
+
+
+def counting(X, n_components, log="", stop=0):
+    """The first columns; each run is counted in a file, and one of them is stopped by the user."""
+    with open(log, "a+") as file:
+        file.write("x")
+        file.seek(0)
+        if len(file.read()) == stop:
+            raise KeyboardInterrupt
+    return X[:, :2]
+
+
+def test_a_killed_test_goes_on(tmp_path):
+    path, log = tmp_path / "noise.journal", tmp_path / "log"
+    source = partial(counting, log=str(log), stop=8)
+    given = {"n_replicates": 12, "random_state": 0}
+    with pytest.raises(KeyboardInterrupt):
+        dreval.noise_test(data(), source, store=path, **given)
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
+    found = dreval.noise_test(data(), source, store=path, **given)
+    assert len(log.read_text()) == 13 + 1  # the one that was interrupted is run again
+    plain = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **given)
+    assert_array_equal(found.null_distribution, plain.null_distribution)
+    pd.testing.assert_frame_equal(found.points, plain.points)
+
+
+def test_numbers_do_not_depend_on_processes():
+    one, two = (dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2))
+    assert_array_equal(one.null_distribution, two.null_distribution)
+    assert_array_equal(one.embedding, two.embedding)
+
+
+def test_of_many_points_some_are_scored(monkeypatch):
+    X = data(90, 4)
+    whole = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
+    monkeypatch.setattr(noise, "MANY", 50)
+    monkeypatch.setattr(noise, "SCORED", 30)
+    found = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
+    assert len(found.points) == 30
+    assert_allclose(found.points["score"], whole.points["score"].loc[found.points.index])
+    assert found.augment().shape == (30, 6)
+    found.plot("map")
+
+
+def test_an_evaluation_has_the_same_numbers(tmp_path):
+    X = data(50, 4)
+    ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, labels=np.arange(50) % 2, random_state=7)
+    options = {"noise": {"n_replicates": 19}}
+    res = ev.run("trustworthiness", tests=["hsic", "noise:columns"], ci=None, options=options)
+    plain = dreval.noise_test(X, "pca", null="columns", n_replicates=19, random_state=7)
+    table = res.tidy()
+    row = table[(table["test"] == "noise") & (table["embedding"] == "pca")].iloc[0]
+    assert (row["statistic"], row["p_value"], row["variable"]) == (plain.statistic, plain.p_value, "columns")
+    assert (row["family"], row["p_adjusted"]) == ("noise", plain.p_value)
+    points = res.augment("pca")
+    assert_array_equal(points["noise_q"], plain.points["q"])
+    assert_array_equal(res.like_noise("pca"), plain.like_noise)
+    assert res.like_noise("given") is None
+    refused = table[(table["test"] == "noise") & (table["embedding"] == "given")].iloc[0]
+    assert np.isnan(refused["p_value"])
+    assert "embed other data" in refused["note"]
+    res.save(tmp_path / "a.dreval")
+    again = dreval.load_results(tmp_path / "a.dreval")
+    pd.testing.assert_frame_equal(again.augment("pca"), points)
+    pd.testing.assert_frame_equal(again.augment(), res.augment())
+    page = res.report(tmp_path / "page.html").read_text()
+    assert "Is it more than noise?" in page
+    res.plot("scatter")
+    res.plot("null", embedding="pca", test="noise")
+    assert "noise" not in res.summary().as_text().split("Dependence on")[1].split(".")[0]
+
+
+def test_all_tests_do_not_run_methods_again():
+    X = data(40, 3)
+    res = dreval.Evaluation(X, {"pca": "pca"}, labels=np.arange(40) % 2, random_state=0).run(None, "all", None)
+    assert "noise" not in set(res.tidy()["test"])
