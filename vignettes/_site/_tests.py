@@ -1,4 +1,4 @@
-"""A page for each test of independence: one example with its null distribution, its size and its power."""
+"""A page for each test: one example with its null distribution, its size and its power."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ from dreval.registry import TESTS
 from dreval.report._svg import inline_svg
 
 FloatArray = npt.NDArray[np.float64]
-Draw = Callable[[int], tuple[FloatArray, FloatArray]]  # of the number of the run
-N, RUNS, RESAMPLES, LEVEL = 40, 100, 99, 0.05
+Draw = Callable[[int], tuple[FloatArray, Any]]  # of the number of the run: two variables, or data and method
+N, RUNS, LEVEL = 40, 100, 0.05
+RESAMPLES = {
+    "variable": ("n_resamples", 99, 499),
+    "groups": ("n_resamples", 99, 499),
+    "method": ("n_replicates", 19, 99),
+}
 
 
 def _shape(shape: str, noise: float) -> Draw:
@@ -36,6 +41,14 @@ def _samples(change: Callable[[FloatArray], FloatArray]) -> Draw:
     return draw
 
 
+def _columns(factor: float) -> Draw:
+    def draw(run: int) -> tuple[FloatArray, str]:
+        rng = np.random.default_rng(run)
+        return rng.normal(size=(N, 6)) + factor * rng.normal(size=(N, 1)), "pca"
+
+    return draw
+
+
 # The simulated cases, by the kind of the second argument of a test; the null hypothesis holds in the first of each.
 CASES: dict[str, dict[str, Draw]] = {
     "variable": {
@@ -49,6 +62,11 @@ CASES: dict[str, dict[str, Draw]] = {
         "two samples of one normal distribution": _samples(lambda values: values),
         "means one standard deviation apart": _samples(lambda values: values + 1.0),
         "three times the standard deviation": _samples(lambda values: 3.0 * values),
+    },
+    "method": {
+        "six independent columns, PCA": _columns(0.0),
+        "the same with a weak common factor": _columns(0.5),
+        "the same with a strong common factor": _columns(1.0),
     },
 }
 
@@ -70,23 +88,26 @@ def rejections(test: Any) -> dict[str, int]:
 
 
 def _rejects(test: Any, draw: Draw, run: int) -> bool:
-    return bool(test(*draw(run), n_resamples=RESAMPLES, random_state=run, n_jobs=1).p_value <= LEVEL)
+    name, count, _ = RESAMPLES[test.card.second]
+    return bool(test(*draw(run), **{name: count}, random_state=run, n_jobs=1).p_value <= LEVEL)
 
 
 def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
     """The page of one test."""
     test = TESTS.get(card.name)
     words, draw = list(CASES[card.second].items())[2]
-    found = test(*draw(0), n_resamples=499, random_state=0)
+    keyword, few, many = RESAMPLES[card.second]
+    drawn = "null data sets" if card.second == "method" else "permutations"
+    found = test(*draw(0), **{keyword: many}, random_state=0)
     label = f"Null distribution of {card.title} and the observed statistic"
     return page(
         title(plain(card.title)),
         fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
         title("One example", "-"),
-        f"{N} rows: {words}. The observed statistic beside those of 499 permutations (p = {found.p_value:.3f}).",
+        f"{N} rows: {words}. The observed statistic beside those of {many} {drawn} (p = {found.p_value:.3f}).",
         raw(f'<div class="histogram">{inline_svg(found.plot(), card.name, label)}</div>'),
         title("Size and power", "-"),
-        f"Rejections at the level 0.05 by {RESAMPLES} permutations, of {RUNS} simulations with {N} rows each. "
+        f"Rejections at the level 0.05 by {few} {drawn}, of {RUNS} simulations with {N} rows each. "
         "The first line is the size, with 5 rejections expected; the others are the power.",
         raw(_bars(rates)),
         title("Reference", "-"),
@@ -105,25 +126,31 @@ def _bars(rates: dict[str, int]) -> str:
 
 def _overview(names: list[str], rates: dict[str, dict[str, int]]) -> str:
     cards = TESTS.cards()
-    listed = table(
-        ["test", "title", "p-value by", "needs"],
-        (
-            (f":doc:`{name}`", plain(card.title), ", ".join(card.null), ", ".join(card.needs))
-            for name, card in zip(names, cards, strict=True)
-        ),
-    )
+
+    def listed(some: list[tuple[str, Any]]) -> str:
+        rows = ((f":doc:`{name}`", plain(c.title), ", ".join(c.null), ", ".join(c.needs)) for name, c in some)
+        return table(["test", "title", "p-value by", "needs"], rows)
+
     first = [name for name, card in zip(names, cards, strict=True) if card.second == "variable"]
+    independence, of_method = (
+        [(name, card) for name, card in zip(names, cards, strict=True) if (card.second == "method") == wanted]
+        for wanted in (False, True)
+    )
     powers = table(
         ["simulated data", *(f"``{name}``" for name in first)],
         ([plain(case), *(str(rates[name][case]) for name in first)] for case in CASES["variable"]),
     )
     return page(
-        title("Tests of independence"),
+        title("Tests"),
+        title("Of independence", "-"),
         "Does one variable, of any dimension or kind, depend on another? p-values are (b + 1)/(m + 1) for m "
         "permutations, never 0. Read the effect size first.",
-        listed,
+        listed(independence),
         f"Rejections at the level 0.05, of {RUNS} simulations of {N} rows. In the first line the variables are "
         "independent, and 5 rejections are expected.",
         powers,
+        title("Of a method", "-"),
+        "Does a method show more of the data than of null data? It is run again on each null data set.",
+        listed(of_method),
         toctree(names, "hidden:"),
     )
