@@ -289,7 +289,7 @@ def _of_methods(sizes: Sizes, name: str, task: MeasureTask, seconds: float | Non
         rows = min(sizes.n, 5000)
         yield Step(VALUE, name, (task.name, task.words), "points", 0.02 + 0.3 * rows**3 * NS, 0.0, 24 * rows**2 * MIB)
         return
-    runs = int(task.parameters.get("n_transformations", 0)) or 10
+    runs = int(task.parameters.get("n_transformations") or task.parameters.get("n_replicates") or 10)
     spent = math.nan if seconds is None else runs * seconds
     yield Step(VALUE, name, (task.name, task.words), "methods", spent)
 

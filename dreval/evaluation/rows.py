@@ -440,7 +440,9 @@ def evaluate_algorithms(
     for task in tasks:
         bar.set_description(f"{task.name} of {source.name}")
         asked = source if "method" in task.card.needs else shown
-        found.rows.append(_algorithm_row(task, asked, data, Y.shape[1], root, n_jobs, store))
+        row, points = _algorithm_row(task, asked, data, Y.shape[1], root, n_jobs, store)
+        found.rows.append(row)
+        found.reliability.update(points)
         finished(task)
     places = {task.name: place for place, task in reversed(list(enumerate(plan)))}
     found.rows.sort(key=lambda row: places[row["measure"]])
@@ -448,8 +450,8 @@ def evaluate_algorithms(
 
 def _algorithm_row(
     task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: str | Path | None
-) -> dict[str, Any]:
-    """One row; what cannot be answered is missing with its reason."""
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[np.float64]]]:
+    """One row, and what it says of each point; what cannot be answered is missing with its reason."""
     task = _as_recorded(task, source)
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
@@ -463,13 +465,15 @@ def _algorithm_row(
     except DrevalError as error:
         if error.argument in options and error.argument != "n_components":  # of which a method may have a limit
             raise
-        return missing_row(source.name, task, refusal(error))
+        return missing_row(source.name, task, refusal(error)), {}
     row = {"embedding": source.name, "measure": task.name, "parameters": task.words, **_card_columns(task)}
     parts = tuple((key, one) for key, one in got.parts.items() if one == one and one != "")
     said = (note("parts", parts=parts),) if parts else ()
     row["notes"] = (*said, *got.notes, *task.card.metric_notes(data.metric))
     row.update(value=got.value, chance=got.chance, n_resamples=got.n_resamples)
-    return row
+    points = getattr(got, "points", None)
+    values = {} if points is None else {f"{task.name}_{key}": one.to_numpy(np.float64) for key, one in points.items()}
+    return row, values
 
 
 def _as_recorded(task: MeasureTask, source: Source) -> MeasureTask:

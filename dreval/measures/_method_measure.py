@@ -117,8 +117,14 @@ def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> Flo
 
 
 def make_record(
-    function: Any, case: Case, value: float, parameters: dict[str, Any], notes: Notes = (), **fields: Any
-) -> MeasureRecord:
+    function: Any,
+    case: Case,
+    value: float,
+    parameters: dict[str, Any],
+    notes: Notes = (),
+    kind: type[MeasureRecord] = MeasureRecord,
+    **fields: Any,
+) -> Any:
     """The record of a measure, with what makes it again; what is noted twice is said once, in words of the caller."""
     from dreval import __version__
 
@@ -133,4 +139,4 @@ def make_record(
     }
     said = dict.fromkeys(one.named({"Y": case.source.argument}).named(CALLED) for one in notes)
     fields |= {"recipe": recipe, "notes": tuple(said), "direction": card.direction}
-    return MeasureRecord(card.name, card.title, card.symbol, value, **fields)
+    return kind(card.name, card.title, card.symbol, value, **fields)

@@ -51,6 +51,8 @@ VERBS = {
     "Sensitivity.plot": "dreval.report.figures._lines:sensitivity_curve",
     "Sensitivity.summary": "dreval.report.contents.tests:sensitivity_summary",
     "SingularityScore.summary": "dreval.report.contents.single:scores_summary",
+    "Stability.plot": "dreval.report.figures._points:stability_figure",
+    "Stability.summary": "dreval.report.contents.single:measure_summary",
     "Study.plot": "dreval.report.plot:plot_study",
     "Study.report": "dreval.report.studies:write_study",
     "StudyStatus.summary": "dreval.report.contents.status:study_summary",

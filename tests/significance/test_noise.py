@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from method_runs import counting
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
@@ -223,16 +224,6 @@ def test_seeds_are_averaged_on_both_sides():
         np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in own]) for Z, own in zip(sets, seeds, strict=True)
     ]
     assert_allclose([found.statistic, *found.null_distribution], expected)
-
-
-def counting(X, n_components, log="", stop=0):
-    """The first columns; each run is counted in a file, and one of them is stopped by the user."""
-    with open(log, "a+") as file:
-        file.write("x")
-        file.seek(0)
-        if len(file.read()) == stop:
-            raise KeyboardInterrupt
-    return X[:, :2]
 
 
 def test_a_killed_test_goes_on(tmp_path):

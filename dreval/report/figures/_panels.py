@@ -159,6 +159,15 @@ def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.ND
                 _dots(ax, placed[chosen[hollow[chosen]]], LIGHT["panel"], HOLE * width, len(Y))
 
 
+def draw_clouds(ax: Axes, Y: FloatArray, classes: Classes) -> None:
+    """Draw the first class small and faint, and all others above it as larger points."""
+    _prepare(ax)
+    placed, back = place_points(Y), classes.codes == 0
+    _dots(ax, placed[back], NEITHER, 0.6 * _dot(int(back.sum())), len(Y))
+    for code, color in enumerate(classes.colors[1:], 1):
+        _dots(ax, placed[classes.codes == code], color, 4.0, 0)
+
+
 def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:
     """The scale of several maps: from the 5 % to the 95 % quantile of what they show, all together."""
     pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)

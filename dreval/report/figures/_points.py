@@ -20,6 +20,7 @@ from dreval.geometry.neighbors import nearest
 from dreval.records.frames import setting_names
 from dreval.records.noise_test import NoiseTest
 from dreval.records.results import MOST_LISTED, Results
+from dreval.records.stability import Stability
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted
 from dreval.report._style import (
@@ -30,6 +31,7 @@ from dreval.report._style import (
     draw_for_reader,
     drawing,
     embedding_color,
+    grid,
     one_axes,
 )
 from dreval.report._svg import inline_svg
@@ -54,6 +56,7 @@ from dreval.report.figures._panels import (
     class_colors,
     class_handles,
     color_bar,
+    draw_clouds,
     draw_map,
     draw_points,
     map_cells,
@@ -185,6 +188,80 @@ def noise_map(found: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> 
         return figure
 
     return draw_for_reader(draw, ax, figsize)
+
+
+CLOUDS = 6  # points whose images are drawn
+MOST_CLOUDS = 12
+APART = 0.15  # of the half side of a panel, between two of them
+
+
+def stability_figure(
+    found: Stability, kind: str, points: Sequence[int] | None, ax: Axes | None = None, figsize: Any = None
+) -> Figure | Axes:
+    """A map of the points by agreement, or the images of some points in all replicates."""
+    if found.points is None:
+        raise RuntimeError("a record of stability has points")
+    Y = found.map
+    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    values = found.points["agreement"].to_numpy(dtype=np.float64)
+    if kind == "clouds":
+        chosen = _clouded(found, values, points)
+        return draw_for_reader(lambda: _draw_clouds(found, chosen), ax, figsize)
+
+    def draw() -> Figure:
+        made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.8)
+        scale = scale_of_maps([values[known]], True)
+        draw_map(axes, Y[known], values[known], scale)
+        bar = color_bar(made, axes, 1.5 * PANEL)
+        worst, best = scale.marks()
+        bar.text(0, -0.5, f"{worst} (worse)", ha="left", va="top", transform=bar.transAxes, **SOFT)
+        bar.text(1, -0.5, f"{best} (better)", ha="right", va="top", transform=bar.transAxes, **SOFT)
+        words = f"Neighbor agreement, {found.replicates.shape[0]} replicates; chance 0"
+        bar.text(0, 1.5, words, ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes)
+        return made
+
+    return draw_for_reader(draw, ax, figsize)
+
+
+def _clouded(found: Stability, values: Any, points: Sequence[int] | None) -> list[int]:
+    """The points whose clouds are drawn: those that are asked for, or those that agree least, some way apart."""
+    n = len(values)
+    if points is not None:
+        chosen = [check_int(one, "points", low=0, high=n - 1) for one in points]
+        if not 1 <= len(chosen) <= MOST_CLOUDS:
+            cure = f"Pass 1 to {MOST_CLOUDS} numbers of points."
+            raise InputError("points", f"must be 1 to {MOST_CLOUDS} points", f"{len(chosen)}", cure)
+        return chosen
+    known = np.isfinite(values) & np.isfinite(found.map).all(axis=1)
+    order = [int(i) for i in np.argsort(np.where(known, values, np.inf), kind="stable") if known[i]]
+    placed = np.full((n, 2), np.nan)
+    placed[known] = place_points(found.map[known])
+    chosen = []
+    for i in order:
+        if all(np.hypot(*(placed[i] - placed[j])) > APART for j in chosen):
+            chosen.append(i)
+        if len(chosen) == CLOUDS:
+            break
+    return chosen
+
+
+def _draw_clouds(found: Stability, chosen: list[int]) -> Figure:
+    """One map in gray, and the images of each chosen point in its color."""
+    made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.5)
+    known = np.isfinite(found.map).all(axis=1)
+    images = [found.replicates[:, i][np.isfinite(found.replicates[:, i]).all(axis=1)] for i in chosen]
+    everything = np.concatenate([found.map[known], *images])
+    codes = np.concatenate(
+        [np.zeros(int(known.sum()), np.int64), *(np.full(len(one), at + 1) for at, one in enumerate(images))]
+    )
+    draw_clouds(
+        axes, everything, Classes(codes, ("", *map(str, chosen)), (LIGHT["soft"], *CLASS_COLORS[: len(chosen)]))
+    )
+    count = found.replicates.shape[0]
+    first = "the first" if np.isfinite(found.replicates[0]).all() else "the mean"
+    words = [f"Gray: {first} of {count} replicates.", "Colors: single points in all replicates that have them."]
+    axes.set_xlabel("\n".join(words), labelpad=4, loc="left", **SOFT)
+    return made
 
 
 def mapped_column(results: Results, reading: Reading, measure: str | None, n_neighbors: int | None) -> Column:

@@ -1,0 +1,172 @@
+"""Stability of methods: equal and random maps, halves and seeds, the nested share, journal, evaluation."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+
+import numpy as np
+import pytest
+from method_runs import counting
+from numpy.testing import assert_allclose, assert_array_equal
+
+import dreval
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
+
+
+def data(n: int = 48, p: int = 4) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n, p)) * np.linspace(4, 1, p)
+
+
+def first_columns(X, n_components):
+    """No noise at all: the same map of every point, whatever the others are."""
+    return X[:, :n_components]
+
+
+def noisy(X, n_components, random_state, size=1.0):
+    """The first columns with noise of its own for each seed."""
+    return X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+def test_a_fixed_map_comes_out_again_in_full():
+    for over in ("auto", "halves"):
+        found = dreval.stability(data(), first_columns, over=over, n_replicates=8, random_state=1)
+        assert found.recipe["parameters"]["over"] == "halves"
+        assert float(found) == pytest.approx(1.0)
+        assert np.nanmax(found.points["local_variation"]) < 1e-20
+        assert np.nanmax(found.points["global_variation"]) < 1e-20
+        assert np.nanmax(found.points["radius"]) < 1e-7
+
+
+def test_noise_does_not_come_out_again():
+    found = dreval.stability(data(), partial(noisy, size=1e6), n_replicates=20, random_state=1)
+    assert found.recipe["parameters"]["over"] == "seeds"
+    assert abs(float(found)) < 0.03
+    assert found.parts["conf_low"] < float(found) < found.parts["conf_high"]
+    assert (found.points["n_replicates"] == 20).all()
+
+
+def test_the_share_of_the_seeds_is_told_at_one_number_of_points():
+    """A method without sampling noise has a share of 1, one without seed noise none."""
+    both = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
+    assert both.n_resamples == 36
+    assert both.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
+
+    def half_only(X, n_components, random_state):
+        """Noise that depends on which points are there, not on the seed."""
+        return noisy(X, n_components, int(abs(X[0, 0]) * 1e6) % 2**31)
+
+    sampled = dreval.stability(data(200), half_only, over="both", n_replicates=12, random_state=0)
+    assert sampled.parts["same_half"] == pytest.approx(1.0)
+    assert sampled.parts["seed_share"] == pytest.approx(0.0, abs=1e-9)
+    assert any(one.code == "stability.halved" for one in sampled.notes)
+
+
+def test_points_that_move_are_found():
+    """A method that puts three points anywhere, and all others in their place."""
+
+    def restless(X, n_components, random_state):
+        Y = X[:, :n_components].copy()
+        Y[:3] = np.random.default_rng(random_state).uniform(-8, 8, size=(3, n_components))
+        return Y
+
+    found = dreval.stability(data(80), restless, n_replicates=12, random_state=0)
+    for column, largest in (
+        ("agreement", False),
+        ("radius", True),
+        ("local_variation", True),
+        ("global_variation", True),
+    ):
+        order = np.argsort(found.points[column].to_numpy() * (-1 if largest else 1))
+        assert set(order[:3]) == {0, 1, 2}, column
+    found.plot("map")
+    found.plot("clouds", points=[0, 5])
+    with pytest.raises(InputError, match="points"):
+        found.plot("clouds", points=[])
+    with pytest.raises(InputError, match="points"):
+        found.plot("clouds", points=[80])
+    with pytest.raises(UnknownName, match="clouds"):
+        found.plot("cloud of points")
+
+
+def test_the_interval_covers_the_value_of_many_replicates():
+    truth = float(dreval.stability(data(), noisy, n_replicates=60, random_state=99))
+    inside = 0
+    for run in range(30):
+        found = dreval.stability(data(), noisy, n_replicates=8, random_state=run)
+        inside += found.parts["conf_low"] <= truth <= found.parts["conf_high"]
+    assert inside >= 24
+
+
+def test_equal_seeds_are_said():
+    def fixed(X, n_components, random_state):
+        return X[:, :n_components]
+
+    found = dreval.stability(data(), fixed, over="seeds", n_replicates=3, random_state=0)
+    assert [one.code for one in found.notes] == ["stability.same_seeds"]
+    assert found.replicates.shape == (3, 48, 2)
+    assert_allclose(found.map, found.mean)
+
+
+def test_labels_follow_the_halves():
+    labels = np.repeat([0, 1], 24)
+
+    def supervised(X, n_components, labels):
+        assert len(labels) == len(X)
+        return X[:, :n_components] + 0.0 * np.asarray(labels)[:, None]
+
+    found = dreval.stability(data(), supervised, over="halves", n_replicates=3, labels=labels, random_state=0)
+    assert float(found) == pytest.approx(1.0)
+
+
+def test_refusals():
+    X = data()
+    with pytest.raises(UndefinedMeasure, match="embed other data"):
+        dreval.stability(X, X[:, :2])
+    with pytest.raises(UndefinedMeasure, match="seeds change nothing"):
+        dreval.stability(X, "pca", over="seeds")
+    with pytest.raises(InputError, match="n_replicates"):
+        dreval.stability(X, "pca", n_replicates=2)
+    with pytest.raises(UnknownName, match="halves"):
+        dreval.stability(X, "pca", over="half")
+    with pytest.raises(InputError, match="halves"):
+        dreval.stability(X[:10], "pca", n_neighbors=3)
+
+    def on_all_points_only(X, n_components):
+        if len(X) < 48:
+            raise RuntimeError("too few")
+        return X[:, :n_components]
+
+    with pytest.raises(MethodFailed, match="too few"):
+        dreval.stability(X, on_all_points_only, over="halves", n_replicates=4)
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    path, log = tmp_path / "a.journal", tmp_path / "log"
+    given = {"over": "halves", "n_replicates": 6, "random_state": 0}
+    with pytest.raises(KeyboardInterrupt):
+        dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **given)
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (3,)
+    found = dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **given)
+    assert len(log.read_text()) == 7
+    plain = dreval.stability(data(), partial(counting, log=str(tmp_path / "other")), **given)
+    assert float(found) == float(plain)
+    assert_array_equal(found.replicates, plain.replicates)
+
+
+def test_an_evaluation_has_the_same_numbers(tmp_path):
+    X = data(60)
+    ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, random_state=3)
+    res = ev.run(["trustworthiness", "stability"], None, None, options={"stability": {"n_replicates": 5}})
+    plain = dreval.stability(X, "pca", n_replicates=5, random_state=3)
+    table = res.tidy()
+    row = table[(table["measure"] == "stability") & (table["embedding"] == "pca")].iloc[0]
+    assert (row["value"], row["chance"]) == (float(plain), 0.0)
+    assert_array_equal(res.augment("pca")["stability_agreement"], plain.points["agreement"])
+    missing = table[(table["measure"] == "stability") & (table["embedding"] == "given")].iloc[0]
+    assert np.isnan(missing["value"])
+    assert "embed other data" in missing["note"]
+    res.save(tmp_path / "a.dreval")
+    assert dreval.load_results(tmp_path / "a.dreval").augment("pca").equals(res.augment("pca"))
+    assert "Stability" in res.report(tmp_path / "a.html").read_text()
