@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from dreval._check import FloatArray, check_int, check_k, check_one_of
 from dreval._random import stream, stream_seed
@@ -159,6 +158,11 @@ def stability(
     MethodFailed
         If fewer than three runs succeed; the first reason is given.
 
+    Warnings
+    --------
+    A map that comes out again is reproducible, not right: a method that always tears the data in the same place is
+    stable.
+
     See Also
     --------
     noise_test : is there more than noise?
@@ -193,6 +197,8 @@ def stability(
     >>> found.recipe["parameters"]["over"], round(float(found), 2)
     ('halves', 0.98)
     """
+    from scipy.stats import t as student
+
     case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     data, root, n = case.data, case.root, case.data.n
