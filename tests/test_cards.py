@@ -193,7 +193,7 @@ def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
 
 @each_measure
 def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
-    """Measures that compare nothing with the data have a caution, on card and page alike: of labels or batches alone."""
+    """Measures that compare nothing with the data, as of labels alone, have a caution, on card and page alike."""
     card = MEASURES.card(name)
     alone = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(card.needs) > 1
     alone |= name in ("class_angular_distortion", "stability")  # a defect may improve it; its maps are compared alone
