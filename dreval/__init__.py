@@ -48,10 +48,11 @@ def __getattr__(name: str) -> Any:
     if name in _FOLDERS:
         return importlib.import_module(f"dreval.{name}")
     if not name.startswith("_"):
-        from dreval.registry import MEASURES, TESTS
+        from dreval.registry import DIMENSIONS, MEASURES, TESTS
 
-        if name in MEASURES:
-            return MEASURES.get(name)
+        for registry in (MEASURES, DIMENSIONS):
+            if name in registry:
+                return registry.get(name)
         if name in TESTS.public_names():
             return TESTS.get(name.removesuffix(TESTS.suffix))
         from dreval._check import did_you_mean
@@ -63,6 +64,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from dreval.registry import MEASURES, TESTS
+    from dreval.registry import DIMENSIONS, MEASURES, TESTS
 
-    return sorted({*_PLACES, *_FOLDERS, *MEASURES.names(), *TESTS.public_names(), "__version__"})
+    return sorted({*_PLACES, *_FOLDERS, *MEASURES, *TESTS.public_names(), *DIMENSIONS, "__version__"})

@@ -13,6 +13,7 @@ from dreval.errors import InputError
 
 __all__ = [
     "DATASETS",
+    "DIMENSIONS",
     "FIGURES",
     "MEASURES",
     "METHODS",
@@ -113,6 +114,7 @@ TESTS = Registry("dreval.significance", "test", "tests", suffix="_test")
 METHODS = Registry("dreval.methods", "method", "methods")
 DATASETS = Registry("dreval.datasets", "data set", "datasets")
 FIGURES = Registry("dreval.report.figures", "kind", "figures")
+DIMENSIONS = Registry("dreval.dimension", "analysis of dimensions")
 
 
 @keywords_checked
@@ -181,22 +183,23 @@ def list_figures() -> list[str]:
 
 
 KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
+KINDS["dimension"] = DIMENSIONS
 
 
 @keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
-    """The card of a measure, test, method, data set or figure: what is known of it without computing anything.
+    """The card of a measure, test, method, data set, figure or analysis of dimensions: what is known without computing.
 
     Parameters
     ----------
     name : str
-        A name from one of the lists, or of the function of a test ("hsic_test").
-    kind : {"measure", "test", "method", "dataset", "figure"}, optional
+        A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension").
+    kind : {"measure", "test", "method", "dataset", "figure", "dimension"}, optional
         What it is the name of; needed for names of several things, such as "cca" (a test and a method).
 
     Returns
     -------
-    MeasureCard, TestCard, MethodCard, DatasetCard or FigureCard
+    MeasureCard, TestCard, MethodCard, DatasetCard, FigureCard or DimensionCard
         A frozen record. That of a measure has its question, direction, bounds, chance level, invariances, parameters
         and reference.
 

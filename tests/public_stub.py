@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dreval
-from dreval.registry import MEASURES, METHODS, TESTS
+from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEAD = '''"""{what}; written by ``python tests/public_stub.py``."""
@@ -26,7 +26,7 @@ import numpy as np
 
 '''
 KNOWN = {"Any", "Mapping", "Sequence", "None", "bool", "dict", "float", "int", "list", "np.random.Generator", "str"}
-KNOWN |= {"tuple", "IndependenceTest", "MeasureRecord"}
+KNOWN |= {"tuple", "IndependenceTest", "IntrinsicDimension", "MeasureRecord", "ParallelAnalysis"}
 
 
 def stubs() -> dict[Path, str]:
@@ -37,9 +37,10 @@ def stubs() -> dict[Path, str]:
 def _package() -> str:
     """All public names: classes and functions from their files, measures and tests with their signatures."""
     places = {**dreval._PLACES, "MeasureRecord": "records.measure_record"}
+    places |= {"IntrinsicDimension": "records.intrinsic_dimension", "ParallelAnalysis": "records.parallel_analysis"}
     lines = [f"from dreval import {name} as {name}" for name in dreval._FOLDERS]
     lines += [f"from dreval.{place} import {name} as {name}" for name, place in sorted(places.items())]
-    names = [*MEASURES.names(), *TESTS.public_names()]
+    names = [*MEASURES, *TESTS.public_names(), *DIMENSIONS]
     functions = [_function(name, getattr(dreval, name)) for name in sorted(names)]
     listed = ",\n    ".join(f'"{name}"' for name in dreval.__all__)
     head = HEAD.format(what="The public names of dreval")

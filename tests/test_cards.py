@@ -17,15 +17,17 @@ from each import each
 import dreval
 from dreval.measures._recommendation import GOALS
 from dreval.references import reference
-from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
+from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, TESTS, Registry
 
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
+REGISTRIES["dimension"] = DIMENSIONS
 THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "significance": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
+    "dimension": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
 }
 CLOSED = {
     ("measures", "level"): {"point", "global", "pair", "algorithm"},

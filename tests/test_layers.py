@@ -41,7 +41,7 @@ PLACES = {
     for room, names in enumerate(rooms)
     for name in names.split()
 }
-CARD_FOLDERS = ("measures", "methods", "datasets", "significance")
+CARD_FOLDERS = ("measures", "methods", "datasets", "dimension", "significance")
 EXEMPT = "dreval.records._verbs"
 ROOT_FILES = 10
 ONLY_IN = {

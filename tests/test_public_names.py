@@ -18,8 +18,10 @@ from dreval.errors import InputError, UnknownName
 from dreval.records.certificate import Certificate
 from dreval.records.comparison import Comparison
 from dreval.records.embedding import Embedding
+from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.measure_record import MeasureRecord
-from dreval.registry import DATASETS, FIGURES, KINDS, MEASURES, METHODS, TESTS
+from dreval.records.parallel_analysis import ParallelAnalysis
+from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, TESTS
 
 FUNCTIONS = {
     "bandwidth_curve",
@@ -28,6 +30,7 @@ FUNCTIONS = {
     "dependence_ranking",
     "embed",
     "card",
+    "intrinsic_dimension",
     "kappa_curve",
     "list_datasets",
     "list_measures",
@@ -35,6 +38,7 @@ FUNCTIONS = {
     "list_tests",
     "load_dataset",
     "load_results",
+    "parallel_analysis",
     "perturbation_score",
     "recommend",
     "list_figures",
@@ -182,6 +186,15 @@ def test_measures_are_called_alike(name: str) -> None:
     assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
 
 
+def test_analyses_of_dimensions_are_fixed_names() -> None:
+    """Those of the registry are named above; they take the data by place and everything else by name."""
+    assert set(DIMENSIONS) == {"intrinsic_dimension", "parallel_analysis"} < FUNCTIONS
+    for name in DIMENSIONS:
+        kinds = [(p.name, p.kind) for p in inspect.signature(getattr(dreval, name)).parameters.values()]
+        assert kinds[0][0] == "X"
+        assert {kind for _, kind in kinds[1:]} == {inspect.Parameter.KEYWORD_ONLY}
+
+
 @each("name", list(TESTS))
 def test_independence_tests_are_called_alike(name: str) -> None:
     """Every test takes the variables, or data and method, by place, and the number of draws and the seed by name."""
@@ -225,7 +238,7 @@ def test_the_package_is_a_command(arguments: list[str]) -> None:
 
 def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """``dreval list`` prints a line for every name of each registry."""
-    for registry in KINDS.values():
+    for registry in (one for one in KINDS.values() if one.plural):
         assert main(["list", registry.plural]) == 0
         assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(registry)
 
@@ -233,7 +246,8 @@ def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> N
 def test_every_public_function_and_method_has_an_example() -> None:
     """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
     public = {name: getattr(dreval, name) for name in dir(dreval) if callable(getattr(dreval, name))}
-    records = {kind.__name__: kind for kind in (Comparison, Embedding, Certificate, MeasureRecord)}
+    kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis)
+    records = {kind.__name__: kind for kind in kinds}
     methods = {
         f"{name}.{verb}": function
         for name, kind in {**public, **records}.items()

@@ -21,7 +21,9 @@ from dreval.records.certificate import Certificate
 from dreval.records.comparison import Comparison, Family
 from dreval.records.cost_estimate import CostEstimate
 from dreval.records.embedding import Embedding
+from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.parallel_analysis import ParallelAnalysis
 from dreval.records.sweep import Sensitivity
 from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
 from dreval.study.study import StudyStatus
@@ -212,7 +214,9 @@ def _callables() -> Iterator[tuple[str, Any]]:
         CostEstimate,
         Embedding,
         Family,
+        IntrinsicDimension,
         MeasureRecord,
+        ParallelAnalysis,
         Sensitivity,
         StudyStatus,
         ProtocolStatus,

@@ -358,7 +358,7 @@ def sweep(
     """
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
-    kept = k if groups is None else min(n - 1, k + _extra(k, groups, len(rows)))
+    kept = k if groups is None else min(n - 1, k + extra_neighbors(k, groups, len(rows)))
     ks = np.unique([k for k in leave_one if k <= n - 2]).astype(np.int64)
     kept = max(kept, *ks + 1) if len(ks) else kept
     space = Space.of(X, metric)
@@ -430,7 +430,7 @@ def leave_out(view: View, group: int, k: int) -> View:
     return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, seed=view.seed, **known, **lists)
 
 
-def _extra(k: int, groups: Groups, m: int) -> int:
+def extra_neighbors(k: int, groups: Groups, m: int) -> int:
     """How many neighbors beyond k to keep, so that k remain in every row when any group is left out.
 
     With random groups the number of a group's members among them is hypergeometric. Some list is too short with

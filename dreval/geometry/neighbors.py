@@ -142,3 +142,17 @@ def _join(indices: IntArray, squared: FloatArray) -> None:
     near = (squared[:, 1:] - squared[:, :-1] <= ROUNDING * squared[:, 1:]).any(axis=1)
     for row in np.flatnonzero(near):
         loops.sort_joined(squared[row], indices[row])
+
+
+def first_outside(values: FloatArray, inside: npt.NDArray[np.bool_], k: int) -> FloatArray | None:
+    """Of lists of neighbors (m, c) the values (m, k) of the first k that are not inside a group.
+
+    None where a list has fewer. Only lists with a member among the first k are sorted.
+    """
+    if inside.shape[1] - int(inside.sum(axis=1).max(initial=0)) < k:
+        return None
+    found = np.array(values[:, :k])
+    rows = np.flatnonzero(inside[:, :k].any(axis=1))
+    order = np.argsort(inside[rows], axis=1, kind="stable")[:, :k]
+    found[rows] = np.take_along_axis(values[rows], order, 1)
+    return found

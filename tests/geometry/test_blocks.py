@@ -135,7 +135,7 @@ def test_lists_that_run_out_are_made_again(pair, seed):
     groups = random_groups(len(X), 3, np.random.default_rng(seed))
     k = len(X) - groups.largest() - 2
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_extra", lambda *_: 0)
+        patch.setattr(blocks, "extra_neighbors", lambda *_: 0)
         view = _view(X, Y, k, groups=groups)
     assert any(view.without(g, k) is None for g in range(3))
     _compare_left_out(X, Y, k, groups, view)
@@ -148,7 +148,7 @@ def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
     X, Y, rows = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), np.arange(1, 40, 3)
     groups = random_groups(40, 4, rng)
     if kept == "short":
-        monkeypatch.setattr(blocks, "_extra", lambda *_: 0)
+        monkeypatch.setattr(blocks, "extra_neighbors", lambda *_: 0)
     view = replace(_view(X, Y, 8, rows=rows, groups=groups), labels=np.arange(40) % 3, seed=7)
     for group in range(4):
         stay = np.flatnonzero(groups.codes != group)

@@ -61,6 +61,8 @@ def records(folder: Path) -> dict[str, Any]:
         "many": dreval.kcca_test(X, Y, X[:, 2], n_resamples=19, random_state=0),
         "kappas": dreval.kappa_curve(X, Y, n_resamples=19, random_state=0),
         "bandwidths": dreval.bandwidth_curve(X, Y, n_resamples=19, random_state=0),
+        "intrinsic dimension": dreval.intrinsic_dimension(X, method="mle", n_neighbors=5, random_state=0),
+        "parallel analysis": dreval.parallel_analysis(X, n_permutations=19, random_state=0),
         "singularity": (soft := dreval.singularity_score(FLAT, 8 * FLAT, perplexity=12, polish=True)),
         "perturbation": dreval.perturbation_score(FLAT, soft.coordinates, perplexity=12, points=[0]),
         "trustability": dreval.trustability(X, "pca", random_state=0),

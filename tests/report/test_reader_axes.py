@@ -63,13 +63,23 @@ def test_every_kind_of_one_panel_is_drawn_into_axes(results: dreval.Results, acr
 
 
 def test_tests_and_sensitivities_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
-    """The two records with a figure of their own take and give Axes too."""
+    """The records with a figure of their own take and give Axes too."""
     found = dreval.hsic_test(X[:, 0], X[:, 1], n_resamples=19, random_state=0)
     curve = dreval.kappa_curve(X[:, 0], X[:, 1], kappas=[0.02, 0.2], n_resamples=9, random_state=0)
 
     assert found.plot(ax=ax) is ax
     assert curve.plot(ax=ax) is ax
     assert np.allclose(found.plot(figsize=(3, 2)).get_size_inches(), (3, 2))
+
+
+def test_numbers_of_dimensions_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
+    """The line of TwoNN, local dimensions, and the scree plot."""
+    found = [dreval.intrinsic_dimension(X), dreval.intrinsic_dimension(X, method="mle", n_neighbors=5)]
+    for one in (*found, dreval.parallel_analysis(X, n_permutations=19)):
+        ax.clear()
+        assert one.plot(ax=ax) is ax
+        assert ax.has_data()
+        assert np.allclose(one.plot(figsize=(3, 2)).get_size_inches(), (3, 2))
 
 
 def test_figures_of_several_panels_refuse_axes(results: dreval.Results, ax: mpl.axes.Axes) -> None:

@@ -33,6 +33,8 @@ RECORDS = (
     "dreval.records.point_scores.SingularityScore",
     "dreval.records.point_scores.PerturbationScore",
     "dreval.records.embedding.Embedding",
+    "dreval.records.intrinsic_dimension.IntrinsicDimension",
+    "dreval.records.parallel_analysis.ParallelAnalysis",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures._recommendation.Recommendation",
 )

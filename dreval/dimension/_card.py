@@ -1,0 +1,78 @@
+"""The card of an analysis of the number of dimensions, and the decorator that gives it to its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from dreval._check import keywords_checked
+from dreval.errors import DrevalError
+from dreval.glossary import block
+from dreval.inputs.data import Data
+from dreval.references import Cites
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CALLED = {"data": "X"}  # what the public functions call what ``as_data`` calls data
+
+
+@dataclass(frozen=True, repr=False)
+class DimensionCard(Cites):
+    """What is known of an analysis of the number of dimensions without computing it.
+
+    Attributes
+    ----------
+    name, title : str
+        Name in the package, name in text.
+    question : str
+        What it answers.
+    caution : str
+        What its answer does not say.
+    cost : str
+        Time and memory in n and p.
+    reference : str
+        Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
+    """
+
+    name: str
+    title: str
+    question: str
+    caution: str
+    cost: str
+    reference: str
+
+    def __repr__(self) -> str:
+        fields = ("name", "question", "caution", "cost", "reference")
+        return block(self.title, {field: str(getattr(self, field)) for field in fields})
+
+
+def dimension(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Attach the card; errors and notes of the data call them ``X``. The name is the function's."""
+
+    def attach(function: Callable[P, R]) -> Callable[P, R]:
+        checked = keywords_checked(function)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return checked(*args, **kwargs)
+            except DrevalError as error:
+                raise error.named(CALLED) from error
+
+        cast(Any, call).card = DimensionCard(name=function.__name__, **fields)
+        return call
+
+    return attach
+
+
+def made_by(data: Data, root: int, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The recipe of a record: what makes it again."""
+    from dreval import __version__
+
+    versions = {"dreval": __version__, "numpy": np.__version__}
+    return {"n": data.n, "p": data.p, "random_state": root, "parameters": parameters, "versions": versions}

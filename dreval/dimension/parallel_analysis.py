@@ -1,0 +1,169 @@
+"""Horn's parallel analysis: how many principal components have more variance than independent columns give."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import FloatArray, check_float, check_int
+from dreval._parallel import n_threads, one_blas_thread, run_blocks
+from dreval._random import root_seed, stream
+from dreval.dimension._card import CALLED, dimension, made_by
+from dreval.errors import InputError
+from dreval.inputs.data import as_data
+from dreval.records.notes import ASSUMPTION, define
+from dreval.records.parallel_analysis import ParallelAnalysis
+
+FLAT = 1e-12  # a range below this share of the largest entry is rounding: the column is constant
+FIRST_EXACT = define(
+    "parallel_analysis.first",
+    ASSUMPTION,
+    "Only the p-value of the first component is exact, for independent columns; those of later components are "
+    "conservative, because strong components before them leave less variance than permuted columns have.",
+)
+
+
+@dimension(
+    title="Parallel analysis",
+    question="How many principal components have larger eigenvalues than independent columns would give?",
+    caution="Components are linear: a curved surface needs more of them than it has dimensions. A weak component "
+    "behind a strong one can be missed.",
+    cost="O(B p min(n, p) max(n, p)) time for B permutations, O(n p + B p) memory",
+    reference="@horn1965, with permutations of @buja1992.",
+)
+def parallel_analysis(
+    X: Any,
+    *,
+    n_permutations: int = 199,
+    alpha: float = 0.05,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+) -> ParallelAnalysis:
+    r"""Count the principal components that independent columns do not explain.
+
+    Eigenvalue q of the correlation matrix is compared with eigenvalue q after every column was permuted independently
+    of the others, which keeps the distribution of each column and leaves no correlation but that of chance:
+
+    .. math:: p_q = \frac{1 + \#\{b: \lambda_q^{(b)} \ge \lambda_q\}}{B + 1}.
+
+    The leading components with :math:`p_q \le \alpha` are kept, up to the first that fails.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
+        Points in rows, as for ``Evaluation``. Columns are standardized; p may be larger than n.
+    n_permutations : int
+        Number B of permutations.
+    alpha : float
+        Level of each test.
+    random_state : int, numpy Generator or None
+        Seed; permutation b depends on the seed and b only.
+    n_jobs : int, optional
+        Number of threads, all cores by default; the numbers do not depend on it.
+
+    Returns
+    -------
+    ParallelAnalysis
+        ``n_components``; ``tidy()`` (one row per component), ``glance()``, ``plot()``, ``summary()``.
+
+    Raises
+    ------
+    InputError
+        As ``Evaluation`` for the data; if a column is constant, or there are so few permutations that no p-value can
+        be at most ``alpha``.
+
+    See Also
+    --------
+    intrinsic_dimension : the dimension of a curved surface, from distances to neighbors.
+
+    Warnings
+    --------
+    Components are linear: a curved surface needs more of them than it has dimensions. A weak component behind a strong
+    one can be missed.
+
+    Notes
+    -----
+    Only :math:`p_1` is exact, for columns that are independent and rows that are exchangeable (no time series). Later
+    p-values are conservative: the eigenvalues of a correlation matrix have the sum p, so that a strong first component
+    leaves less variance for the others than permuted columns have. Rows, not columns, must be the independent units.
+
+    Cost: O(B p min(n, p) max(n, p)) time, O(n p + B p) memory. With p > n the n - 1 eigenvalues that are not 0 come
+    from singular values of the standardized data.
+
+    References
+    ----------
+    Horn (1965), A rationale and test for the number of factors in factor analysis, Psychometrika 30, 179-185.
+    Buja & Eyuboglu (1992), Remarks on parallel analysis, Multivariate Behav. Res. 27, 509-540.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 6)) + 0.5 * rng.normal(size=(100, 6))
+    >>> dreval.parallel_analysis(X, random_state=0).n_components
+    2
+    """
+    count = check_int(n_permutations, "n_permutations", low=1)
+    alpha = check_float(alpha, "alpha", high=0.5, above=0.0)
+    n_threads(n_jobs)
+    root = root_seed(random_state)
+    least = math.ceil(1 / alpha - 1e-9) - 1
+    if count < least:
+        rule = f"must be at least {least} for alpha={alpha:g}"
+        cure = f"Pass n_permutations={least} or more: no p-value is below 1 / (n_permutations + 1)."
+        raise InputError("n_permutations", rule, str(count), cure)
+    data = as_data(X)
+    Z = _standardized(data.dense(), data.columns)
+    with one_blas_thread():
+        observed = eigenvalues(Z)
+    null = np.empty((count, len(observed)))
+
+    def permute(b: int) -> None:
+        null[b] = eigenvalues(stream(root, "parallel analysis", b).permuted(Z, axis=0))
+
+    run_blocks(permute, range(count), n_jobs)
+    p = (1 + (null >= observed * (1 - 1e-12)).sum(axis=0)) / (count + 1)
+    failed = np.flatnonzero(p > alpha)
+    kept = int(failed[0]) if len(failed) else len(p)
+    table = pd.DataFrame(
+        {
+            "component": np.arange(1, len(p) + 1),
+            "eigenvalue": observed,
+            "share": observed / Z.shape[1],
+            "null_mean": null.mean(axis=0),
+            "null_quantile": np.quantile(null, 1 - alpha, axis=0),
+            "p_value": p,
+            "p_kind": "permutation",
+            "kept": np.arange(len(p)) < kept,
+        }
+    )
+    recipe = made_by(data, root, {"n_permutations": count, "alpha": alpha})
+    notes = tuple(one.named(CALLED) for one in (*data.dense_notes(), FIRST_EXACT()))
+    return ParallelAnalysis(kept, table, null, alpha, recipe, notes)
+
+
+def _standardized(points: FloatArray, names: Any) -> FloatArray:
+    """Columns of mean 0 and variance 1; constant ones are refused."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    size = np.maximum(np.abs(low), np.abs(high))
+    exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
+    scaled = np.ldexp(points, -exponent)  # squares neither overflow nor vanish
+    flat = np.flatnonzero(np.ldexp(high, -exponent) - np.ldexp(low, -exponent) <= FLAT)
+    if len(flat):
+        first = repr(names[flat[0]]) if names else str(flat[0])
+        more = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
+        cure = "Leave constant columns out, as by X[:, np.ptp(X, axis=0) > 0]: they have no correlation."
+        raise InputError("X", "must have no constant column", f"column {first}{more}", cure)
+    centered = scaled - scaled.mean(axis=0)
+    return np.ascontiguousarray(centered / np.sqrt((centered**2).mean(axis=0)))
+
+
+def eigenvalues(Z: FloatArray) -> FloatArray:
+    """Eigenvalues of the correlation matrix of standardized columns in descending order: min(n - 1, p) of them."""
+    n, p = Z.shape
+    if p < n:
+        return np.asarray(np.linalg.eigvalsh(Z.T @ Z / n)[::-1])
+    return np.asarray(np.linalg.svd(Z, compute_uv=False)[: n - 1] ** 2 / n)
