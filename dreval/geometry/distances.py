@@ -370,7 +370,11 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
 def _for_products(
     points: FloatArray, frame: Frame | None = None
 ) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
-    """Centered points, their squared norms, and the error bound of their products."""
+    """Centered points, their squared norms, and the error bound of their products.
+
+    It is one of the squared distances from these, in units of the sum of the two squared norms: in single precision
+    (p + 2) roundings come from the products and 5 from a distance that is not written in double precision either.
+    """
     p = points.shape[1]
     centered = points - (points.mean(axis=0) if frame is None else frame.center)
     norms = np.einsum("ij,ij->i", centered, centered)

@@ -42,9 +42,11 @@ def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
     found, size = np.zeros(max(space.n - 2, 0), np.bool_), block_rows(space.n)
     for at in range(0, len(rows), size):
         some = rows[at : at + size]
-        block, order = rows_with_ties(space, some, some[:, None] == np.arange(space.n), FAR)
-        values = np.take_along_axis(block, order, axis=1)[:, :-1]  # the point itself is last
-        found |= (values[:, 1:] == values[:, :-1]).any(axis=0)
+        block = space.direct_block(some)
+        block[np.arange(len(some)), some] = FAR
+        block.sort(axis=1)
+        values = block[:, :-1]  # the point itself is last
+        found |= (values[:, 1:] - values[:, :-1] <= ROUNDING * values[:, 1:]).any(axis=0)
     return found
 
 

@@ -60,6 +60,22 @@ def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
     _same(view, _twin(X, Y, kept))
 
 
+@pytest.mark.parametrize("p", [3, 20])
+def test_ranks_among_more_points_than_16_bits_count(p):
+    """Seen from three rows of 70,000 points, of which one is far beyond all others."""
+    rng = np.random.default_rng(p)
+    X, Y, rows = rng.normal(size=(70_000, p)), rng.normal(size=(70_000, 2)), np.array([0, 4_321, 69_999])
+    X[7] *= 1e5
+    spaces = [np.delete(np.argsort(((Z - Z[i]) ** 2).sum(axis=1)), 0) for i in rows for Z in (X, Y)]
+    view = _view(X, Y, 18, rows=rows)
+    for at in range(len(rows)):
+        x, y = spaces[2 * at : 2 * at + 2]
+        assert_array_equal(view.nearest_data[at], x[:18])
+        assert_array_equal(view.nearest_embedding[at], y[:18])
+        assert_array_equal(view.data_rank[at], np.argsort(x)[np.searchsorted(np.sort(x), y[:18])] + 1)
+        assert_array_equal(view.embedding_rank[at], np.argsort(y)[np.searchsorted(np.sort(y), x[:18])] + 1)
+
+
 def test_no_neighbors_cost_no_pass():
     """k = 0, where only coordinates are read: empty lists, and no block is visited."""
     X = np.random.default_rng(0).normal(size=(30, 3))

@@ -17,10 +17,11 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.ranks import LANES, _before, _count_cells, _table
+from dreval.geometry._loops.ranks import _before, _table
 from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, read_line
 
 TABLE = 8192  # cells of the look-up table of a line
+LANES = 8  # tallies that are filled in turn
 NOISE = 0.25 * ROUNDING  # of a value: exact ties differ by less
 FEW = 4.0 * ROUNDING  # within this share of a target's value it is asked whether a value is equal to it
 
@@ -67,7 +68,7 @@ def nearest_in_block(rows, start, queries, low, points, products, indices, value
     width = minima.shape[0]
     for b in range(rows.shape[0]):
         i = start + b
-        read_line(queries, i, points, products, b, line)
+        read_line(queries, i, points, points.norms, products, b, line)
         if 0 <= rows[b] - low < n:
             line[rows[b] - low] = FAR
         _minima(line, minima)
@@ -136,6 +137,27 @@ def _settle(value, j, targets, ids, counts, tallies):
 
 
 @loop()
+def _count_cells(where, cells, tally, hist, doubtful):
+    """Count the points of a row by the first target after them; gives how many are left in doubt.
+
+    LANES tallies in turn, so that a count need not wait for the one just before it.
+    """
+    left = 0
+    tally[:] = 0
+    for j in range(where.shape[0]):
+        at = int(cells[where[j]])
+        if at < 0:
+            doubtful[left] = j
+            left += 1
+            continue
+        tally[j & (LANES - 1), at] += 1
+    for lane in range(LANES):
+        for at in range(hist.shape[0]):
+            hist[at, 0] += tally[lane, at]
+    return left
+
+
+@loop()
 def count_in_block(rows, start, queries, low, points, products, targets, ids, counts, tallies):
     """Add to ``counts[b, t]`` the points of a block with t of the sorted targets at most as far as they are.
 
@@ -148,7 +170,7 @@ def count_in_block(rows, start, queries, low, points, products, targets, ids, co
     hist, tally, top = np.empty((k + 1, 1), np.int64), np.empty((LANES, k + 1), np.int32), TABLE - 1.0
     for b in range(rows.shape[0]):
         i, theirs = start + b, targets[b]
-        read_line(queries, i, points, products, b, line)
+        read_line(queries, i, points, points.norms, products, b, line)
         if 0 <= rows[b] - low < n:
             line[rows[b] - low] = FAR
         own = queries.norms[i]

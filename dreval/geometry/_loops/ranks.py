@@ -59,8 +59,12 @@ def _sort_targets(line, gamma, points, i, targets, thresholds, ids, position):
         thresholds[b + 1], ids[b + 1], position[b + 1] = value, index, t
 
 
-LANES = 8  # tallies that are filled in turn
 CELLS = 2048  # cells of the look-up table that spares a search for nearly every point
+FINE, TOP, REST = 32_000, 32_766, 32_767  # fine cells among the targets, the cell of all beyond, that of no point
+BELOW = 15  # the bit of a difference of two cells that is set where it is negative
+LANE = 128  # points in whose multiples the loops of comparisons run
+WORD = 8  # bytes that are looked at together
+WIDE = 32_768  # points that are counted by numbers of 16 bits
 
 
 @loop()
@@ -92,31 +96,108 @@ def _table(thresholds, margin, cells):
 
 
 @loop()
+def _fine_cells(thresholds, margin, line, first, where):
+    """Code a row as fine cells; gives how many cells beyond the first one a point may fall for being near a target.
+
+    A point in a cell below ``first[t]`` surely comes before the t-th of the sorted targets, one beyond ``first[t]`` by
+    more than that surely after it. What single precision adds is less than a tenth of a cell, and part of ``margin``.
+    """
+    k, kind = thresholds.shape[0], line.dtype.type
+    width = thresholds[k - 1] - thresholds[0] + 2.0 * margin
+    density = FINE / width if width > 0.0 else 0.0
+    if not np.isfinite(kind(density)):
+        density = 0.0
+    origin, reach = thresholds[0] - margin, 0
+    for t in range(k):
+        low = int((thresholds[t] - margin - origin) * density + 7.9)
+        reach = max(reach, int((thresholds[t] + margin - origin) * density + 8.1) - low)
+        first[t] = low
+    first[k:] = first[k - 1]
+    unit, shift, least, top = kind(density), kind(origin), kind(0.0), kind(TOP)
+    for j in range(line.shape[0]):
+        value = (line[j] - shift) * unit + kind(8.0)
+        value = value if value > least else least
+        where[j] = np.int32(value if value < top else top)
+    return np.uint16(reach)
+
+
+@loop()
+def _count_fine(where, first, reach, closest, near, hist, doubtful, left):
+    """Count the points of a row by the first target after them, by comparing them with every target.
+
+    Points in doubt are not counted, but listed behind the ``left`` that are; gives how many then are listed.
+    """
+    k = hist.shape[0] - 1
+    closest[:] = REST
+    for start in range(0, where.shape[0], WIDE):
+        some, gap = where[start : start + WIDE], closest[start : start + WIDE]
+        for t in range(0, first.shape[0], 4):
+            f, g, h, i = first[t], first[t + 1], first[t + 2], first[t + 3]
+            a, b, c, d = np.uint16(0), np.uint16(0), np.uint16(0), np.uint16(0)
+            for j in range(some.shape[0]):
+                at = some[j]
+                p, q, r, s = np.uint16(at - f), np.uint16(at - g), np.uint16(at - h), np.uint16(at - i)
+                a, b = np.uint16(a + (p >> BELOW)), np.uint16(b + (q >> BELOW))
+                c, d = np.uint16(c + (r >> BELOW)), np.uint16(d + (s >> BELOW))
+                gap[j] = min(gap[j], min(min(p, q), min(r, s)))
+            for u, count in enumerate((a, b, c, d)):
+                if t + u < k:  # those before the target and, one place on, not those again
+                    hist[t + u, 0] += int(count)
+                    hist[t + u + 1, 0] -= int(count)
+    for j in range(near.shape[0]):
+        near[j] = closest[j] <= reach
+    words = near.view(np.uint64)
+    for w in range(words.shape[0]):
+        if words[w] == 0:
+            continue
+        for j in range(WORD * w, WORD * (w + 1)):
+            if near[j]:
+                doubtful[left] = j
+                hist[_before(first, k, where[j]), 0] -= 1
+                left += 1
+    return left
+
+
+@loop()
+def _set_aside(thresholds, ids, where, hist, ties, doubtful, settled):
+    """Count the targets themselves, whose places are known, and take them from the points that are compared."""
+    for t in range(ids.shape[0]):
+        if t > 0 and thresholds[t] - thresholds[t - 1] <= ROUNDING * thresholds[t]:
+            ties[t] += 1
+        where[ids[t]] = REST
+        doubtful[t], settled[t] = ids[t], t + 1
+        hist[t + 1, 0] += 1
+    return ids.shape[0]
+
+
+@loop()
 def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank, counts):
     """Ranks of given targets among all points, seen from one row; gives whether a target is tied with another point.
 
     ``rank[t]`` is 1 for the nearest; ``counts[t, g]`` is the number of points of group g that come before the target.
-    ``scratch`` keeps where every point fell among the targets, which ``_count_farther`` reads.
+    ``scratch`` keeps where every point fell among the targets, which ``_count_farther`` reads. Without groups a target
+    is compared with many points at once; with groups each point is looked up in a table, and counted in its group.
     """
-    thresholds, ids, position, hist, ties, cells, tally, where, doubtful, settled = scratch
+    thresholds, ids, position, hist, ties, cells, where, doubtful, settled, first, closest, near = scratch
     points, norms, gamma = space.points, space.norms, space.gamma
     own = norms[i]
     _sort_targets(line, gamma, points, i, targets, thresholds, ids, position)
     hist[:] = 0
     ties[:] = 0
-    origin, density = _table(thresholds, gamma * (own + largest) + ROUNDING * thresholds[-1], cells)
+    margin = gamma * (own + largest) + ROUNDING * thresholds[-1]
     line[i] = FAR
-    top = CELLS - 1.0
-    for j in range(line.shape[0]):
-        where[j] = int(min(max((line[j] - origin) * density, 0.0), top))
-    if n_groups:
-        left = _count_groups(where, cells, groups, hist, doubtful)
+    if n_groups == 0:
+        reach = _fine_cells(thresholds, margin, line, first, where)
+        sure = _set_aside(thresholds, ids, where, hist, ties, doubtful, settled)
+        left = _count_fine(where, first, reach, closest, near, hist, doubtful, sure)
     else:
-        left = _count_cells(where, cells, tally, hist, doubtful)
-    _settle(
-        doubtful, left, settled, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties,
-        hist,
-    )  # fmt: skip
+        sure = 0
+        origin, density = _table(thresholds, margin, cells)
+        top = CELLS - 1.0
+        for j in range(line.shape[0]):
+            where[j] = int(min(max((line[j] - origin) * density, 0.0), top))
+        left = _count_groups(where, cells, groups, hist, doubtful)
+    _settle(doubtful, sure, left, settled, line, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist)
     _write_ranks(hist, position, n_groups, rank, counts)
     return ties.sum() > 0
 
@@ -124,6 +205,7 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
 @loop()
 def _rank_scratch(n, k, n_groups):
     """Room for ``_rank_line``."""
+    size = -(-n // LANE) * LANE if n_groups == 0 else n
     return (
         np.empty(k),
         np.empty(k, np.int64),
@@ -131,10 +213,12 @@ def _rank_scratch(n, k, n_groups):
         np.empty((k + 1, max(n_groups, 1)), np.int64),
         np.empty(k, np.int64),
         np.empty(CELLS, np.int32),
-        np.empty((LANES, k + 1), np.int32),
-        np.empty(n, np.uint16),
+        np.full(size, REST, np.uint16),
         np.empty(n, np.int32),
         np.full(n, -1, np.int32),
+        np.empty(-(-k // 4) * 4 if n_groups == 0 else 0, np.uint16),
+        np.empty(size, np.uint16),
+        np.empty(size, np.uint8),
     )
 
 
@@ -174,16 +258,18 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
     n, k = X.norms.shape[0], data[0].shape[1]
     wanted = min(k + 1, n - 1)
     index, value = np.empty(wanted, np.int64), np.empty(wanted)
-    line_x, line_y = np.empty(n), np.empty(n)
-    select, rank_x, rank_y = select_scratch(n, wanted), _rank_scratch(n, k, n_groups), _rank_scratch(n, k, n_groups)
+    line_x, line_y = np.empty(n, products_x.dtype), np.empty(n, products_y.dtype)
+    norms_x, norms_y = X.norms.astype(products_x.dtype), Y.norms.astype(products_y.dtype)
+    rank_x, rank_y = _rank_scratch(n, k, n_groups), _rank_scratch(n, k, n_groups)
+    select_x, select_y = select_scratch(n, wanted, line_x), select_scratch(n, wanted, line_y)
     largest_x, largest_y = X.norms.max(), Y.norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
-        read_line(X, i, X, products_x, b, line_x)
+        read_line(X, i, X, norms_x, products_x, b, line_x)
         if fresh:
-            tied_x[b] = _select(X, largest_x, line_x, i, select, index, value, data[0][b])
-        read_line(Y, i, Y, products_y, b, line_y)
-        doubt = _select(Y, largest_y, line_y, i, select, index, value, embedding[0][b])
+            tied_x[b] = _select(X, largest_x, line_x, i, select_x, index, value, data[0][b])
+        read_line(Y, i, Y, norms_y, products_y, b, line_y)
+        doubt = _select(Y, largest_y, line_y, i, select_y, index, value, embedding[0][b])
         doubt |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
         doubt |= _rank_line(
             line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank_x, embedding[1][b], embedding[2][b]
@@ -201,7 +287,7 @@ def _count_farther(k, i, rank, scratch, farther):
 
     It is what the penalty of the row falls by when the point is left out, unless the point is a target itself.
     """
-    _, _, position, _, _, cells, _, where, doubtful, settled = scratch
+    _, _, position, _, _, cells, where, doubtful, settled, first, passed, _ = scratch
     last = position.shape[0]
     beyond = np.zeros(2 * last + 2, np.int32)  # by the number of targets before a point, behind the zeros of doubt
     for t in range(last - 1, -1, -1):
@@ -209,13 +295,38 @@ def _count_farther(k, i, rank, scratch, farther):
         beyond[last + 1 + t] = beyond[last + 2 + t] + (at < k and rank[at] > k)
     if beyond[last + 1] == 0:
         return
-    for j in range(where.shape[0]):
-        farther[j] += beyond[np.uint32(cells[where[j]] + last + 1)]
+    if first.shape[0]:
+        _pass_fine(where, first, beyond[last + 1 :], doubtful, settled, passed)
+        for j in range(farther.shape[0]):
+            farther[j] += passed[j]
+    else:
+        for j in range(where.shape[0]):
+            farther[j] += beyond[np.uint32(cells[where[j]] + last + 1)]
     for d in range(doubtful.shape[0]):
         if settled[d] < 0:
             break
         if doubtful[d] != i:
             farther[doubtful[d]] += beyond[last + 1 + settled[d]]
+
+
+@loop()
+def _pass_fine(where, first, beyond, doubtful, settled, passed):
+    """Of the targets at which ``beyond`` falls, how many each point surely comes before; 0 for points in doubt."""
+    some, count = np.zeros(first.shape[0], np.uint16), 0
+    for t in range(beyond.shape[0] - 1):
+        if beyond[t] > beyond[t + 1]:
+            some[count] = first[t]
+            count += 1
+    passed[:] = 0
+    for t in range(0, count, 4):
+        f, g, h, i = some[t], some[t + 1], some[t + 2], some[t + 3]
+        for j in range(where.shape[0]):
+            at = where[j]
+            passed[j] = np.uint16(passed[j] + (at < f) + (at < g) + (at < h) + (at < i))
+    for d in range(doubtful.shape[0]):
+        if settled[d] < 0:
+            break
+        passed[doubtful[d]] = 0
 
 
 @loop()
@@ -233,48 +344,24 @@ def _count_groups(where, cells, groups, hist, doubtful):
 
 
 @loop()
-def _count_cells(where, cells, tally, hist, doubtful):
-    """Count the points of a row by the first target after them; gives how many are left in doubt.
-
-    LANES tallies in turn, so that a count need not wait for the one just before it.
-    """
-    left = 0
-    tally[:] = 0
-    for j in range(where.shape[0]):
-        at = int(cells[where[j]])
-        if at < 0:
-            doubtful[left] = j
-            left += 1
-            continue
-        tally[j & (LANES - 1), at] += 1
-    for lane in range(LANES):
-        for at in range(hist.shape[0]):
-            hist[at, 0] += tally[lane, at]
-    return left
-
-
-@loop()
 def _settle(
-    doubtful, left, settled, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist
+    doubtful, sure, left, settled, line, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist
 ):
     """Count the points in doubt: by a search, and by their direct distance where the product cannot decide.
 
-    ``settled`` receives the number of targets before each of them; -1 stands behind the last.
+    They are listed behind the ``sure`` ones, whose places are known. ``settled`` receives the number of targets before
+    each of them; -1 stands behind the last.
     """
     k = thresholds.shape[0]
     if left < settled.shape[0]:
         settled[left] = -1
-    for d in range(left):
+    for d in range(sure, left):
         j = doubtful[d]
         if j == i:
             settled[d] = k
             continue
-        at, value, error = -1 - int(cells[where[j]]), line[j], gamma * (norms[i] + norms[j])
-        margin = error + ROUNDING * value
-        if at + 4 < k and thresholds[at + 4] <= value:
-            at = _before(thresholds, k, value)
-        while at < k and thresholds[at] <= value:
-            at += 1
+        value, error = np.float64(line[j]), gamma * (norms[i] + norms[j])
+        at, margin = _before(thresholds, k, value), error + ROUNDING * value
         if (at > 0 and value - thresholds[at - 1] <= margin) or (at < k and thresholds[at] - value <= margin):
             if at > 0 and ids[at - 1] == j:
                 exact = thresholds[at - 1]
@@ -282,7 +369,11 @@ def _settle(
                 exact = thresholds[at]
             else:
                 exact = value if error == 0.0 else direct(points, i, points, j)
-            at = _place(thresholds, ids, _before(thresholds, k, exact), exact, j, ties)
+            while at > 0 and thresholds[at - 1] > exact:
+                at -= 1
+            while at < k and thresholds[at] <= exact:
+                at += 1
+            at = _place(thresholds, ids, at, exact, j, ties)
         settled[d] = at
         hist[at, groups[j] if n_groups else 0] += 1
 

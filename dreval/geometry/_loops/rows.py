@@ -199,7 +199,14 @@ def fill_line(query, columns, start, line):
     read in one sweep over the line.
     """
     p, c = columns.shape[0], 0
-    line[:] = 0.0
+    if p < 2:
+        line[:] = 0.0
+    else:  # 0 + a * a is a * a
+        u, v, s, r = query[0], query[1], columns[0, start:], columns[1, start:]
+        for j in range(line.shape[0]):
+            a, b = u - s[j], v - r[j]
+            line[j] = a * a + b * b
+        c = 2
     while c < p:
         u, s = query[c], columns[c, start:]
         if c + 4 <= p:
@@ -232,16 +239,20 @@ def finish_products(products, rows, query_norms, norms, out):
 @loop()
 def finish_line(products, own, norms, line):
     """Squared distances of one row from its products."""
+    mine, least = norms.dtype.type(own), line.dtype.type(0.0)
     for j in range(line.shape[0]):
-        value = own + norms[j] - 2.0 * products[j]
-        line[j] = value if value > 0.0 else 0.0
+        value = mine + norms[j] - (products[j] + products[j])
+        line[j] = value if value > least else least
 
 
 @loop()
-def read_line(queries, i, points, products, b, line):
-    """Values of query point i with all points: direct, from its products (row b), or other values in place of these."""
+def read_line(queries, i, points, norms, products, b, line):
+    """Values of query point i with all points: direct, from its products (row b), or other values in place of these.
+
+    ``norms`` are those of the points in the precision of the line.
+    """
     if points.gamma != 0.0:
-        finish_line(products[b], queries.norms[i], points.norms, line)
+        finish_line(products[b], queries.norms[i], norms, line)
     elif points.columns.shape[0] == 0:
         line[:] = products[b]
     else:
@@ -265,20 +276,33 @@ def _sift(heap, size, value):
     heap[at] = value
 
 
-FAR = 1e300  # stands at the point's own place: beyond every distance between scaled points
+FAR = 1e38  # stands at the point's own place: beyond every distance between scaled points, in single precision too
 COMB = 16  # entries of a row that stand for each other in a first look
+FEWER, MOST = 32, 128  # combs of these, in multiples of the first, among which the k-th smallest is sought by counting
 
 
 @loop()
 def _minima(row, out):
     """Smallest entry of each comb: the entries c, c + w, c + 2w, ... for c < w, with w the size of ``out``."""
-    n, width = row.shape[0], out.shape[0]
-    for c in range(width):
-        out[c] = row[c]
-    for start in range(width, n, width):
-        for c in range(min(width, n - start)):
-            value = row[start + c]
-            out[c] = value if value < out[c] else out[c]
+    width = out.shape[0]
+    out[:] = row[:width]
+    for start in range(width, row.shape[0], width):
+        some = row[start : start + width]
+        for c in range(some.shape[0]):
+            out[c] = some[c] if some[c] < out[c] else out[c]
+
+
+@loop()
+def _kth_of_few(values, k, counts):
+    """As ``_kth_smallest`` for few values: each is compared with all."""
+    counts[:] = 0
+    for value in values:
+        for c in range(counts.shape[0]):
+            counts[c] += value <= values[c]
+    found = values.dtype.type(np.inf)
+    for c in range(counts.shape[0]):
+        found = values[c] if counts[c] >= k and values[c] < found else found
+    return found
 
 
 @loop()
@@ -314,7 +338,15 @@ def _sink(value, index, at, size, out_value, out_index):
 
 @loop()
 def _order(values, indices, count, k, out_index, out_value):
-    """The k smallest of ``count`` candidates by value and row number, by heapsort."""
+    """The k smallest of ``count`` candidates by value and row number: few by counting, more by heapsort."""
+    if count <= MOST // 2:
+        for c in range(count):
+            value, index, place = values[c], indices[c], 0
+            for d in range(count):
+                place += (values[d] < value) | ((values[d] == value) & (indices[d] < index))
+            if place < k:
+                out_index[place], out_value[place] = index, value
+        return
     for t in range(k):
         out_value[t], out_index[t] = values[t], indices[t]
     for t in range(k // 2 - 1, -1, -1):
@@ -332,14 +364,18 @@ def _order(values, indices, count, k, out_index, out_value):
 def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch, out_index, out_value):
     """The k nearest points of one row, by direct distance and row number; ``skip`` is left out (-1: none).
 
-    ``scratch`` holds (heap, minima, values, indices).
+    ``scratch`` holds (heap, minima, fewer, counts, values, indices).
     """
-    heap, minima, values, indices = scratch
+    heap, minima, fewer, counts, values, indices = scratch
     if skip >= 0:
         line[skip] = FAR
     _minima(line, minima)
     # k entries lie below the k-th smallest minimum of a comb, so no nearer search is needed where combs are many
-    bound = _kth_smallest(minima if minima.shape[0] >= 2 * k else line, k, heap)
+    if fewer.shape[0]:
+        _minima(minima, fewer)
+        bound = np.float64(_kth_of_few(fewer, k, counts))
+    else:
+        bound = np.float64(_kth_smallest(minima if minima.shape[0] >= 2 * k else line, k, heap))
     reach = bound + 2.0 * gamma * (own + largest)
     count = 0
     width = minima.shape[0]
@@ -348,22 +384,32 @@ def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch,
             continue
         for j in range(c, line.shape[0], width):
             if line[j] <= reach and j != skip:
-                values[count] = line[j] if gamma == 0.0 else direct(queries, i, points, j)
                 indices[count] = j
                 count += 1
+    for t in range(count):
+        values[t] = line[indices[t]] if gamma == 0.0 else direct(queries, i, points, indices[t])
     _order(values, indices, count, k, out_index, out_value)
 
 
 @loop()
-def select_scratch(n, k):
-    """Room for ``select_line``."""
-    return np.empty(k), np.empty(-(-n // COMB)), np.empty(n), np.empty(n, np.int64)
+def select_scratch(n, k, line):
+    """Room for ``select_line``, for lines of the precision of this one."""
+    width, fewer = -(-n // COMB), -(-4 * k // FEWER) * FEWER
+    fewer = fewer if fewer <= min(width, MOST) else 0
+    return (
+        np.empty(k),
+        np.empty(width, line.dtype),
+        np.empty(fewer, line.dtype),
+        np.empty(fewer, np.int32),
+        np.empty(n),
+        np.empty(n, np.int64),
+    )
 
 
 @loop()
 def select_rows(block, rows, skip_self, queries, query_norms, points, norms, gamma, k, out_index, out_value):
     """The k nearest points of each row of a block of squared distances."""
-    scratch, largest = select_scratch(norms.shape[0], k), norms.max()
+    scratch, largest = select_scratch(norms.shape[0], k, block), norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
         skip, own = i if skip_self else -1, query_norms[i]
