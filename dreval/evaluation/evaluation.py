@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -618,19 +618,19 @@ class Evaluation:
         evaluate_algorithms(found, plan, *asked)
         bar.set_description(f"tests of {name}")
 
-        def tested(task: TestTask) -> None:
-            bar.finish(TEST, name, (task.name, task.target))
+        def part(task: TestTask) -> Callable[[float], Any]:
+            return bar.part(TEST, name, (task.name, task.target))
 
         again = [task for task in tests if task.kind == "method"]
         others = [task for task in tests if task.kind != "method"]
-        found.rows += evaluate_tests(name, view.Y, others, self.seed, self.n_jobs, tested)
+        found.rows += evaluate_tests(name, view.Y, others, self.seed, self.n_jobs, part)
         for task in again:
             bar.set_description(f"{task.name} test of {name}")
             d = view.Y.shape[1]
             row, points = method_row(task, self.sources[name], self.data, d, self.seed, self.n_jobs, store)
             found.rows.append(row)
             found.reliability.update(points)
-            tested(task)
+            part(task)(1.0)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:
             row["n_components"], row["seconds"] = view.Y.shape[1], spent

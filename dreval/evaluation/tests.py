@@ -15,6 +15,7 @@ from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedMeasure, caller_level
 from dreval.evaluation.plan import TestTask
 from dreval.geometry.rkhs import Refit
+from dreval.inference.permutation import telling
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 from dreval.inputs.survey import rows_of
@@ -40,9 +41,12 @@ def evaluate_tests(
     tasks: Sequence[TestTask],
     root: int,
     n_jobs: int | None,
-    finished: Callable[[TestTask], Any],
+    part: Callable[[TestTask], Callable[[float], Any]],
 ) -> list[dict[str, Any]]:
-    """One row per test of an embedding, each with its null distribution; ``finished`` is told of each."""
+    """One row per test of an embedding, each with its null distribution.
+
+    ``part`` gives what is called with each share of a test that is finished, as permutations are.
+    """
     warned: set[str] = set()  # what several tests say of one variable is said once
 
     @cache
@@ -52,11 +56,13 @@ def evaluate_tests(
 
     rows = []
     for task in tasks:
+        advance = part(task)
         if task.kind == "residual":
-            rows.append(_residual_row(name, task, learned, root, n_jobs))
+            rows.append(_residual_row(name, task, learned, root, n_jobs, advance))
         else:
-            rows.append(_test_row(name, Y, task, root, n_jobs, warned))
-        finished(task)
+            with telling(advance):
+                rows.append(_test_row(name, Y, task, root, n_jobs, warned))
+        advance(1.0)  # what is left, as where no permutation is drawn
     return rows
 
 
@@ -232,7 +238,12 @@ def _pair(value: Any) -> Any:
 
 
 def _residual_row(
-    name: str, task: TestTask, learned: Callable[[Data], tuple[FitPoints, Refit]], root: int, n_jobs: int | None
+    name: str,
+    task: TestTask,
+    learned: Callable[[Data], tuple[FitPoints, Refit]],
+    root: int,
+    n_jobs: int | None,
+    advance: Callable[[float], Any],
 ) -> dict[str, Any]:
     """What a reconstruction leaves of the data against the embedding, as the certificate tests it."""
     try:
@@ -242,7 +253,7 @@ def _residual_row(
         _check_coordinates(task)
         points, refit = learned(task.variable)
         count = int(task.options["n_resamples"])
-        (found,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs)
+        (found,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs, advance)
     except DrevalError as reason:
         return missing_test(name, task, refusal(reason.named(_names_of(name, task))))
     unused = [key for key in task.given if key != "n_resamples"]  # the residual bootstrap does not read them

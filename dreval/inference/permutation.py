@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +29,21 @@ SCHEMES = ("free", "within", "blocks", "cyclic")
 CHUNK = 32  # permutations passed to the statistic at once
 WAVE = 8 * CHUNK  # permutations between two checks whether enough have reached the statistic
 RELATIVE_TIE = 1e-12  # relative difference up to which a statistic counts as equal to the observed one
+
+_told: ContextVar[Callable[[float], Any] | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def telling(advance: Callable[[float], Any]) -> Iterator[None]:
+    """Tell ``advance`` each share of the permutations that is finished, in this thread, of the tests called within.
+
+    The shares of one test add up to 1. The functions of the tests need no argument for it.
+    """
+    before = _told.set(advance)
+    try:
+        yield
+    finally:
+        _told.reset(before)
 
 
 def _nothing() -> Positions:
@@ -297,7 +314,9 @@ def permutation_null(
     bound = observed - max(RELATIVE_TIE * abs(observed), resolution)
     if scheme.count() ** factors <= n_resamples:
         rows = scheme.every()
-        null = statistic(rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors))))
+        rows = rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors)))
+        null = np.empty(len(rows))
+        _fill(null, 0, len(null), statistic, lambda start, stop: rows[start:stop], n_jobs)
         p = int(np.count_nonzero(null >= bound)) / len(null)
         return PermutationNull(observed, null, p, (p, p), "exact")
     draw = _drawer(scheme, root, names, factors)
@@ -306,16 +325,17 @@ def permutation_null(
         done, reached = 0, 0
         while done < n_resamples:
             stop = min(done + WAVE, n_resamples)
-            _fill(null[:stop], done, statistic, draw, n_jobs)
+            _fill(null, done, stop, statistic, draw, n_jobs)
             hits = np.flatnonzero(null[done:stop] >= bound)
             if reached + len(hits) >= limit:
                 m = done + int(hits[limit - reached - 1]) + 1
+                _tell((n_resamples - stop) / n_resamples)
                 interval = (clopper_pearson(limit, m)[0], clopper_pearson(limit - 1, m - 1)[1] if m > 1 else 1.0)
                 return PermutationNull(observed, null[:m].copy(), limit / m, interval, stopped=True)
             done, reached = stop, reached + len(hits)
         return PermutationNull(observed, null, (reached + 1) / (n_resamples + 1), clopper_pearson(reached, n_resamples))
     null = np.empty(n_resamples)
-    _fill(null, 0, statistic, draw, n_jobs)
+    _fill(null, 0, n_resamples, statistic, draw, n_jobs)
     reached = int(np.count_nonzero(null >= bound))
     p = (reached + 1) / (n_resamples + 1)
     return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples))
@@ -332,17 +352,26 @@ def _drawer(scheme: Scheme, root: int, names: tuple[object, ...], factors: int) 
 def _fill(
     null: FloatArray,
     begin: int,
+    end: int,
     statistic: Callable[[Permutations], FloatArray],
     draw: Callable[[int, int], Permutations],
     n_jobs: int | None,
 ) -> None:
-    """Statistics of sampled permutations begin, begin + 1, ..., len(null) - 1."""
+    """Statistics of permutations begin, begin + 1, ..., end - 1, in blocks, of each of which is told."""
 
     def one(start: int) -> None:
-        stop = min(start + CHUNK, len(null))
+        stop = min(start + CHUNK, end)
         null[start:stop] = statistic(draw(start, stop))
 
-    run_blocks(one, range(begin, len(null), CHUNK), n_jobs)
+    starts = range(begin, end, CHUNK)
+    run_blocks(one, starts, n_jobs, lambda blocks: _tell(blocks / len(starts) * (end - begin) / len(null)))
+
+
+def _tell(share: float) -> None:
+    """Tell whom ``telling`` named, if anybody, of a share of the permutations."""
+    advance = _told.get()
+    if advance is not None:
+        advance(share)
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:

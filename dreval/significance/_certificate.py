@@ -6,8 +6,9 @@ bootstrap with refit. The certificate and the evaluation's residual tests use th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -166,11 +167,17 @@ def fitted(points: FitPoints, rule: str) -> Refit:
 
 
 def residual_tests(
-    refit: Refit, Y: FloatArray, names: Sequence[str], n_resamples: int, root: int, n_jobs: int | None
+    refit: Refit,
+    Y: FloatArray,
+    names: Sequence[str],
+    n_resamples: int,
+    root: int,
+    n_jobs: int | None,
+    advance: Callable[[float], Any] | None = None,
 ) -> tuple[ResidualTest, ...]:
     """Residual against embedding by the named tests: p = (b + 1) / (m + 1) over refitted residuals.
 
-    Resample b depends on ``root`` and b only.
+    Resample b depends on ``root`` and b only. ``advance`` is called with each share of them that is finished.
     """
     observed = [_measure(name, refit.residuals, Y, PERMUTATIONS) for name in names]
     null = np.empty((n_resamples, len(names), 2))
@@ -179,7 +186,7 @@ def residual_tests(
         residuals = refit.resampled(stream(root, "residual bootstrap", b))
         null[b] = [_measure(name, residuals, Y) for name in names]
 
-    run_blocks(one, range(n_resamples), n_jobs)
+    run_blocks(one, range(n_resamples), n_jobs, None if advance is None else lambda done: advance(done / n_resamples))
     return tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(names))
 
 

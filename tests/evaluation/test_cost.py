@@ -98,6 +98,18 @@ def test_the_bar_counts_the_steps_of_the_run(given: Any, asked: Any, monkeypatch
     assert bar.steps >= len([key for key in announced if key[0] in known]) / 2
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("test", "fewest"), [("dcov:labels", 10), ("hsic:residual", 100), ("cca", 1)])
+def test_the_bar_goes_on_within_a_test(test: str, fewest: int, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By blocks of permutations, by resamples of residuals; at once for a test that draws nothing."""
+    bar, announced, _ = watched(monkeypatch)
+    ev = dreval.Evaluation(X, {"a": X[:, :2]}, labels=LABELS, random_state=0, n_jobs=jobs)
+    ev.run(None, test, None, n_resamples=319)
+    assert [key[0] for key in announced] == [TEST]
+    assert bar.steps >= fewest
+    assert bar.n == bar.total > 0
+
+
 def test_methods_that_are_run_again_are_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each further run counts as long as the first one took, with its pass and its measures."""
     bar, announced, _ = watched(monkeypatch)

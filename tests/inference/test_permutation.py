@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import dreval
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry._loops import permutations as loops
-from dreval.inference.permutation import clopper_pearson, draw_permutations, permutation_null
+from dreval.inference.permutation import clopper_pearson, draw_permutations, make_scheme, permutation_null, telling
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -103,6 +105,72 @@ def test_threads_change_nothing_and_names_do():
     assert one.p_value == two.p_value == every.p_value
     assert not np.array_equal(one.null, permutation_null(inner(x, y), 25, 500, 7, "b").null)
     assert not np.array_equal(one.null, permutation_null(inner(x, y), 25, 500, 8, "a").null)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize(
+    ("n", "given", "fewest"),
+    [
+        (40, {}, 16),
+        (40, {"stop_after": 400}, 16),
+        (40, {"stop_after": 1}, 2),
+        (100, {"scheme": make_scheme("cyclic", None, 100)}, 4),  # all of them are enumerated
+        (3, {"factors": 2}, 2),
+    ],
+    ids=str,
+)
+def test_shares_of_the_permutations_add_up_to_1(n, given, fewest, jobs):
+    """Each block is told of, and what is not drawn, in this thread, to whom asked for it; no number changes."""
+    weights, shares, threads = np.random.default_rng(0).normal(size=n), [], set()
+
+    def statistic(permutations):
+        return permutations.reshape(len(permutations), -1, n)[:, 0] @ weights
+
+    def told(share):
+        shares.append(share)
+        threads.add(threading.get_ident())
+
+    with telling(told):
+        found = permutation_null(statistic, n, 500, 1, n_jobs=jobs, **given)
+    alone = permutation_null(statistic, n, 500, 1, n_jobs=1, **given)
+
+    assert len(shares) >= fewest
+    assert sum(shares) == pytest.approx(1)
+    assert min(shares) > 0
+    assert threads == {threading.get_ident()}
+    assert np.array_equal(found.null, alone.null)
+    assert (found.p_value, found.stopped, found.exact) == (alone.p_value, alone.stopped, alone.exact)
+
+
+def test_all_permutations_are_valued_in_blocks_as_at_once():
+    """An enumeration has the value of each permutation in its order, the identity first."""
+    scheme, weights, sizes = make_scheme("cyclic", None, 100), np.arange(100.0) ** 2, []
+
+    def statistic(permutations):
+        sizes.append(len(permutations))
+        return (permutations * weights).sum(axis=1)
+
+    found = permutation_null(statistic, 100, 200, 0, scheme=scheme, n_jobs=2)
+
+    assert found.exact
+    assert max(sizes) < 100
+    assert np.array_equal(found.null, (scheme.every() * weights).sum(axis=1))
+
+
+@pytest.mark.parametrize("name", ["cca", "dcov", "hsic", "kcca", "mmd"])
+def test_every_test_that_permutes_tells_of_its_permutations(name):
+    """Two blocks of 32 are two shares, whichever test; none is told of when nobody asks any more."""
+    rng, shares = np.random.default_rng(0), []
+    x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
+    given = {"groups": np.arange(30) % 2} if name == "mmd" else {"y": y}
+    more = {"method": "permutation"} if name == "cca" else {}
+    test = getattr(dreval, f"{name}_test")
+    with telling(shares.append):
+        told = test(x, **given, **more, n_resamples=64, random_state=0)
+    silent = test(x, **given, **more, n_resamples=64, random_state=0)
+
+    assert shares == [0.5, 0.5]
+    assert np.array_equal(told.null_distribution, silent.null_distribution)
 
 
 @given(n=st.integers(7, 20), m=st.integers(1, 99), seed=st.integers(0, 10_000), ties=st.booleans())
