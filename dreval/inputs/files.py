@@ -10,6 +10,7 @@ import tokenize
 import warnings
 import zipfile
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -108,16 +109,30 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
         return np.asarray(loaded[wanted[0]])
 
 
-def read_parquet(path: Path, argument: str) -> tuple[pd.DataFrame, bool]:
-    """The table in a .parquet file, and whether pandas wrote an index with it; it needs pyarrow."""
+def read_parquet(
+    path: Path, argument: str, member: str | None = None, beside: Collection[str] | None = None
+) -> tuple[pd.DataFrame, bool]:
+    """The table in a .parquet file, and whether pandas wrote an index with it; it needs pyarrow.
+
+    With ``beside`` only ``member`` is read, and columns that may name the rows: the index, the first two, those in
+    ``beside``, and all but fractions and truth values.
+    """
     _require("pyarrow", "parquet", "a .parquet file", path, argument)
     parquet = importlib.import_module("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
             check_parquet(file, path, argument)
-            table = file.read()
+            fields, types = list(file.schema_arrow), importlib.import_module("pyarrow.types")
+            index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+            columns = None
+            if beside is not None and member not in index and member in [field.name for field in fields]:
+                wanted = {member, *beside, *(field.name for field in fields[:2])}
+                numbers = [types.is_floating(field.type) or types.is_boolean(field.type) for field in fields]
+                names = (f.name for f, number in zip(fields, numbers, strict=True) if f.name in wanted or not number)
+                columns = list(dict.fromkeys(names))
+            table = file.read(columns, use_pandas_metadata=True)
             frame: pd.DataFrame = table.to_pandas()
-            indexed = bool((table.schema.pandas_metadata or {}).get("index_columns"))
+            indexed = bool(index)
     except DrevalError:
         raise
     except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
@@ -226,7 +241,7 @@ class Table:
     indexed: bool = False
 
 
-def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
+def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Collection[str] | None = None) -> Table:
     r"""Read a file of rows and columns.
 
     Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
@@ -241,6 +256,9 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
         ``"file.csv:column"`` names a column, ``"file.npz:name"`` an array.
     argument : str
         Name of the argument for error messages.
+    beside : collection of str, optional
+        If given, a .parquet file of which a column is named is not read as a whole: only that column, those of these
+        names, and those that may be names of the rows.
 
     Returns
     -------
@@ -289,7 +307,7 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     indexed = False
     if found.suffix == ".parquet":
         named = True
-        frame, indexed = read_parquet(found.path, argument)
+        frame, indexed = read_parquet(found.path, argument, found.member, beside)
     else:
         frame, named, notes = read_text(found.path, found.suffix, argument)
     column = None

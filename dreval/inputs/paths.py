@@ -81,7 +81,9 @@ def locate(path: str | os.PathLike[str], argument: str) -> Located:
         raise InputError(argument, "must be a file", f"the folder {name!r}", "Name a file within it.")
     if suffix not in SUFFIXES:
         listed = ", ".join(SUFFIXES)
-        cure = f"Known: {listed}. Save the table as one of them, or load it yourself and pass the array."
+        array = f'open it by h5py and pass an array of it, h5py.File({name!r})["name"]'
+        other = array if suffix in (".h5", ".hdf5") else "load it yourself and pass the array"
+        cure = f"Known: {listed}. Save the table as one of them, or {other}."
         raise InputError(argument, "must be a table file of a known kind", f"{name!r}", cure)
     if os.path.getsize(name) == 0:
         raise InputError(argument, "must not be empty", f"{name!r} of 0 bytes", "Write the file again.")

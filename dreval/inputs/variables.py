@@ -71,7 +71,7 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
 
 def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
     """Check that row names are unique; the error names a repeated one and its rows."""
-    if index.is_unique:
+    if index[:].is_unique:  # what looks for it keeps a table of all names, here with the slice
         return
     twice = index[index.duplicated()]
     first = np.flatnonzero(index == twice[0])
@@ -398,7 +398,8 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     if isinstance(value, Taken):
         return value.series, ()
     if is_path(value):
-        table = _headless(read_table(value, argument), rows.n)
+        theirs = () if rows.ids is None else (str(rows.ids.name),)
+        table = _headless(read_table(value, argument, theirs), rows.n)
         if not isinstance(table.values, pd.DataFrame):
             series = pd.Series(_vector(table.values, argument))
             return series, (*table.notes, *align(len(series), None, rows, argument)[1])

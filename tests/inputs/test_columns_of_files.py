@@ -12,6 +12,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.inputs import files, variables
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
@@ -353,3 +354,76 @@ def test_the_ids_in_a_whole_table_are_no_variable() -> None:
     numbered = pd.DataFrame({"nr": order, "u": X[order, 0], "v": X[order, 1]})
     ev = dreval.Evaluation(data.assign(id=range(12)), {"e": numbered}, ids="id", n_neighbors=2)
     np.testing.assert_array_equal(ev.sources["e"].coordinates(ev.data), X)
+
+
+WIDE = pd.DataFrame(
+    {
+        "first": AGE,
+        "second": SIZE > 0,
+        "kind": KINDS,
+        "cell": NAMES,
+        "number": np.arange(N) * 7 + 3,
+        "weight": AGE + 20.5,
+        **{f"f{j}": RNG.normal(size=N) for j in range(5)},
+        "flag": SIZE > 1,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("ids", "index"),
+    [
+        (None, None),
+        ("cell", None),
+        ("number", None),
+        ("weight", None),
+        (None, "cell"),
+        (None, "weight"),
+        ("cell", "number"),
+    ],
+)
+@pytest.mark.parametrize("name", ["kind", "number", "f3"])
+def test_a_column_of_a_parquet_file_is_as_if_all_columns_were_read(
+    name: str, ids: str | None, index: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows in another order are matched by an index or by a column that is not the one meant."""
+    frame = WIDE.iloc[ORDER]
+    (frame.reset_index(drop=True) if index is None else frame.set_index(index)).to_parquet("wide.parquet")
+    points = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(WIDE[ids or index or "cell"]))
+    given = (points.reset_index(), {"ids": ids}) if ids else (points, {})
+
+    def covariate() -> Any:
+        try:
+            data = as_data(given[0], covariates={"c": f"wide.parquet:{name}"}, **given[1])
+        except (InputError, UnknownName) as error:
+            return str(error), None
+        return [str(note) for note in data.notes], data.covariates["c"].tolist()
+
+    def whole(path: Any, argument: str, beside: Any = None) -> Any:
+        return files.read_table(path, argument)
+
+    found = covariate()
+    monkeypatch.setattr(variables, "read_table", whole)
+    assert found == covariate()
+    if found[1] is not None:
+        assert found[1] == WIDE[name].tolist()
+
+
+def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fractions and truth values stay in the file, but for the first two columns; an unknown name lists all."""
+    WIDE.to_parquet("wide.parquet")
+    seen = []
+
+    def kept(path: Any, argument: str, beside: Any = None) -> Any:
+        seen.append(files.read_table(path, argument, beside))
+        return seen[-1]
+
+    monkeypatch.setattr(variables, "read_table", kept)
+    as_data(X, labels="wide.parquet:kind")
+    as_data(X, covariates={"c": "wide.parquet:f3"})
+    assert seen[0].columns == ("first", "second", "kind", "cell", "number")
+    assert seen[1].columns == ("first", "second", "kind", "cell", "number", "f3")
+    with pytest.raises(UnknownName, match=r"Known: first, second, kind, .* f3 and 2 more"):
+        as_data(X, labels="wide.parquet:nothing")
