@@ -27,11 +27,13 @@ from dreval.inputs.survey import row_blocks
 
 LARGE = 2**28  # bytes of a table from which on its file is read by blocks, where it can be
 KEPT = 2**28  # bytes of a part of a file that is kept, if less than all of it was asked for
+CHUNKS_BYTES = 1 << 21  # of chunks of zarr that are read at once, where one has less
 GAP = 1 << 14  # bytes between wanted rows that are read rather than skipped
 TASK_BYTES = 1 << 25  # of chunks that a worker takes together, where they are smaller, as numbers of 8 bytes
 LEG_BYTES = 1 << 31
 GRAPHS = {"distributed.admin.large-graph-warning-threshold": "10GB"}  # embeddings in memory are sent with the tasks
 FEATURES = "Name it as {labels} or {ids}, or drop it."
+_setting = threading.RLock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +267,32 @@ class _Sliced:
     def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
         """One column."""
         return np.concatenate([self.read(part.start, part.stop, None)[:, at] for part in parts])
+
+
+class _Zarr(_Sliced):
+    """An array of zarr, of whose chunks few are decompressed at a time."""
+
+    def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
+        """Consecutive rows."""
+        with few_chunks(math.prod(self.source.chunks) * self.source.dtype.itemsize):
+            return super().read(start, stop, keep)
+
+
+@contextmanager
+def few_chunks(size: float = CHUNKS_BYTES) -> Iterator[None]:
+    """Let zarr read chunks of so many bytes, 2 MiB of them at once but at least one.
+
+    It reads ten, each in a thread with memory of its own, which is not given back. No more are read than it is set to,
+    and the setting is as before afterwards.
+    """
+    config = getattr(importlib.import_module("zarr"), "config", None)  # from version 3 on
+    if config is None:
+        yield
+        return
+    most = max(1, int(CHUNKS_BYTES // size))
+    key, most = "async.concurrency", max(1, int(CHUNKS_BYTES // size))
+    with _setting, config.set({key: min(config.get(key) or most, most)}):  # one thread: each leaves what it finds
+        yield
 
 
 class _Mapped(_Sliced):
@@ -510,7 +538,8 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
         return value.to_memory()
     if library == "dask":
         return Stored(_Dask(value), what, argument)
-    return Stored((_Mapped if isinstance(value, np.ndarray) else _Sliced)(value), what, argument)
+    reader = _Mapped if isinstance(value, np.ndarray) else _Zarr if library == "zarr" else _Sliced
+    return Stored(reader(value), what, argument)
 
 
 def _check_table(value: Any, argument: str) -> None:
@@ -603,4 +632,7 @@ def open_zarr(path: Path, argument: str, member: str | None) -> Any:
             return found
         cure = "Leave the name out."
         raise UnknownName(argument, "must name an array of the folder", f"{member!r} of a single array", cure)
-    return open_cells(found) if "obs" in found else _only_array(found, argument, member)
+    if "obs" not in found:
+        return _only_array(found, argument, member)
+    with few_chunks():
+        return open_cells(found)

@@ -10,6 +10,7 @@ import tempfile
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 from dreval.inputs.stored import Stored, as_stored, is_stored
 from dreval.inputs.survey import digest_of
+from dreval.inputs.variables import as_ids
 
 RNG = np.random.default_rng(0)
 
@@ -321,6 +323,66 @@ def test_a_mapped_array_of_floats_is_used_as_it_is(tmp_path: Path) -> None:
     np.save(tmp_path / "o.npy", np.array([[1, "a"]] * 9, dtype=object), allow_pickle=True)
     with every_file_is_large(), pytest.raises(InputError, match="pickled objects, which are never loaded"):
         as_data(tmp_path / "o.npy")
+
+
+def test_names_are_held_once() -> None:
+    """Names that are found to be different leave no table of them behind."""
+    names = pd.Index([f"cell{j}" for j in range(50_000)])
+    tracemalloc.start()
+    as_ids(names, "ids")
+    lasting = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert lasting < 8 * len(names) / 4
+
+
+@pytest.mark.doors
+@pytest.mark.parametrize(("chunk", "usual", "most"), [((2**20, 1), 10, 1), ((2**17, 1), 10, 4), ((2**17, 1), 3, 3)])
+def test_few_chunks_of_zarr_are_read_at_once(
+    chunk: tuple[int, int], usual: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as 2 MiB hold, no more than the user lets be read; the setting is as before, also after errors."""
+    import zarr
+
+    if not hasattr(zarr, "config"):
+        pytest.skip("zarr 2 reads one chunk after another")
+    made = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=(2**20, 12), chunks=chunk, dtype="f4", fill_value=1)
+    seen: list[int] = []
+
+    class Watched:
+        shape, chunks, dtype = made.shape, made.chunks, made.dtype
+
+        def __getitem__(self, rows: slice) -> Any:
+            seen.append(zarr.config.get("async.concurrency"))
+            if rows.start:
+                raise OSError("gone")
+            return made[rows]
+
+    Watched.__module__ = "zarr"
+    with zarr.config.set({"async.concurrency": usual}):
+        table = as_stored(Watched(), "data")
+        monkeypatch.setattr(stored, "KEPT", 0)
+        assert (table[:100] == 1).all()
+        with pytest.raises(InputError, match="gone"):
+            table[100:200]
+        assert zarr.config.get("async.concurrency") == usual
+    assert seen == [most, most]
+
+
+@pytest.mark.doors
+def test_threads_that_read_zarr_leave_its_setting(tmp_path: Path) -> None:
+    """Two tables that are read by turns in two threads: the last one to finish restores what the user had set."""
+    import zarr
+
+    if not hasattr(zarr, "config"):
+        pytest.skip("zarr 2 has no such setting")
+    tables = []
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        tables.append(as_stored(in_zarr(tmp_path / name, RNG.normal(size=(400, 6))), "data"))
+    before = zarr.config.get("async.concurrency")
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda k: tables[k % 2][k : k + 150], range(60)))
+    assert zarr.config.get("async.concurrency") == before
 
 
 def test_a_large_parquet_file(tmp_path: Path) -> None:
