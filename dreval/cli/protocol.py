@@ -10,10 +10,10 @@ from typing import Any
 from dreval.cli._main import DATA, DONE, NOT_ALL, Say, Verb, add_answer, json_text
 from dreval.errors import DrevalError
 from dreval.records.notes import refusal
-from dreval.registry import MEASURES
+from dreval.registry import MEASURES, TESTS
 
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
-METHOD_MEASURES = ("trustability", "tractable_consistency")
+ASKED = ("trustability", "tractable_consistency", "stability", "noise")  # each where its runs were exported
 
 ABOUT = "Run a method outside Python, by exchanging files, for measures that re-run it."
 STEPS = """steps:
@@ -53,7 +53,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb = step("collect", _collect, "Check the returned files and compute the measures.", COLLECT)
     verb.add_argument("folder", type=Path, help="folder of an export")
     verb.add_argument("--partial", action="store_true", help="accept missing files; the measures count them as failed")
-    add_answer(verb, "tool, notes, measures (value, chance, parts, recipe, notes)")
+    add_answer(verb, "tool, notes, measures (value, chance, parts, recipe, notes), tests (p_value, notes, ...)")
 
 
 def _add_export(step: Verb) -> None:
@@ -65,6 +65,10 @@ def _add_export(step: Verb) -> None:
     step.add_argument("--n-transformations", type=_count, metavar="M", help="transformed data sets, or all (200)")
     step.add_argument("--kernel", help="gaussian, laplace or rational_quadratic (gaussian)")
     step.add_argument("--n-replicates", type=int, metavar="R", help="runs with other seeds (5)")
+    step.add_argument("--noise", type=int, metavar="R", help="null data sets, for the noise test (0)")
+    step.add_argument("--null", help="columns or gaussian: the null data (columns)")
+    step.add_argument("--seeds", type=int, metavar="R", help="runs with other seeds, for stability (0)")
+    step.add_argument("--halves", type=int, metavar="R", help="runs on random halves of the points, for stability (0)")
     step.add_argument("--labels", help="column of the data that is not a feature")
     step.add_argument("--ids", help="column with the row names, by which returned rows are matched")
     step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
@@ -81,6 +85,7 @@ def _export(options: Any, say: Say) -> int:
     from dreval.protocol.protocol import Protocol
 
     names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
+    names += ("noise", "null", "seeds", "halves")
     settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "random_state")}
     made = Protocol(options.data, **settings).export(options.folder, format=options.format, embedding=options.embedding)
     say(_document_of_status(made) if options.json else str(made))
@@ -110,32 +115,38 @@ class _NoValue:
     error: DrevalError
 
     def __str__(self) -> str:
-        return f"{MEASURES.card(self.name).title}: no value. {self.error}"
+        return f"{(MEASURES if self.name in MEASURES else TESTS).card(self.name).title}: no value. {self.error}"
 
 
 def _collect(options: Any, say: Say) -> int:
     from dreval.protocol.protocol import Protocol
 
     source = Protocol.collect(options.folder, partial=options.partial)
-    found = [_compute(name, source) for name in METHOD_MEASURES]
+    settings = source.recording.settings
+    counts = (1, settings["n_transformations"], settings["seeds"] + settings["halves"], settings["noise"])
+    found = {name: _compute(name, source) for name, count in zip(ASKED, counts, strict=True) if count != 0}
     lost = any(run.values is None for run in source.recording.runs)
-    failed = lost or any(isinstance(one, _NoValue) for one in found)
-    say(_document(source, found) if options.json else "\n\n".join(map(str, [*found, *source.notes])))
+    failed = lost or any(isinstance(one, _NoValue) for one in found.values())
+    say(_document(source, found) if options.json else "\n\n".join(map(str, [*found.values(), *source.notes])))
     return NOT_ALL if failed else DONE
 
 
 def _compute(name: str, source: Any) -> Any:
     try:
-        return MEASURES.get(name)(source.data, source)
+        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source)
     except DrevalError as error:
         return _NoValue(name, error)
 
 
-def _document(source: Any, found: list[Any]) -> str:
+def _document(source: Any, found: dict[str, Any]) -> str:
     """A JSON document with value, chance level, parts and notes of each measure; missing ones are null."""
-    body: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}}
-    for name, one in zip(METHOD_MEASURES, found, strict=True):
+    body: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}, "tests": {}}
+    for name, one in found.items():
         refused = isinstance(one, _NoValue)
+        if name in TESTS:
+            numbers = {"p_value": None} if refused else one.glance().iloc[0].to_dict()
+            body["tests"][name] = {**numbers, "notes": [refusal(one.error)] if refused else one.notes}
+            continue
         parts = {} if refused else dict(one.parts)
         numbers = {"value": None, "chance": None} if refused else {"value": one.value, "chance": one.chance}
         rest = (

@@ -478,6 +478,8 @@ def _algorithm_row(
 
 def _as_recorded(task: MeasureTask, source: Source) -> MeasureTask:
     """The task with the settings of a recorded source in place of the measure's own defaults."""
-    usual, made = task.card.parameters, {} if source.recording is None else source.recording.settings
+    if source.recording is None:
+        return task
+    usual, made = task.card.parameters, source.recording.settings_of(task.name, task.parameters)
     said = {key: made.get(key, value) if value == usual.get(key) else value for key, value in task.parameters.items()}
     return MeasureTask(task.name, task.thing, said)

@@ -7,7 +7,7 @@ on altered data, and keeps what is computed of each embedding.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import product
@@ -79,6 +79,30 @@ def open_case(
     recording = made.recording if reruns or random_state is None else None
     root = root_seed(checked) if recording is None else recording.root
     return Case(data, made, root, seed_of(root))
+
+
+def as_recorded(asker: str, parameters: Iterable[str], source: Source, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a measure or test, with those of the recording where runs are recorded; others raise an error.
+
+    Numbers of runs may be smaller than those recorded.
+    """
+    recording = source.recording
+    if recording is None:
+        return options
+    if asker in recording.unexported:
+        cure = "Export the folder again, or a new one with these runs."
+        rule = "must have been run for this measure"
+        raise UndefinedMeasure(source.argument, rule, recording.unexported[asker], cure)
+    known = {name: one for name, one in recording.settings_of(asker, options).items() if name in parameters}
+    for name, value in options.items():
+        counted = name.startswith("n_") and name != "n_components" and isinstance(value, int)
+        if name in known and value not in (known[name], "auto", None):
+            if counted and (known[name] == "all" or value <= known[name]):
+                continue
+            cure = f"Leave {name} out, or export a protocol with it."
+            rule = f"must have been run with {name}={value!r}"
+            raise UndefinedMeasure(source.argument, rule, repr(known[name]), cure)
+    return {**options, **{name: one for name, one in known.items() if options.get(name) in (None, "auto")}}
 
 
 def with_settings(param_grid: Any) -> list[dict[str, Any]]:

@@ -70,6 +70,21 @@ class Recording:
     n_components: int
     unexported: Mapping[str, str]
 
+    def settings_of(self, asker: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that the runs were made with, by the names of the arguments of a measure or of the noise test.
+
+        Of stability there are those of the replicates that are ``given`` as ``over``, where these were made.
+        """
+        own = ("noise", "null", "seeds", "halves")
+        made = {name: value for name, value in self.settings.items() if name not in own}
+        if asker == "noise":
+            return {**made, "n_replicates": self.settings["noise"], "null": self.settings["null"], "n_seeds": 1}
+        if asker == "stability":
+            wanted = given.get("over")
+            over = wanted if wanted in ("seeds", "halves") else "seeds" if self.settings["seeds"] else "halves"
+            return {**made, "over": over, "n_replicates": self.settings[over]}
+        return made
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of all tasks and returned embeddings."""

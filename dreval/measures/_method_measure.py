@@ -12,10 +12,10 @@ import numpy as np
 from dreval._check import FloatArray as FloatArray
 from dreval._check import keywords_checked
 from dreval._random import stream
-from dreval.errors import DrevalError, UndefinedMeasure
+from dreval.errors import DrevalError
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
-from dreval.inference.reruns import Case
+from dreval.inference.reruns import Case, as_recorded
 from dreval.inputs.source_kinds import Source
 from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
@@ -58,32 +58,8 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
 
 
 def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with those of the recording for a source whose runs are recorded; others raise an error.
-
-    Numbers of runs may be smaller than those recorded.
-    """
-    recording = source.recording if isinstance(source, Source) else None
-    if recording is None:
-        return options
-    if card.name in recording.unexported:
-        cure = "Export the folder again: that writes what is still to be run."
-        raise UndefinedMeasure(
-            source.argument, "must have been run for this measure", recording.unexported[card.name], cure
-        )
-    known = {name: value for name, value in recording.settings.items() if name in card.parameters}
-    for name, value in options.items():
-        if name in known and value != known[name] and not _fewer(name, value, known[name]):
-            cure = f"Leave {name} out, or export a protocol with it."
-            raise UndefinedMeasure(
-                source.argument, f"must have been run with {name}={value!r}", repr(known[name]), cure
-            )
-    return {**known, **options}
-
-
-def _fewer(name: str, asked: Any, recorded: Any) -> bool:
-    """Whether a number of runs is at most that of the recording."""
-    counted = name.startswith("n_") and name != "n_components" and isinstance(asked, int)
-    return counted and (recorded == "all" or asked <= recorded)
+    """The options, with those of the recording for a source whose runs are recorded."""
+    return as_recorded(card.name, card.parameters, source, options) if isinstance(source, Source) else options
 
 
 def narrow_note(given: int, d: int) -> Notes:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_int, check_k, check_one_of
+from dreval._check import FloatArray, IntArray, check_int, check_k, check_one_of
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import sweep
@@ -217,18 +217,13 @@ def stability(
     d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
 
     every = np.arange(n)
-    seeds = [f"seed {r}" for r in range(R)] if over in ("seeds", "both") else []
-    twice = range(2 if over == "both" else 1)
-    halves = [] if over == "seeds" else [f"half {r}, seed {s}" for r, s in product(range(R), twice)]
-    jobs = {name: Job(data.X, stream_seed(root, "stability", name)) for name in seeds}
-    rows = dict.fromkeys(seeds, every)
-    for at, name in enumerate(halves):
-        rows[name] = np.sort(stream(root, "half", at // len(twice)).choice(n, n // 2, replace=False))
+    seeds, halves = replicate_names(over, R)
+    rows = {name: replicate_rows(name, n, root) for name in halves} | dict.fromkeys(seeds, every)
 
     def job(name: str) -> Job:
-        if name in jobs:
-            return jobs[name]
-        return Job(data.X[rows[name]], stream_seed(root, "stability", name), rows[name])
+        if name in seeds:
+            return Job(data.X, replicate_seed(name, root))
+        return Job(data.X[rows[name]], replicate_seed(name, root), rows[name])
 
     names = [*seeds, *halves]
     with Reruns(case, d or 2, {"measure": "stability"}, _itself, store, n_jobs, progress) as runs:
@@ -296,6 +291,24 @@ def stability(
         mean=pose.mean,
     )
     return record
+
+
+def replicate_names(over: str, R: int) -> tuple[list[str], list[str]]:
+    """The names of R replicates over seeds, and over halves: of "both" with two seeds each."""
+    seeds = [f"seed {r}" for r in range(R)] if over in ("seeds", "both") else []
+    twice = range(2 if over == "both" else 1)
+    return seeds, [] if over == "seeds" else [f"half {r}, seed {s}" for r, s in product(range(R), twice)]
+
+
+def replicate_rows(name: str, n: int, root: int) -> IntArray:
+    """The points of a half, ascending."""
+    half = name.partition(",")[0]
+    return np.sort(stream(root, half).choice(n, n // 2, replace=False))
+
+
+def replicate_seed(name: str, root: int) -> int:
+    """The seed of the method for a replicate."""
+    return stream_seed(root, "stability", name)
 
 
 def _agreement(replicates: list[Replicate], n: int, k: int) -> Agreement:

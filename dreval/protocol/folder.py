@@ -23,6 +23,7 @@ from dreval.inputs.files import read_table
 from dreval.inputs.identity import digest
 from dreval.inputs.recording import sketch
 from dreval.records.whole_file import write_whole
+from dreval.significance.noise import NULLS
 
 FORMATS = ("csv", "parquet")
 MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
@@ -36,7 +37,8 @@ class Task:
     """One run of the tool.
 
     ``columns`` are the smallest and largest number of columns that may be returned; ``sha256`` is that of the input
-    file, ``digest`` and ``sketch`` those of the numbers in it; ``place`` is point and column of a transformation.
+    file, ``digest`` and ``sketch`` those of the numbers in it; ``place`` is point and column of a transformation, and
+    ``rows`` the points of a part of the data, ascending.
     """
 
     task: str
@@ -50,6 +52,7 @@ class Task:
     digest: str
     sketch: Sequence[float]
     place: Sequence[int] | None = None
+    rows: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,15 @@ class Manifest:
     def n_components(self) -> int:
         """Columns of the embedding."""
         return int(self.settings["n_components"])
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds: a second one where there are transformed data."""
+        return 1 if self.settings["n_transformations"] == 0 else 2
+
+    def ids_of(self, task: Task) -> list[str]:
+        """The row names of a task."""
+        return list(self.ids) if task.rows is None else [self.ids[i] for i in task.rows]
 
     def write(self, folder: Path) -> None:
         """Write the manifest, and the list of tasks that drivers read."""
@@ -138,6 +150,13 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
         whole = (task.round, task.n_components, task.seed, *task.columns, *(task.place or ()))
         if any(type(value) is not int for value in whole) or len(task.columns) != 2 or len(task.place or "  ") != 2:
             yield f"numbers of the task {name!r} that are none"
+        rows, n = list(task.rows or ()), len(manifest.ids)
+        if (
+            any(type(i) is not int for i in rows)
+            or rows != sorted(set(rows))
+            or (rows and not 0 <= rows[0] <= rows[-1] < n)
+        ):
+            yield f"rows of the task {name!r} that are none"
         if not all(isinstance(value, float) for value in task.sketch) or not isinstance(task.digest, str):
             yield f"a sketch of the task {name!r} that is none"
 
@@ -151,6 +170,10 @@ def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
         "n_transformations": chosen["n_transformations"],
         "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel", aliases=True),
         "n_replicates": check_int(chosen["n_replicates"], "n_replicates", low=0),
+        "noise": check_int(chosen["noise"], "noise", low=0),
+        "null": check_one_of(chosen["null"], NULLS, "null", aliases=True),
+        "seeds": check_int(chosen["seeds"], "seeds", low=0),
+        "halves": check_int(chosen["halves"], "halves", low=0),
     }
 
 
@@ -201,15 +224,21 @@ def file_hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def task_of(folder: Path, manifest: Manifest, first: Any, X: Any, name: str, n_components: int, seed: int) -> Task:
-    """Write the input of one task; the same data are written once. ``first`` are the data that all others change."""
+def task_of(
+    folder: Path, manifest: Manifest, first: Any, X: Any, name: str, n_components: int, seed: int, rows: Any = None
+) -> Task:
+    """Write the input of one task; the same data are written once. ``first`` are the data that all others change.
+
+    ``rows`` are the points of a part of the data.
+    """
     key = digest(X)
     written = next((task for task in manifest.tasks if task.digest == key), None)
     file = f"{INPUTS}/{name}.{manifest.format}" if written is None else written.input
     output = f"{RETURNED}/{name}.{manifest.format}"
     if written is None:
         frame = pd.DataFrame(X, columns=columns_of(manifest.columns, X.shape[1]))
-        write_table(folder / file, frame, manifest, used=(folder / output).exists())
+        ids = manifest.ids if rows is None else [manifest.ids[i] for i in rows]
+        write_table(folder / file, frame, manifest, ids, used=(folder / output).exists())
     return Task(
         task=name,
         round=manifest.round,
@@ -220,7 +249,8 @@ def task_of(folder: Path, manifest: Manifest, first: Any, X: Any, name: str, n_c
         columns=(n_components, n_components),
         sha256=file_hash(folder / file) if written is None else written.sha256,
         digest=key,
-        sketch=[float(value) for value in sketch(X, first)],
+        sketch=[] if rows is not None else [float(value) for value in sketch(X, first)],
+        rows=None if rows is None else [int(i) for i in rows],
     )
 
 
@@ -259,13 +289,13 @@ def columns_of(columns: Sequence[str] | None, p: int) -> list[str]:
     return [f"x{j + 1}" for j in range(p)] if columns is None else list(columns)
 
 
-def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest, *, used: bool = False) -> None:
+def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest, ids: Sequence[str], *, used: bool = False) -> None:
     """Write a table with its ids as the first column; every number keeps its last bit.
 
     A file that was ``used`` to make a returned one is not replaced by another content.
     """
     frame = frame.copy()
-    frame.insert(0, manifest.id_column, pd.Series(list(manifest.ids), dtype=object))
+    frame.insert(0, manifest.id_column, pd.Series(list(ids), dtype=object))
     content = io.BytesIO()
     if manifest.format == "csv":
         frame.to_csv(content, index=False, lineterminator="\n")
@@ -297,8 +327,9 @@ def check_format(value: Any) -> str:
 
 README = """# A protocol of dreval: run your tool on these files
 
-Trustability and tractable consistency measure how a *method* behaves on other data. This folder holds the data for a
-tool outside Python and its embeddings. Data: {name}, {n} points. Round {round} of 2.
+Trustability, tractable consistency, stability and the noise test ask how a *method* behaves on other data or with
+other seeds. This folder holds the data for a tool outside Python and its embeddings. Data: {name}, {n} points. Round
+{round} of {rounds}.
 
 ## Runs
 
@@ -311,13 +342,14 @@ To set parameters of the tool, edit the line of the driver that calls it.
 
 ## Outputs
 
-Files under `{returned}/` named as in `tasks.csv`: one row for each point; the column `{id}` (rows in any order) or
-none (rows in the order of the input); and `n_components` columns of finite numbers, with all their digits. The task
-`full` may return fewer columns; they are padded with zeros. Do not change files under `input/`.
+Files under `{returned}/` named as in `tasks.csv`: one row for each row of the input; the column `{id}` (rows in any
+order) or none (rows in the order of the input); and `n_components` columns of finite numbers, with all their digits.
+The task `full` may return fewer columns; they are padded with zeros. Do not change files under `input/`.
 
-Round 1 is the data (`data`), as many dimensions as the data have (`full`), and other seeds (`reseed`, not needed
-for a tool without a seed: export with n_replicates=0). Round 2 is transformed data, made from the returned embedding
-`{returned}/data.{format}`, which must not change afterwards.
+Round 1 is the data (`data`), as many dimensions as the data have (`full`), other seeds (`reseed`, not needed for a
+tool without a seed: export with n_replicates=0), and as many as were asked for of null data (`noise`), further seeds
+(`seed`) and random halves of the points (`half`). Round 2 is transformed data, made from the returned embedding
+`{returned}/data.{format}`, which must not change afterwards; with n_transformations=0 there is none.
 
 ## Next steps
 
@@ -428,6 +460,7 @@ def _readme(folder: Path, manifest: Manifest) -> str:
         name=manifest.name,
         n=len(manifest.ids),
         round=manifest.round,
+        rounds=manifest.rounds,
         drivers="\n".join(lines) + "\n",
         returned=RETURNED,
         id=manifest.id_column,

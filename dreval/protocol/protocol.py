@@ -41,6 +41,14 @@ class Protocol:
     transformation, amplitude, n_transformations, kernel, n_replicates
         As in ``tractable_consistency``, with its defaults: ``"perturbation"``, 0.5, 200, ``"gaussian"``, 5. Use
         ``n_replicates=0`` for a tool that has no seed.
+        With ``n_transformations=0`` there is no second round.
+    noise : int, optional
+        Number of null data sets for ``noise_test``, as 99; none by default. Independent columns unless ``null`` says
+        "gaussian".
+    null : {"columns", "gaussian"}, optional
+        The null data.
+    seeds, halves : int, optional
+        Numbers of runs with other seeds, and on random halves of the points, for ``stability``; none by default.
     labels : str, optional
         Column of the data that is not a feature. It is not exported.
     ids : (n,) array or column name, optional
@@ -57,11 +65,12 @@ class Protocol:
 
     Notes
     -----
-    There are ``n_transformations + n_replicates + 2`` runs, each with an input file of n rows and p columns (runs on
-    the same data share one): O(n p n_transformations) time and space on disk.
+    There are ``n_transformations + n_replicates + noise + 1 + seeds + halves + 2`` runs, each with an input file of n
+    rows (halves: n / 2) and p columns; runs on the same data share one. O(n p) time and space on disk for each file.
 
     See Also
     --------
+    noise_test, stability : Their runs are those of ``noise``, ``seeds`` and ``halves``, in the first round.
     trustability : Its value needs the first round.
     tractable_consistency : Its value needs both rounds.
     Evaluation : Evaluates the embedding of the data that a tool returned.
@@ -107,6 +116,10 @@ class Protocol:
         n_transformations: int | str | None = None,
         kernel: str | None = None,
         n_replicates: int | None = None,
+        noise: int | None = None,
+        null: str | None = None,
+        seeds: int | None = None,
+        halves: int | None = None,
         labels: Any = None,
         ids: Any = None,
         random_state: int | np.random.Generator | None = None,
@@ -114,10 +127,13 @@ class Protocol:
         self.data: Data = as_data(data, labels=labels, ids=ids).owned()
         given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         given |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
+        given |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves}
         self._settings_passed = {key: value for key, value in given.items() if value is not None}
-        chosen = {**tractable_consistency.card.parameters, **self._settings_passed}
+        further = {"noise": 0, "null": "columns", "seeds": 0, "halves": 0}
+        chosen = {**tractable_consistency.card.parameters, **further, **self._settings_passed}
         self.settings = folders.check_settings(chosen, self.data.n)  # now, so that none fails in the second round
-        transform_count(chosen["n_transformations"], self.data.n, self.data.p)
+        if chosen["n_transformations"] != 0:
+            transform_count(chosen["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
 
@@ -188,7 +204,7 @@ class Protocol:
             now = first_round(place, self.data, self.settings, self.seed, form)
         if Y is not None:
             put_embedding(place, now, Y)
-        if now.round == 1 and (place / now.tasks[0].output).is_file():
+        if now.round < now.rounds and (place / now.tasks[0].output).is_file():
             now = second_round(place, now, self.data.X)
         if now is not known:  # the manifest comes last, so that what was interrupted is repeated
             folders.write_texts(place, now)
@@ -245,9 +261,9 @@ class Protocol:
         Returns
         -------
         Source
-            For ``trustability``, ``tractable_consistency`` and ``Evaluation``, with the data that were
-            exported (``source.data``), and ``notes`` on embeddings that are missing, look rounded, or equal that of the
-            data. The measures use the settings and the seed of the export; different settings raise an error.
+            For ``trustability``, ``tractable_consistency``, ``noise_test``, ``stability`` and ``Evaluation``, with the
+            data that were exported (``source.data``), and ``notes`` on embeddings that are missing, look rounded, or
+            equal that of the data. The settings and the seed are those of the export; different ones raise an error.
 
         Raises
         ------

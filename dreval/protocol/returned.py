@@ -79,9 +79,10 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     try:
         table = read_table(path, task.output)
         frame, named = pd.DataFrame(table.values), table.columns is not None
-        if len(frame) != len(manifest.ids):
-            got, rule = f"{len(frame)} rows for {len(manifest.ids)} points", "must have one row per point of the data"
-            short = len(frame) < len(manifest.ids)
+        n = len(manifest.ids if task.rows is None else task.rows)
+        if len(frame) != n:
+            got, rule = f"{len(frame)} rows for {n} points", "must have one row per point of its input"
+            short = len(frame) < n
             cause = "Was the tool stopped while it wrote?" if short else "Was a header or a row written twice?"
             raise ProtocolError(task.output, rule, got, f"{cause} {AGAIN}")
         cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
@@ -117,7 +118,7 @@ def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.D
     """The coordinates without the ids, and the order of rows that matches the data."""
     if manifest.id_column not in frame.columns:
         return frame, None
-    known = pd.Index(list(manifest.ids), dtype=object)
+    known = pd.Index(manifest.ids_of(task), dtype=object)
     ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
     rows = Rows(len(known), known, ids_given=True)
     order, _ = align(len(frame), ids, rows, task.output, given=True)
@@ -159,8 +160,8 @@ class ProtocolStatus(Record):
     ----------
     folder : str
         The folder.
-    round : int
-        1 or 2: which tasks have been exported.
+    round, rounds : int
+        Which of how many rounds of tasks have been exported: 2, without transformed data 1.
     table : DataFrame
         One row per task: ``task``, ``round``, ``input``, ``output``, ``n_components``, ``seed``, ``state`` ("returned",
         "missing" or "wrong") and ``note``, the error.
@@ -184,6 +185,7 @@ class ProtocolStatus(Record):
     table: pd.DataFrame
     header: tuple[tuple[str, str], ...]
     notes: Notes = ()
+    rounds: int = 2
 
     def _files(self, state: str) -> list[str]:
         return self.table.loc[self.table["state"] == state, "output"].tolist()
@@ -205,8 +207,8 @@ class ProtocolStatus(Record):
 
     @property
     def complete(self) -> bool:
-        """Whether both rounds are done."""
-        return self.round == 2 and len(self.returned) == len(self.table)
+        """Whether all rounds are done."""
+        return self.round == self.rounds and len(self.returned) == len(self.table)
 
     @property
     def next_step(self) -> str:
@@ -215,15 +217,15 @@ class ProtocolStatus(Record):
             return "Repair the files that are wrong (see above)."
         if self.missing:
             what = "Run the tool on the missing tasks (see README.md in the folder)"
-            return f"{what}, then export the folder again." if self.round == 1 else f"{what}, then collect the folder."
-        if self.round == 1:
+            return f"{what}, then {'collect the folder' if self.round == self.rounds else 'export the folder again'}."
+        if self.round < self.rounds:
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
 
     def __repr__(self) -> str:
         back = f"{len(self.returned)} of {len(self.table)} files returned"
         wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
-        return f"ProtocolStatus(round {self.round} of 2: {back}{wrong})"
+        return f"ProtocolStatus(round {self.round} of {self.rounds}: {back}{wrong})"
 
 
 def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
@@ -232,7 +234,8 @@ def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
     pairs = [("Data", manifest.name), ("Points n", len(manifest.ids)), ("Components d", manifest.n_components)]
     pairs += [("Transformations", manifest.settings["n_transformations"]), ("Seed", manifest.random_state)]
     header = tuple((name, str(value)) for name, value in pairs)
-    return ProtocolStatus(str(folder), manifest.round, table, header, tuple(_notes(folder, manifest, table)))
+    notes = tuple(_notes(folder, manifest, table))
+    return ProtocolStatus(str(folder), manifest.round, table, header, notes, manifest.rounds)
 
 
 def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[Note]:

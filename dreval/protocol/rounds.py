@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,16 @@ import pandas as pd
 from dreval._check import FloatArray
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.transformations import make_transformations
-from dreval.inference.reruns import reseed
+from dreval.inference.reruns import Job, reseed
 from dreval.inputs.data import Data
 from dreval.inputs.recording import Recording, Run
 from dreval.inputs.source import as_source
 from dreval.inputs.source_kinds import seed_of
+from dreval.measures.stability import replicate_names, replicate_rows, replicate_seed
 from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
 from dreval.protocol.returned import check_base, missing, read_returned, status_of
+from dreval.significance.noise import noise_seed, null_data
 
 TAKE = "To accept missing runs: partial=True, on the command line --partial."
 SECOND = "tractable_consistency"  # the measure that needs the second round
@@ -39,8 +41,24 @@ def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int,
         task = folders.task_of(place, manifest, data.X, data.X, name, columns, own_seed)
         task = replace(task, columns=(1, columns)) if name == "full" else task
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
+    for name, job in _further(data, settings, root):
+        task = folders.task_of(place, manifest, data.X, job.X, name, d, job.seed or 0, job.rows)
+        manifest = replace(manifest, tasks=(*manifest.tasks, task))
     folders.check_listed(place, manifest.tasks)
     return manifest
+
+
+def _further(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, Job]]:
+    """The runs of a noise test and of stability over seeds and halves, as these functions ask for them."""
+    _, draw = null_data("columns", settings["null"], data.X, root)
+    for r in range(settings["noise"] + 1 if settings["noise"] else 0):
+        yield f"noise-{r}", Job(draw(r) if r else data.X, noise_seed(root, r, 0))
+    for over, word in (("seeds", "seed"), ("halves", "half")):
+        for names in replicate_names(over, settings[over]):
+            for r, name in enumerate(names, 1):
+                rows = replicate_rows(name, data.n, root) if over == "halves" else None
+                X = data.X if rows is None else data.X[rows]
+                yield f"{word}-{r}", Job(X, replicate_seed(name, root), rows)
 
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
@@ -98,7 +116,7 @@ def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> Non
     first = manifest.tasks[0]
     if not os.path.lexists(place / first.output):
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
-        folders.write_table(place / first.output, frame, manifest)
+        folders.write_table(place / first.output, frame, manifest, manifest.ids)
     elif not np.array_equal(read_returned(place, manifest, first), Y):
         cure = "Leave `embedding` out, or export into a new folder."
         raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)
@@ -110,13 +128,16 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
     for task in manifest.tasks:
         folders.check_input(place, task)
     check_base(place, manifest)
-    if manifest.round == 1 and not partial:
+    if manifest.round < manifest.rounds and not partial:
         step = status_of(place, manifest).next_step
         cure = f"{step} {TAKE}"
         raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
+    settings = manifest.settings
     unexported = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
-    return Recording(data, runs, manifest.settings, manifest.random_state, manifest.n_components, unexported)
+    unexported |= {} if settings["seeds"] or settings["halves"] else {"stability": "a protocol without seeds or halves"}
+    unexported |= {} if settings["noise"] else {"noise": "a protocol without null data"}
+    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, unexported)
 
 
 def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:

@@ -15,7 +15,7 @@ from dreval.errors import InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import sweep
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
-from dreval.inference.reruns import VALUES, Case, Found, Job, Reruns, open_case, runnable, with_settings
+from dreval.inference.reruns import VALUES, Case, Found, Job, Reruns, as_recorded, open_case, runnable, with_settings
 from dreval.inputs.identity import code_of, digest
 from dreval.inputs.source_kinds import Foreign
 from dreval.measures._classes import members, silhouette_widths
@@ -234,6 +234,11 @@ def noise_test(
     others = [open_case(case.data, source, None, None, case.root, options=one) for one in settings[1:]]
     _check_case(case)
     data, root = case.data, case.root
+    usual = noise_test.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
+    asked = {"null": null, "n_replicates": n_replicates, "n_seeds": n_seeds, "n_components": n_components}
+    given = {name: one for name, one in asked.items() if one != usual[name]}
+    made = {**asked, **as_recorded("noise", asked, case.source, given)}
+    null, n_replicates, n_seeds, n_components = (made[name] for name in asked)
     check_int(n_replicates, "n_replicates", low=1)
     check_int(n_seeds, "n_seeds", low=1)
     level = check_float(alpha, "alpha", low=1e-6, high=0.5)
@@ -242,7 +247,7 @@ def noise_test(
         n_clusters = len(data.labels.classes)
     if n_clusters is not None:
         check_int(n_clusters, "n_clusters", low=2, high=data.n - 1)
-    kind, draw = _null("gaussian" if n_clusters is not None else "columns", null, data.X, root)
+    kind, draw = null_data("gaussian" if n_clusters is not None else "columns", null, data.X, root)
     clustered = n_clusters is not None and kind != "columns"
     score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
 
@@ -252,11 +257,11 @@ def noise_test(
 
     def job(name: str) -> Job:
         r, s = names[name]
-        return Job(draw(r), _seed(root, r, s))
+        return Job(draw(r), noise_seed(root, r, s))
 
     for one in (case, *others):
         with Reruns(one, d or 2, key, score, store, n_jobs, progress) as runs:
-            embedded = [runs.base(f"data, seed {s}", _seed(root, 0, s)) for s in range(n_seeds)]
+            embedded = [runs.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
             found = runs.all("null data", list(names), job)
         maps.append(embedded[0])
         own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
@@ -326,7 +331,7 @@ def noise_test(
     )
 
 
-def _seed(root: int, r: int, s: int) -> int:
+def noise_seed(root: int, r: int, s: int) -> int:
     """Seed of the method on null data set r (0: the data themselves), the s-th of as many as are averaged."""
     return stream_seed(root, "noise seed", r, s)
 
@@ -344,7 +349,7 @@ def _check_case(case: Case) -> None:
         )
 
 
-def _null(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
+def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
     """Name of the null, and the r-th null data set; each depends on the seed and on r only."""
     if callable(wanted):
         name = getattr(wanted, "__name__", type(wanted).__name__)

@@ -39,7 +39,7 @@ def test_all_are_those_that_can_answer():
     """MMD is asked where there are two classes, and not where there are three or numbers."""
     two = rows("all", evaluation(covariates={"age": AGE}))
     assert [target for test, target in two.index if test == "mmd"] == ["labels"]
-    assert {test for test, _ in two.index} == set(dreval.list_tests())
+    assert {test for test, _ in two.index} == set(dreval.list_tests()) - {"noise"}  # which runs methods again
     assert two["note"].eq("").all()
     three = rows("all", evaluation(labels=THREE))
     assert "mmd" not in {test for test, _ in three.index}

@@ -74,7 +74,7 @@ def test_p_values_are_those_of_plain_counts():
 @settings(max_examples=25, deadline=None)
 def test_permuted_columns_hold_the_same_numbers(seed, n, p):
     X = np.random.default_rng(seed).integers(0, 4, size=(n, p)).astype(float)
-    kind, draw = noise._null("columns", "auto", X, seed)
+    kind, draw = noise.null_data("columns", "auto", X, seed)
     made = draw(1)
     assert kind == "columns"
     assert_array_equal(np.sort(made, axis=0), np.sort(X, axis=0))
@@ -85,7 +85,7 @@ def test_permuted_columns_hold_the_same_numbers(seed, n, p):
 @pytest.mark.parametrize(("n", "p"), [(30, 4), (10, 25)])
 def test_gaussian_clouds_have_mean_and_covariance_of_the_data(n, p):
     X = data(n, p) + 5.0
-    _, draw = noise._null("gaussian", "auto", X, 0)
+    _, draw = noise.null_data("gaussian", "auto", X, 0)
     drawn = np.concatenate([draw(r) for r in range(1, 801)])
     scale = np.sqrt(np.diag(np.cov(X.T)))
     assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=5 * scale.max() / np.sqrt(len(drawn)))
@@ -217,8 +217,8 @@ def test_seeds_are_averaged_on_both_sides():
         return X[:, :2] + np.random.default_rng(random_state).normal(size=(len(X), 2))
 
     found = dreval.noise_test(data(), random_map, n_seeds=3, n_replicates=4, n_neighbors=5, random_state=1)
-    seeds = [[noise._seed(1, r, s) for s in range(3)] for r in range(5)]
-    _, draw = noise._null("columns", "auto", data(), 1)
+    seeds = [[noise.noise_seed(1, r, s) for s in range(3)] for r in range(5)]
+    _, draw = noise.null_data("columns", "auto", data(), 1)
     sets = [data(), *(draw(r) for r in range(1, 5))]
     expected = [
         np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in own]) for Z, own in zip(sets, seeds, strict=True)

@@ -105,5 +105,5 @@ def protocol_summary(status: ProtocolStatus) -> Summary:
     wrong = [str(note) for note in status.table.loc[status.table["state"] == "wrong", "note"]]
     more = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
     first = [f"The first that is missing: {status.missing[0]}."] if status.missing else []
-    header = [*status.header, ("Round", f"{status.round} of 2")]
+    header = [*status.header, ("Round", f"{status.round} of {status.rounds}")]
     return Summary("Protocol", header, blocks, [*status.notes, *wrong[:5], *more, *first, status.next_step])

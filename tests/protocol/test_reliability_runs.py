@@ -1,0 +1,112 @@
+"""Runs for the noise test and for stability, exchanged by files: the same numbers as for a method in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.cli._main import main
+from dreval.errors import ProtocolError, UndefinedMeasure
+
+
+def method(X, n_components, random_state):
+    """The first columns with a little noise of the seed."""
+    return X[:, :n_components] + 0.1 * np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+def tool(folder: Path) -> None:
+    """The method outside: it reads inputs and writes outputs, in another order of rows."""
+    for task in pd.read_csv(folder / "tasks.csv").itertuples():
+        X = pd.read_csv(folder / task.input, index_col="id")
+        Y = pd.DataFrame(method(X.to_numpy(), task.n_components, task.seed), index=X.index)
+        (folder / "returned").mkdir(exist_ok=True)
+        Y.iloc[::-1].to_csv(folder / task.output)
+
+
+@pytest.fixture
+def data():
+    return np.random.default_rng(0).normal(size=(30, 4)) * [4, 3, 2, 1]
+
+
+@pytest.fixture
+def folder(data, tmp_path):
+    protocol = dreval.Protocol(data, n_transformations=0, noise=9, seeds=4, halves=5, random_state=7)
+    status = protocol.export(tmp_path / "tool")
+    assert (status.round, status.rounds) == (1, 1)
+    assert len(status.missing) == 2 + 5 + 10 + 4 + 5  # data and full, reseeds, noise with the data, seeds, halves
+    tool(tmp_path / "tool")
+    assert protocol.export(tmp_path / "tool").complete
+    return tmp_path / "tool"
+
+
+@pytest.mark.parametrize("null", ["columns", "gaussian"])
+def test_the_noise_test_is_that_of_the_method(data, null, tmp_path):
+    dreval.Protocol(data, n_transformations=0, noise=9, null=null, random_state=7).export(tmp_path / "tool")
+    tool(tmp_path / "tool")
+    source = dreval.Protocol.collect(tmp_path / "tool")
+    found = dreval.noise_test(data, source)
+    plain = dreval.noise_test(data, method, null=null, n_replicates=9, random_state=7)
+    assert found.extra["null"] == null
+    assert_allclose(found.null_distribution, plain.null_distribution)
+    assert found.statistic == pytest.approx(plain.statistic)
+    assert dreval.noise_test(data, source, n_replicates=4).n_resamples == 4
+    with pytest.raises(UndefinedMeasure, match="null"):
+        dreval.noise_test(data, source, null="gaussian" if null == "columns" else "columns")
+    with pytest.raises(UndefinedMeasure, match="n_replicates"):
+        dreval.noise_test(data, source, n_replicates=10)
+    with pytest.raises(UndefinedMeasure, match="without seeds or halves"):
+        dreval.stability(data, source)
+
+
+def test_stability_is_that_of_the_method(data, folder):
+    source = dreval.Protocol.collect(folder)
+    for over, count in (("seeds", 4), ("halves", 5)):
+        found = dreval.stability(data, source, over=over)
+        plain = dreval.stability(data, method, over=over, n_replicates=count, random_state=7)
+        assert float(found) == pytest.approx(float(plain))
+        assert_allclose(found.points["agreement"], plain.points["agreement"])
+    assert dreval.stability(data, source).recipe["parameters"]["over"] == "seeds"
+    with pytest.raises(UndefinedMeasure, match="over"):
+        dreval.stability(data, source, over="both")
+    with pytest.raises(UndefinedMeasure, match="transformed"):
+        dreval.tractable_consistency(data, source)
+
+
+def test_an_evaluation_takes_them(data, folder):
+    source = dreval.Protocol.collect(folder)
+    res = dreval.Evaluation(data, {"tool": source}).run(["stability"], ["noise"], None)
+    table = res.tidy()
+    assert table["value"].notna().sum() == 1
+    assert table["p_value"].notna().sum() == 1
+    assert {"stability_agreement", "noise_q", "like_noise"} <= set(res.augment("tool"))
+
+
+def test_the_command_line_collects_them(folder, capsys):
+    assert main(["protocol", "collect", str(folder), "--json"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert set(body["measures"]) == {"trustability", "stability"}
+    assert body["tests"]["noise"]["p_value"] <= 1
+    assert main(["protocol", "collect", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "Noise test" in out
+    assert "Stability" in out
+
+
+def test_rows_of_a_half_must_be_its_own(folder):
+    path = folder / "returned" / "half-1.csv"
+    frame = pd.read_csv(path)
+    frame.iloc[:-1].to_csv(path, index=False)
+    with pytest.raises(ProtocolError, match="14 rows for 15 points"):
+        dreval.Protocol.collect(folder)
+    other = frame.copy()
+    known = set(range(1, 31)) - set(frame["id"])
+    other.loc[0, "id"] = min(known)
+    other.to_csv(path, index=False)
+    with pytest.raises(ProtocolError, match="half-1"):
+        dreval.Protocol.collect(folder)
