@@ -328,8 +328,8 @@ def check_format(value: Any) -> str:
 README = """# A protocol of dreval: run your tool on these files
 
 Trustability, tractable consistency, stability and the noise test ask how a *method* behaves on other data or with
-other seeds. This folder holds the data for a tool outside Python and its embeddings. Data: {name}, {n} points. Round
-{round} of {rounds}.
+other seeds. This folder holds the data for a tool outside Python and its embeddings. Data: {name}, {n} points.
+Round {round} of {rounds}.
 
 ## Runs
 

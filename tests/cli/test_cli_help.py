@@ -151,7 +151,7 @@ DOCUMENTS = [
     (("protocol", "export", "data.csv", "umap", *SMALL),
      "folder round complete returned missing wrong tasks notes"),
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
-    (("protocol", "collect", "umap"), "tool notes measures"),
+    (("protocol", "collect", "umap"), "tool notes measures tests"),
     (("list", "tests"), "kind items"),
 ]  # fmt: skip
 

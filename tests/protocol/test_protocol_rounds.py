@@ -235,7 +235,7 @@ def test_a_constant_embedding_goes_through(folder: Path) -> None:
         ({"transformation": "perturb"}, UnknownName),
         ({"kernel": "gauss"}, UnknownName),
         ({"amplitude": 0}, InputError),
-        ({"n_transformations": 0}, InputError),
+        ({"n_transformations": -1}, InputError),
         ({"n_transformations": "al"}, InputError),
         ({"n_replicates": -1}, InputError),
         ({"random_state": -1}, InputError),
