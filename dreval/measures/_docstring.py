@@ -50,6 +50,7 @@ _PARAMETER_DOCS = {
         "perplexity : int, default {default}\n    Effective number of neighbors, at least 2; the whole part of\n"
         "    n / 3 where that is less."
     ),
+    "share": "share : float, default {default}\n    Share of the points, nearest first, above 0 and at most 1.",
     "size": (
         "size : int, default {default}\n    Points of a neighborhood, with the point itself; at least 2, well below n."
     ),
