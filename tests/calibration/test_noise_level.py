@@ -86,8 +86,8 @@ def _flat_circle(rng):
 
 
 def _roll(rng):
-    t = 1.5 * np.pi * (1 + 2 * rng.uniform(size=120))
-    return np.c_[t * np.cos(t), 21 * rng.uniform(size=120), t * np.sin(t)]
+    t = 1.5 * np.pi * (1 + 2 * rng.uniform(size=240))
+    return np.c_[t * np.cos(t), 21 * rng.uniform(size=240), t * np.sin(t)]
 
 
 def _power(make, source, **options):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -195,3 +198,16 @@ def test_steps_end_where_the_map_only_expands() -> None:
     assert steps < 100
     assert parts.own_steps.max() > ALLOWED * near
     assert 1.9 * start.std(axis=0).max() < Y.std(axis=0).max()
+
+
+def test_gradient_hessian_and_singularity_are_those_of_the_authors() -> None:
+    """Of neMDBD, run in R on a map that is no minimum; and its affinities, to the tolerance of its bandwidths."""
+    known = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd.csv")
+    Y, P = known[["y1", "y2"]].to_numpy(), known.filter(regex="^p").to_numpy()
+    parts = loss_parts(ListedAffinities(csr_array(P)), Y)
+
+    assert_allclose(parts.gradient, known[["g1", "g2"]], atol=1e-15)
+    assert_allclose(parts.blocks.reshape(len(Y), -1)[:, [0, 1, -1]], known[["h11", "h12", "h22"]], atol=1e-15)
+    assert_allclose(1 / np.linalg.eigvalsh(parts.blocks)[:, 0], known["s"], rtol=1e-10)
+    rows = PairAffinities(known.filter(regex="^x").to_numpy(), 6.0).rows(np.arange(len(Y)))
+    assert_allclose(rows / rows.sum(), P, atol=1e-5 * P.max())
