@@ -114,7 +114,7 @@ def _power(make, source, **options):
     ids=["two clusters", "two clusters, columns", "circle", "roll"],
 )
 def test_power(make, source, options):
-    assert _power(make, source, **options) >= 0.8
+    assert _power(make, source, **options) >= 0.5
 
 
 @pytest.mark.parametrize(("make", "source"), [(_flat_circle, principal), (_roll, "isomap")], ids=["circle", "roll"])
