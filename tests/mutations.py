@@ -61,6 +61,78 @@ INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 MUTANTS = [
+    Mutant(
+        "significance/noise.py",
+        "adjusted((1 + reached[1]) / (1 + len(pooled))",
+        "adjusted(reached[1] / len(pooled)",
+        "significance/test_noise.py::test_p_values_are_those_of_plain_counts",
+    ),
+    Mutant(
+        "significance/noise.py",
+        "np.sort(null.max(axis=1)), np.sort(null, axis=None)",
+        "np.sort(null.mean(axis=1)), np.sort(null, axis=None)",
+        "significance/test_noise.py::test_p_values_are_those_of_plain_counts",
+    ),
+    Mutant(
+        "significance/noise.py",
+        "np.nanmean(finite, axis=1, keepdims=True), np.nanstd(finite, axis=1, ddof=1, keepdims=True)",
+        "np.nanmean(finite[:, 1:], axis=1, keepdims=True), np.nanstd(finite[:, 1:], axis=1, ddof=1, keepdims=True)",
+        "significance/test_noise.py::test_settings_are_judged_by_the_largest_z",
+    ),
+    Mutant(
+        "significance/noise.py",
+        "got.get(VALUES, np.full(len(own[-1]), np.inf))",
+        "got.get(VALUES, np.full(len(own[-1]), -1e9))",
+        "significance/test_noise.py::test_failed_runs_count_against_the_data",
+    ),
+    Mutant(
+        "significance/noise.py",
+        'stream(root, "null", r).permuted(X, axis=0)',
+        'stream(root, "null", r).permutation(X)',
+        "significance/test_noise.py::test_p_values_are_those_of_plain_counts",
+    ),
+    Mutant(
+        "significance/noise.py",
+        'points if thing.card.direction == "higher" else -points',
+        "points",
+        "significance/test_noise.py::test_where_lower_is_better_the_sign_is_changed",
+    ),
+    Mutant(
+        "geometry/replicates.py",
+        "values = (both / (2 * few - both) - chance) / (1.0 - chance)",
+        "values = both / (2 * few - both)",
+        "geometry/test_replicates.py::test_unrelated_maps_agree_by_chance_only",
+    ),
+    Mutant(
+        "geometry/replicates.py",
+        "return found * freedom / (freedom - (R - 1))",
+        "return found",
+        "geometry/test_replicates.py::test_log_variation_is_the_residual_of_least_squares",
+    ),
+    Mutant(
+        "geometry/replicates.py",
+        "np.exp(common + shift))) - shift",
+        "np.exp(common + shift)))",
+        "geometry/test_replicates.py::test_the_scale_of_a_replicate_is_not_variation",
+    ),
+    Mutant(
+        "measures/stability.py",
+        "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
+        "common = pair[0][0].rows",
+        "measures/test_stability.py::test_the_share_of_the_seeds_is_told_at_one_number_of_points",
+    ),
+    Mutant(
+        "inference/reruns.py",
+        "labels = replace(labels, codes=labels.codes[job.rows])",
+        "labels = labels",
+        "measures/test_stability.py::test_labels_follow_the_halves",
+    ),
+    Mutant(
+        "measures/distance_order_correlation.py",
+        "[:, 1 : m + 1]\n        E = ",
+        "[:, :m]\n        E = ",
+        "measures/test_distance_order_correlation.py::test_values_without_random_numbers",
+    ),
     # Geometry
     Mutant("geometry/ranks.py", "n * k * (2 * n - 3 * k - 1) / 2 if", "n * k * (2 * n - 3 * k + 1) / 2 if", RANKS),
     Mutant("geometry/ranks.py", "else n * (n - k) * (n - k - 1) / 2", "else n * (n - k) * (n - k) / 2", RANKS),
