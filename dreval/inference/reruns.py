@@ -7,6 +7,7 @@ on altered data, and keeps what is computed of each embedding.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ import numpy as np
 from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, caller_level
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
@@ -169,7 +170,7 @@ class Reruns:
     def __enter__(self) -> Reruns:
         from dreval import __version__
 
-        self._stack = ExitStack()
+        self._stack, self._said = ExitStack(), set[tuple[type[Warning], str]]()
         self._db = None if self.store is None else self._stack.enter_context(Store(self.store))
         if self._db is not None:
             labels = self.case.data.labels if self.case.source.supervised else None
@@ -193,7 +194,11 @@ class Reruns:
         kept = self._db.get(self._run, name) if self._db else None
         if kept is not None and kept[1] is not None:
             return np.asarray(kept[1])
-        Y = _embed(self.case, Job(self.case.data.X, self.case.seed if seed is None else seed), self.n_components)
+        job = Job(self.case.data.X, self.case.seed if seed is None else seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            Y = _embed(self.case, job, self.n_components)
+        self._pass_on((one.category, one.message) for one in caught)
         if self._db:
             self._db.put(self._run, name, array=Y)
         return Y
@@ -228,14 +233,24 @@ class Reruns:
             bar.set_description(f"{what} of {self.case.source.name}")
             bar.reset(total=len(names))
             bar.update(len(found))
-            answers: Iterator[tuple[str, Found]] = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(calls)
-            for name, answer in answers:
+            answers: Iterator[tuple[str, Found, list[Any]]] = Parallel(
+                n_jobs=self.n_jobs, return_as="generator_unordered"
+            )(calls)
+            for name, answer, caught in answers:
                 found[name] = answer
+                self._pass_on(caught)
                 if self._db and answer["reason"] is None:
                     numbers = {key: one for key, one in answer.items() if key != VALUES}
                     self._db.put(self._run, name, numbers, answer.get(VALUES))
                 bar.update(1)
         return [found[name] for name in names]
+
+    def _pass_on(self, caught: Iterable[Any]) -> None:
+        """Warn of what runs warned of, each once: a hundred runs say the same a hundred times."""
+        for category, message in caught:
+            if (category, str(message)) not in self._said:
+                self._said.add((category, str(message)))
+                warnings.warn(message, category, stacklevel=caller_level())
 
 
 def _with_values(numbers: Found, values: Any) -> Found:
@@ -254,11 +269,15 @@ def _embed(case: Case, job: Job, d: int) -> FloatArray:
         return at_most(case, case.source.embed(job.X, d, job.seed, labels), d)
 
 
-def _answer(name: str, case: Case, d: int, base: FloatArray | None, compare: Compare, job: Job) -> tuple[str, Found]:
-    """The result of one run; a failed run has only its seconds and the reason."""
+def _answer(
+    name: str, case: Case, d: int, base: FloatArray | None, compare: Compare, job: Job
+) -> tuple[str, Found, list[Any]]:
+    """The result of one run, and its warnings; a failed run has only its seconds and the reason."""
     began = time.perf_counter()
-    try:
-        found = compare(job.X if base is None else base, _embed(case, job, d))
-    except DrevalError as error:
-        return name, {"seconds": time.perf_counter() - began, "reason": refusal(error)}
-    return name, {**found, "seconds": time.perf_counter() - began, "reason": None}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = {**compare(job.X if base is None else base, _embed(case, job, d)), "reason": None}
+        except DrevalError as error:
+            found = {"reason": refusal(error)}
+    return name, {**found, "seconds": time.perf_counter() - began}, [(one.category, one.message) for one in caught]

@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from statsmodels.stats.multitest import multipletests
 
 import dreval
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
+from dreval.errors import ApproximationWarning, InputError, MethodFailed, UndefinedMeasure, UnknownName
 from dreval.significance import noise
 
 REPLICATES = 19
@@ -239,6 +239,14 @@ def test_a_killed_test_goes_on(tmp_path):
     plain = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **given)
     assert_array_equal(found.null_distribution, plain.null_distribution)
     pd.testing.assert_frame_equal(found.points, plain.points)
+
+
+def test_what_every_run_warns_of_is_said_once():
+    """In one process and in two; the data's own run and those of null data alike."""
+    for jobs in (1, 2):
+        with pytest.warns(ApproximationWarning) as caught:
+            dreval.noise_test(data(), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs)
+        assert len(caught) == 1
 
 
 def test_numbers_do_not_depend_on_processes():
