@@ -78,6 +78,7 @@ MAY_BE_EMPTY = {
         "contributions",
     ): "what a point contributes has the bounds of the measure, or is no share of the value",
     ("measures", "without_class"): "its interval is over points",
+    ("measures", "by_row"): "it is no curve",
     ("measures", "reach"): "it reads the lists of the pass for its own k, or none",
     ("measures", "operations"): "its cost follows from what it needs",
     ("significance", "operations"): "it costs as much as other tests that hold matrices",

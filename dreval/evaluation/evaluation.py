@@ -42,6 +42,7 @@ from dreval.evaluation.cost import (
     plan_steps,
     sizes_of,
 )
+from dreval.evaluation.curves import MOST_PAIRED, curve_differences
 from dreval.evaluation.kept import Kept
 from dreval.evaluation.plan import (
     Intervals,
@@ -78,6 +79,7 @@ from dreval.records.cost_estimate import CostEstimate
 from dreval.records.frames import (
     columns_by_full_name,
     curves_frame,
+    differences_frame,
     groups_frame,
     notes_frame,
     nulls_frame,
@@ -614,6 +616,8 @@ class Evaluation:
             bar.finish(RANKED)
 
         found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed, level, finished)
+        if len(self.sources) > MOST_PAIRED:
+            found.spreads.clear()
         asked = self.sources[name], self.data, view.Y, self.seed, self.n_jobs, store, bar, finished
         evaluate_algorithms(found, plan, *asked)
         bar.set_description(f"tests of {name}")
@@ -680,6 +684,14 @@ class Evaluation:
             points={name: wide(part.points) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
             curves=curves_frame([row for part in found.values() for row in part.curves]),
+            curve_differences=differences_frame(
+                curve_differences(
+                    {name: part.curves for name, part in found.items()},
+                    {name: part.spreads for name, part in found.items()},
+                    next((part.level for part in found.values()), LEVEL),
+                    self.seed,
+                )
+            ),
             nulls=nulls_frame(null_cells([row for part in found.values() for row in part.rows])),
             shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
             embeddings={name: self._owned(name, Y) for name, Y in embedded.items()},

@@ -14,11 +14,12 @@ from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
 from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress
+from dreval.evaluation.curves import Spread, set_band, set_simultaneous
 from dreval.evaluation.kept import Kept
 from dreval.evaluation.plan import GROUPS, Intervals, MeasureTask, half_neighbors
-from dreval.evaluation.rows import Found, add_note, chance_size, make_views, seen_by, set_band, set_interval
+from dreval.evaluation.rows import Found, add_note, chance_size, make_views, seen_by, set_interval
 from dreval.geometry.blocks import View, leave_out, random_groups
-from dreval.geometry.coranking import share_coranking
+from dreval.geometry.coranking import curve_numbers, share_coranking
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
 from dreval.inference.intervals import (
@@ -133,7 +134,8 @@ class Again:
                     self._add_partition_row(found[name], rows[name][at], part_values, task)
             for task in curves:
                 if (name, task.name) in bands:
-                    _add_partition_band(found[name], task, np.array(bands[name, task.name]))
+                    rng = stream(self.seed, "band", name, task.name)
+                    _add_partition_band(found[name], task, np.array(bands[name, task.name]), n, rng)
 
     def _add_partition_row(self, found: Found, row: dict[str, Any], values: list[Values], task: MeasureTask) -> None:
         """The interval of one measure over random partitions, and the values behind it."""
@@ -302,13 +304,20 @@ def _by_groups(task: MeasureTask) -> bool:
     return task.card.without is None and task.card.without_class is None
 
 
-def _add_partition_band(found: Found, task: MeasureTask, curves: FloatArray) -> None:
-    """Ends of the interval of a curve at each K alone from ``curves`` (P, g, K), up to half of the points that stay."""
+def _add_partition_band(found: Found, task: MeasureTask, curves: FloatArray, n: int, rng: np.random.Generator) -> None:
+    """Ends of the interval of a curve at each K alone, and of its band, from ``curves`` (P, g, K).
+
+    Up to half of the points that stay.
+    """
     groups, top = curves.shape[1:]
     if top:
         se = np.sqrt(jackknife_variance(curves.swapaxes(0, 1)).mean(axis=0))
         rows = [row for row in found.curves if row["measure"] == task.name]
         set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds, found.level)
+        ks = curve_numbers(n)
+        ks = ks[ks <= top]
+        found.spreads[task.name] = Spread(ks, curves[:, :, ks - 1], n)
+        set_simultaneous(rows, found.spreads[task.name], task.card.bounds, found.level, rng)
 
 
 def _halved(task: MeasureTask, n: int) -> MeasureTask:

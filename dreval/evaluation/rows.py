@@ -14,10 +14,11 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
+from dreval.evaluation.curves import Spread, anchor_numbers, band_numbers, curve_rows
 from dreval.evaluation.plan import MeasureTask
 from dreval.geometry.anchors import Journal, seen_from
 from dreval.geometry.blocks import Groups, View, streamed, sweep
-from dreval.geometry.coranking import LISTED, curve_numbers
+from dreval.geometry.coranking import LISTED
 from dreval.geometry.distances import take
 from dreval.geometry.labeled import labeled
 from dreval.geometry.pair_statistics import shepard
@@ -26,17 +27,14 @@ from dreval.inference.intervals import (
     METHODS,
     TARGETS,
     Interval,
-    beyond_rounding,
     bounded_interval,
     jackknife_interval,
-    jackknife_variance,
-    student_interval,
 )
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.inputs.stored import as_stored
-from dreval.measures._chance import chance_curve, chance_value
-from dreval.measures._measure import Answer, answer, curve_values, tie_values
+from dreval.measures._chance import chance_value
+from dreval.measures._measure import Answer, answer, tie_values
 from dreval.records.frames import full_name
 from dreval.records.notes import Note, note, refusal
 from dreval.records.shepard import Shepard
@@ -58,6 +56,7 @@ class Found:
     reliability: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     groups: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    spreads: dict[str, Spread] = field(default_factory=dict)
     shepard: Shepard | None = None
 
 
@@ -107,6 +106,10 @@ def evaluate_measures(
             if task.card.curve and task.card.without is not None and len(bands):
                 task.card.without(view, bands)
                 finished(task)
+    elif ci == "anchors" and len(view.rows) < view.n:  # likewise what each anchor contributes
+        for task in tasks:
+            if task.card.curve and task.card.by_row is not None:
+                task.card.by_row(view, anchor_numbers(view.n))
     for task in tasks:
         _add_measure(found, name, view, task, tasks, ci, root)
         finished(task)
@@ -126,58 +129,15 @@ def _add_measure(
     try:
         task.card.check_metric(view.metric)
         if task.card.curve:
-            found.curves += _curve_rows(name, view, task, ci, root, found.level)
+            rows, spread = curve_rows(name, view, task, ci, root, found.level)
+            found.curves += rows
+            if spread is not None:
+                found.spreads[task.name] = spread
         else:
             found.rows.append(_measure_row(name, view, task, ci, root, found))
     except DrevalError as reason:
         if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
             found.rows.append(missing_row(name, task, refusal(reason)))
-
-
-def _curve_rows(
-    name: str, view: View, task: MeasureTask, ci: str | None, root: int, level: float
-) -> list[dict[str, Any]]:
-    """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
-    values, _ = curve_values(task.thing, view)
-    chance = chance_curve(task.thing, view, root)
-    few, places = curve_numbers(view.n), np.arange(len(values))
-    ks = few[places] if view.streamed else places + 1
-    if not (task.all_k or view.streamed):
-        places = np.r_[few[few < len(values)], len(values)] - 1
-    rows: list[dict[str, Any]] = [
-        {"embedding": name, "measure": task.name, "K": int(ks[at]), "value": float(values[at]), "chance": chance[at]}
-        for at in places
-    ]
-    bands = band_numbers(view.n)
-    if ci == "points" and task.card.without is not None and len(bands):
-        se = np.sqrt(jackknife_variance(task.card.without(view, bands)))
-        set_band(rows, bands, se, view.n - 1, task.card.bounds, level)
-    return rows
-
-
-def band_numbers(n: int) -> npt.NDArray[np.int64]:
-    """Those of them at which a curve has an interval: beyond half of the points leaving some out changes the scale."""
-    ks = curve_numbers(n)
-    return ks[ks <= min(n // 2, n - 3)]
-
-
-def set_band(
-    rows: list[dict[str, Any]],
-    ks: npt.NDArray[np.int64],
-    se: npt.NDArray[np.float64],
-    freedom: float,
-    bounds: Any,
-    level: float,
-) -> None:
-    """Ends of the interval of a curve at each K alone, up to the largest of ``ks``; no spread is no certainty.
-
-    Between the ``ks`` at which it is known the standard error is interpolated on the scale of log K.
-    """
-    for row in rows:
-        if ks[0] <= row["K"] <= ks[-1]:
-            error = beyond_rounding(float(np.interp(np.log(row["K"]), np.log(ks), se)), row["value"], bounds=bounds)
-            if error > 0:
-                row["conf_low"], row["conf_high"] = student_interval(row["value"], error, freedom, bounds, level)
 
 
 def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root: int, found: Found) -> dict[str, Any]:

@@ -110,11 +110,14 @@ class SampledCoranking(Coranking):
         Ranks of the pairs.
     weight : ndarray (N,)
         How many pairs each stands for.
+    row : ndarray (N,)
+        The place of the anchor among the rows.
     """
 
     data_rank: IntArray
     embedding_rank: IntArray
     weight: FloatArray
+    row: IntArray
 
     @property
     def ks(self) -> FloatArray:
@@ -137,6 +140,20 @@ class SampledCoranking(Coranking):
         larger = np.maximum(self.data_rank, self.embedding_rank)
         nearer_in_data = self._counted(self.data_rank < self.embedding_rank, larger)
         return nearer_in_data - self._counted(self.embedding_rank < self.data_rank, larger)
+
+    def rows(self, ks: IntArray) -> RowCurves:
+        """What each anchor contributes to the curves."""
+        m, G = len(self.areas), len(ks)
+
+        def counted(where: npt.NDArray[np.bool_], first: IntArray) -> FloatArray:
+            at = self.row[where] * (G + 1) + np.searchsorted(ks, first[where])
+            found = np.bincount(at, self.weight[where], m * (G + 1)).reshape(m, G + 1)[:, :-1]
+            return np.asarray(np.cumsum(found, axis=1) / ks)
+
+        x, y = self.data_rank, self.embedding_rank
+        larger, lost = np.maximum(x, y), y > x
+        share = 1.0 - (counted(lost, x) - counted(lost, y))
+        return RowCurves(self.n, ks, share, counted(lost, larger) - counted(x > y, larger))
 
     def k_max(self) -> int:
         """Refused: it would be that of the sample."""
@@ -170,9 +187,39 @@ def _sampled(view: View) -> SampledCoranking:
         cost = _weight_of(x, view.n) - _weight_of(np.maximum(x, y), view.n)
         areas[some] = np.clip(1.0 - (weight * cost).sum(axis=1), -1.0, 1.0)
         there = weight > 0
-        drawn.append((x[there].astype(np.int64), y[there].astype(np.int64), weight[there]))
+        row = at + np.flatnonzero(there) // there.shape[1]
+        drawn.append((x[there].astype(np.int64), y[there].astype(np.int64), weight[there], row))
     joined = (np.concatenate(part) for part in zip(*drawn, strict=True))
     return SampledCoranking(view.n, none, none, none, areas, view.ambiguous, *joined)
+
+
+@dataclass(frozen=True)
+class RowCurves:
+    """What each row contributes to the curves, which are the means over the rows.
+
+    Attributes
+    ----------
+    n : int
+        Number of points.
+    ks : ndarray (G,)
+        Some numbers of neighbors, ascending.
+    q_nx, b_nx : ndarray (m, G)
+        Of each row the share of common neighbors, and of extrusions less that of intrusions.
+    """
+
+    n: int
+    ks: IntArray
+    q_nx: FloatArray
+    b_nx: FloatArray
+
+    def lcmc(self) -> FloatArray:
+        """Q_NX(K) minus its chance level, (m, G)."""
+        return np.asarray(self.q_nx - self.ks / (self.n - 1))
+
+    def r_nx(self) -> FloatArray:
+        """Q_NX(K) rescaled so that chance is 0 and a perfect copy 1, (m, G); NaN at K = n - 1, where it has none."""
+        room = np.where(self.ks < self.n - 1, self.n - 1 - self.ks, np.nan)
+        return np.asarray(((self.n - 1) * self.q_nx - self.ks) / room)
 
 
 @dataclass(frozen=True)
@@ -250,22 +297,46 @@ def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeftOne:
     return LeftOne(found.areas, wanted, found.q_nx[:, at])
 
 
-def _one_of_sweep(view: View, numbers: Sequence[IntArray] = ()) -> tuple[Coranking, list[_LeftOneTally]]:
-    """The co-ranking of a view, and for each array of numbers K the sums over rows that ``LeftOne`` is computed from.
+def row_curves(view: View, ks: Sequence[int] | IntArray) -> RowCurves:
+    """What each row of a view contributes to the curves at some numbers of neighbors.
+
+    The same pass gives the co-ranking itself if it was not computed before; so call this first. O(m n) time in addition
+    to that pass, O(n G) memory for G numbers.
+    """
+    wanted = np.unique(np.asarray(ks, np.int64))
+
+    def made() -> RowCurves:
+        if view.streamed:
+            sampled = coranking(view)
+            if not isinstance(sampled, SampledCoranking):
+                raise RuntimeError("this view was made without a sample of ranks")
+            return sampled.rows(wanted)
+        full, (tally,) = _one_of_sweep(view, [wanted], _RowTally)
+        view.once(KEY, lambda: full)
+        return tally.result(np.searchsorted(view.population, view.rows))
+
+    found: RowCurves = view.once((KEY, "rows", *wanted.tolist()), made)
+    return found
+
+
+def _one_of_sweep(view: View, numbers: Sequence[IntArray] = (), tally: Any = None) -> tuple[Coranking, list[Any]]:
+    """The co-ranking of a view, and for each array of numbers K a tally of its rows (by default ``_LeftOneTally``).
 
     One pass over the sorted rows of the data serves also the next embeddings of the sweep, as many as take 64 MB; what
     it gives is kept until their views ask for it.
     """
-    waiting: dict[int, Any] = view.once_for_data((KEY, *(tuple(ks.tolist()) for ks in numbers)), dict)
+    tally = tally or _LeftOneTally
+    key = (KEY, tally.__name__ if numbers else "", *(tuple(ks.tolist()) for ks in numbers))
+    waiting: dict[int, Any] = view.once_for_data(key, dict)
     if waiting.get(id(view.Y)) is None:  # not computed, or handed out before
         size = view.n * (20 + sum(12 * len(ks) for ks in numbers))
         later = [Y for Y in view.from_here()[1:] if id(Y) not in waiting]
         embeddings = [view.Y, *later[: max(0, WAITING_BYTES // size - 1)]]
-        tallies = [[_LeftOneTally(view.n, ks) for ks in numbers] for _ in embeddings]
+        tallies = [[tally(view.n, ks) for ks in numbers] for _ in embeddings]
         found = _pass(view, embeddings, np.zeros(len(view.Y), np.int64), np.array([-1]), tallies)
         for Y, (one,), sums in zip(embeddings, found, tallies, strict=True):
             waiting[id(Y)] = one, sums
-    made: tuple[Coranking, list[_LeftOneTally]] = waiting[id(view.Y)]
+    made: tuple[Coranking, list[Any]] = waiting[id(view.Y)]
     waiting[id(view.Y)] = None
     return made
 
@@ -311,6 +382,28 @@ class _LeftOneTally:
         return LeftOne(areas, self.ks, pairs / (self.ks * others))
 
 
+class _RowTally:
+    """What each row contributes to the curves, from blocks of sorted rows."""
+
+    def __init__(self, n: int, ks: IntArray) -> None:
+        self.n, self.ks = n, ks
+        self.first = np.searchsorted(ks, np.arange(n)).astype(np.int32)
+        self.common, self.beyond = (np.zeros((n, len(ks)), np.int32) for _ in range(2))
+
+    def add(self, number: int, by_data: Lists, by_embedding: Lists, rows: IntArray) -> None:
+        """Add the rows of one block."""
+        from dreval.geometry._loops import coranking as loops
+
+        common, beyond = (np.zeros((len(rows), len(self.ks)), np.int32) for _ in range(2))
+        loops.row_counts(by_data, by_embedding, self.first, common, beyond)
+        self.common[rows], self.beyond[rows] = common, beyond
+
+    def result(self, rows: IntArray) -> RowCurves:
+        """The contributions of some rows."""
+        share, apart = (np.cumsum(counts[rows], axis=1) / self.ks for counts in (self.common, self.beyond))
+        return RowCurves(self.n, self.ks, share, apart)
+
+
 def _weights(n: int) -> FloatArray:
     """Contribution of a pair with larger rank r to the area under R_NX of its row: a sum over K from r to n - 2.
 
@@ -349,7 +442,7 @@ def _pass(
     embeddings: Sequence[FloatArray],
     codes: IntArray,
     drops: IntArray,
-    tallies: Sequence[Sequence[_LeftOneTally]] = ((),),
+    tallies: Sequence[Sequence[Any]] = ((),),
 ) -> list[list[Coranking]]:
     """One pass over blocks of rows of the data; for each embedding the co-ranking without each of ``drops`` (-1: all).
 

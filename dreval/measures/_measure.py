@@ -102,6 +102,9 @@ class MeasureCard(Cites):
         Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
         are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no point can be
         left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
+    by_row : function or None
+        Of a curve: what each row contributes (m, len(ks)), of the view and some numbers of neighbors; the value is the
+        mean.
     without_class : function or None
         Values (c,) without each class, of a view and the parameters, for a jackknife over classes in place of points.
     counted : {"all", "first", "edge"}
@@ -160,6 +163,7 @@ class MeasureCard(Cites):
     expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
     without_class: Callable[..., FloatArray] | None = None
+    by_row: Callable[..., FloatArray] | None = None
     counted: str = "all"
     quadratic: bool = False
     smooth: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import coranking, row_curves
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE
 from dreval.records.notes import Notes
@@ -18,6 +18,7 @@ from dreval.records.notes import Notes
     direction="zero",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    by_row=lambda view, ks: row_curves(view, ks).b_nx,
     reference=(
         "@lee2009. The sign is that of the authors' program nx_trusion.m: positive is intrusive, negative extrusive."
     ),

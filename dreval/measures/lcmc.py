@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import Coranking, coranking, coranking_without
+from dreval.geometry.coranking import Coranking, coranking, coranking_without, row_curves
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE, over_ties
 from dreval.records.notes import Notes
@@ -25,6 +25,7 @@ def _ceiling(n: int, k: int) -> float:
     ties=over_ties(Coranking.lcmc),
     without=lambda view, ks: coranking_without(view, ks).lcmc(),
     ceiling=_ceiling,
+    by_row=lambda view, ks: row_curves(view, ks).lcmc(),
     reference="@chen2009. @lee2009 (as a sum of the co-ranking matrix).",
 )
 def lcmc(view: View) -> tuple[FloatArray, Notes]:

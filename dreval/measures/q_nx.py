@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import Coranking, coranking, coranking_without
+from dreval.geometry.coranking import Coranking, coranking, coranking_without, row_curves
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE, over_ties
 from dreval.records.notes import Notes
@@ -25,6 +25,7 @@ def _chance(n: int, k: int) -> float:
     chance_formula=":math:`K / (n - 1)`",
     ties=over_ties(Coranking.q_nx),
     without=lambda view, ks: coranking_without(view, ks).q_nx,
+    by_row=lambda view, ks: row_curves(view, ks).q_nx,
     reference="@lee2009.",
 )
 def q_nx(view: View) -> tuple[FloatArray, Notes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import Coranking, coranking, coranking_without
+from dreval.geometry.coranking import Coranking, coranking, coranking_without, row_curves
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE, over_ties
 from dreval.records.notes import Notes
@@ -20,6 +20,7 @@ from dreval.records.notes import Notes
     chance=0.0,
     ties=over_ties(Coranking.r_nx),
     without=lambda view, ks: coranking_without(view, ks).r_nx(),
+    by_row=lambda view, ks: row_curves(view, ks).r_nx(),
     reference="@lee2013divergences.",
 )
 def r_nx(view: View) -> tuple[FloatArray, Notes]:

@@ -19,6 +19,7 @@ from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.frames import (
     NOTE_KEYS,
     curves_frame,
+    differences_frame,
     groups_frame,
     notes_frame,
     nulls_frame,
@@ -66,6 +67,8 @@ def save_results(results: Results, path: str | Path) -> Path:
             {name: table.plain() for name, table in results.shepard.items()}, ensure_ascii=False
         ),
     }
+    if len(results.curve_differences):
+        members["curve_differences.csv"] = results.curve_differences.to_csv(index=False)
     for i, name in enumerate(names):
         points = results.points[name]
         some = len(points) < len(results.embeddings[name])  # those of anchors, with their places
@@ -235,6 +238,11 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     curves = _cells(members["curves.csv"])[list(curves_frame([]).columns)]
     numbers = [name for name in curves.columns if name not in ("embedding", "measure")]
     curves[numbers] = _floats(curves[numbers])
+    gaps = differences_frame([])
+    if "curve_differences.csv" in members:
+        gaps = _cells(members["curve_differences.csv"])[list(gaps.columns)]
+        numbers = ["K", "difference", "band_low", "band_high"]
+        gaps[numbers] = _floats(gaps[numbers])
     nulls = _cells(members["nulls.csv"])[list(nulls_frame([]).columns)]
     nulls[["low", "high", "count"]] = _floats(nulls[["low", "high", "count"]])
     notes = json.loads(members["notes.json"])  # their sentences are those of this version
@@ -266,6 +274,7 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         ids=ids,
         recipe=manifest["recipe"],
         curves=curves_frame(_rows(curves)),
+        curve_differences=differences_frame(_rows(gaps)),
         notes=notes_frame([{**{key: one[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(one),)} for one in notes]),
         shepard={name: Shepard.of_plain(saved) for name, saved in json.loads(members["shepard.json"]).items()},
         nulls=nulls_frame(_rows(nulls)),

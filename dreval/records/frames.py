@@ -115,8 +115,17 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     import pandas as pd
 
     kinds = {"embedding": "object", "measure": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
-        ("conf_low", "conf_high", "chance"), "float64"
+        ("conf_low", "conf_high", "band_low", "band_high", "chance"), "float64"
     )
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+
+
+def differences_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Differences of curves over K as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"measure": "object", "first": "object", "second": "object", "K": "int64"}
+    kinds |= dict.fromkeys(("difference", "band_low", "band_high"), "float64")
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 

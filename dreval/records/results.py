@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_bool, check_one_of, check_parameters, check_path
+from dreval._check import check_bool, check_one_of, check_parameters, check_path, describe
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records._verbs import Record, Summary, call, function
 from dreval.records.embedding import Embedding
 from dreval.records.frames import (
     curves_frame,
+    differences_frame,
     notes_frame,
     notes_in,
     nulls_frame,
@@ -75,9 +76,11 @@ class Results(Record):
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
         Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the
-        interval (at the level ``recipe["conf_level"]``) at each K (of each alone, not of the whole curve) up to
-        K = n/2, and the chance level; see
-        ``curve``.
+        interval (at the level ``recipe["conf_level"]``) at each K alone, the ends of the band that holds the curve at
+        all K where it has ends, and the chance level; see ``curve``.
+    curve_differences : DataFrame
+        The difference of the curves of each pair of up to eight embeddings with the ends of its band: measure, first,
+        second, K, difference, band_low, band_high; see ``curve``.
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where a measure of pairs was run.
     nulls : DataFrame
@@ -114,6 +117,7 @@ class Results(Record):
     recipe: Mapping[str, Any] = field(default_factory=dict)
     data: Any = field(default=None, repr=False)
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
+    curve_differences: pd.DataFrame = field(default_factory=lambda: differences_frame([]))
     shepard: dict[str, Shepard] = field(default_factory=dict)
     nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
     left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
@@ -447,8 +451,40 @@ class Results(Record):
                 "name", "must be an embedding that was computed", repr(name), f"It failed: {self.failed[name]}"
             )
 
-    def curve(self, measure: str) -> pd.DataFrame:
-        """A curve over the number of neighbors K: one row per K, one column per embedding.
+    def curve(self, measure: str, *, bands: bool = False, difference: tuple[str, str] | None = None) -> pd.DataFrame:
+        """A curve over the number of neighbors K: one row per K, one column per embedding; or with its bands.
+
+        Parameters
+        ----------
+        measure : str
+            The curve, as "r_nx".
+        bands : bool
+            Whether to return one row per embedding and K with the value, the ends of the interval at each K alone
+            (``conf_low``, ``conf_high``), those of the band for all K at once (``band_low``, ``band_high``) and the
+            chance level.
+        difference : (str, str), optional
+            Two embeddings: return the curve of the first minus that of the second with the ends of its band, one row
+            per K. Where the band excludes 0 at a run of K, the two differ at all of them at once.
+
+        Returns
+        -------
+        DataFrame
+            A copy.
+
+        Raises
+        ------
+        InputError
+            If the measure is no curve that was run, or there is no difference of these two: more than eight embeddings,
+            or no intervals.
+
+        Notes
+        -----
+        A band holds the whole curve at the level of the intervals, wherever it has ends. From all points it is
+        ``value ± c se`` with the standard errors of the jackknife and c the quantile of the largest deviation over K,
+        which is conservative. From anchors c is that of a studentized bootstrap of the anchors, with a
+        finite-population correction; it has ends from K = 5 to n / 3, with at least 100 anchors of which 30 differ from
+        the most frequent contribution. Between about 60 K the ends are interpolated. The band of a difference is for
+        one pair, not for all pairs at once.
 
         Examples
         --------
@@ -461,6 +497,9 @@ class Results(Record):
         1  0.205  0.307
         2  0.170  0.368
         3  0.188  0.404
+        >>> res = ev.run("r_nx", tests=None)
+        >>> list(res.curve("r_nx", difference=("a", "b")).columns)
+        ['difference', 'band_low', 'band_high']
         """
         known = list(dict.fromkeys(self.curves["measure"]))
         if not known:
@@ -471,8 +510,29 @@ class Results(Record):
             raise InputError("measure", "must have a value for every number of neighbors", repr(measure), cure)
         MEASURES.check_run(measure, known, "measure", curves=True)
         rows = self.curves[self.curves["measure"] == measure]
+        if difference is not None:
+            return self._curve_difference(measure, difference)
+        if check_bool(bands, "bands"):
+            return rows.drop(columns="measure").reset_index(drop=True)
         wide = rows.pivot(index="K", columns="embedding", values="value")
         return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)
+
+    def _curve_difference(self, measure: str, pair: Any) -> pd.DataFrame:
+        """The difference of the curves of two embeddings, whichever of them was added first."""
+        names = list(pair) if isinstance(pair, list | tuple) else [pair]
+        if len(names) != 2 or names[0] == names[1]:
+            raise InputError("difference", "must be two embeddings", describe(pair), "Pass a pair, as ('umap', 'pca').")
+        for name in names:
+            METHODS.check_run(name, self.names, "difference")
+        table = self.curve_differences[self.curve_differences["measure"] == measure]
+        for sign, (first, second) in ((1.0, names), (-1.0, names[::-1])):
+            rows = table[(table["first"] == first) & (table["second"] == second)].set_index("K")
+            if len(rows):
+                found: pd.DataFrame = rows[["difference", "band_low", "band_high"]] * sign
+                low, high = found[["band_low", "band_high"]].min(axis=1), found[["band_low", "band_high"]].max(axis=1)
+                return found.assign(band_low=low, band_high=high)
+        cure = "Run with intervals (ci='points', or anchors), at most eight embeddings at a time."
+        raise InputError("difference", "must be a pair whose curves were compared", repr(tuple(names)), cure)
 
     def summary(self, full: bool = False) -> Summary:
         """The printed result: what was evaluated, which embedding is best at what, one table, tests, and notes.
@@ -674,6 +734,13 @@ class Results(Record):
         measure : str, optional
             For "map", "curve", "forest", "difference_map": the measure; the first that can be drawn by default, for
             "forest" all, unless there are more than 21 pairs. For "heatmap": one or a list; all by default.
+        band : {"simultaneous", "pointwise"}, optional
+            For "curve" of a measure with a value at every K: the band that holds the whole curve (see ``curve``), with
+            dashed lines at the ends of the interval at each K alone where it has no ends; or that interval everywhere.
+            The first, where there is one, by default.
+        difference : (str, str), optional
+            For "curve" of a measure with a value at every K: draw the curve of the first embedding minus that of the
+            second with its band, and say at which K one of the two is better.
         n_neighbors : int, optional
             For "map": the number of neighbors of the measure; 15, the only, or the middle one by default. For
             "coranking": where the blocks end; as for "map" by default.
@@ -715,9 +782,9 @@ class Results(Record):
         -----
         The family and size of fonts and ``figure.dpi`` in ``matplotlib.rcParams`` are used where they differ from the
         defaults of matplotlib; nothing else of them is. Of embeddings with three and more columns the first two are
-        shown, and the title says so; one column is drawn as a strip, its height without meaning. Bands of a curve are
-        intervals at each K alone. "shepard" draws a table of counts that the evaluation made of the pairs which its
-        measures had measured anyway, and "null" the histogram that it kept: both are saved with the result.
+        shown, and the title says so; one column is drawn as a strip, its height without meaning. "shepard" draws a
+        table of counts that the evaluation made of the pairs which its measures had measured anyway, and "null" the
+        histogram that it kept: both are saved with the result.
 
         O(n) time and memory for each embedding; "coranking" O(m n (p + log n)) for m points, all up to 2000, of more
         that many drawn at random; "kappa_curve" a test of up to 1000 points for each kappa.

@@ -8,16 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import stdtrit
 from strategies import pairs
 
 import dreval
 from dreval._random import stream
-from dreval.errors import InputError
-from dreval.geometry.blocks import random_groups
+from dreval.errors import InputError, UnknownName
+from dreval.geometry.blocks import random_groups, sweep
+from dreval.geometry.coranking import curve_numbers
 from dreval.registry import MEASURES
 
 CURVES = [name for name in MEASURES if MEASURES.card(name).curve]
+ENDS = ["conf_low", "conf_high", "band_low", "band_high"]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
 Y = X[:, :2] + 0.2 * RNG.normal(size=(150, 2))
@@ -32,8 +35,9 @@ def test_curves_have_a_table_of_their_own():
     """No row of the tidy table, about 60 numbers of neighbors from 1 to the last, the values those of the function."""
     results = evaluation().run([*CURVES, "continuity"])
     assert set(results.tidy()["measure"]) == {"continuity"}
-    assert list(results.curves.columns) == ["embedding", "measure", "K", "value", "conf_low", "conf_high", "chance"]
-    kinds = ["object", "object", "int64", *["float64"] * 4]
+    ends = ["conf_low", "conf_high", "band_low", "band_high"]
+    assert list(results.curves.columns) == ["embedding", "measure", "K", "value", *ends, "chance"]
+    kinds = ["object", "object", "int64", *["float64"] * 6]
     assert [str(kind) for kind in results.curves.dtypes] == kinds
     for name in CURVES:
         wide, whole = results.curve(name), getattr(dreval, name)(X, Y)
@@ -109,6 +113,8 @@ def test_saved_and_loaded(tmp_path: Path):
     loaded = dreval.load_results(tmp_path / "new")
     pd.testing.assert_frame_equal(loaded.curves, results.curves, check_exact=True)
     pd.testing.assert_frame_equal(loaded.curve("b_nx"), results.curve("b_nx"), check_exact=True)
+    pd.testing.assert_frame_equal(loaded.curve_differences, results.curve_differences, check_exact=True)
+    assert len(loaded.curve_differences) > 100
 
 
 @pytest.mark.parametrize("name", ["q_local", "q_global"])
@@ -156,11 +162,96 @@ def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
 
 
 def test_curves_without_intervals():
-    """Not asked for, or seen from anchors: no ends, and the same values."""
+    """Where none are asked for: no ends, no differences, and the same values."""
     asked, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
-    assert bare.curves[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert bare.curves[ENDS].isna().all(axis=None)
+    assert bare.curve_differences.empty
     assert bare.curves["value"].tolist() == asked.curves["value"].tolist()
-    assert evaluation(anchors=40).run("r_nx").curves[["conf_low", "conf_high"]].isna().all(axis=None)
+    with pytest.raises(InputError, match=r"`difference` must be a pair whose curves were compared.*ci='points'"):
+        bare.curve("r_nx", difference=("a", "b"))
+    with pytest.raises(InputError, match="`band` must be one that the curve has"):
+        bare.plot("curve", measure="r_nx", band="simultaneous")
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_what_the_anchors_contribute_is_the_curve(name):
+    """Of each row by hand: pairs whose larger rank is within K; their mean is the curve, also of some rows."""
+    ks = [1, 2, 5, 11, 40, 148]
+    ranks = [squareform(pdist(Z)) + np.diag([np.inf] * 150) for Z in (X, Y)]
+    x, y = (D.argsort(axis=1, kind="stable").argsort(axis=1) + 1 for D in ranks)
+    common = np.array([[(np.maximum(a, b) <= k).sum() for k in ks] for a, b in zip(x, y, strict=True)]) / ks
+    apart = [[((b <= k) & (a < b)).sum() - ((a <= k) & (a > b)).sum() for k in ks] for a, b in zip(x, y, strict=True)]
+    expected = {
+        "q_nx": common,
+        "b_nx": np.array(apart) / ks,
+        "lcmc": common - np.array(ks) / 149,
+        "r_nx": (149 * common - ks) / (149 - np.array(ks)),
+    }[name]
+    whole = getattr(dreval, name)(X, Y)
+    for rows in (None, np.array([3, 8, 100])):
+        view = sweep(X, {"e": Y}, k=5, rows=rows)["e"]
+        found = MEASURES.card(name).by_row(view, ks)
+        np.testing.assert_allclose(found, expected if rows is None else expected[rows], atol=1e-13)
+    np.testing.assert_allclose(expected.mean(axis=0), whole.loc[ks], atol=1e-13)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_the_band_of_anchors_is_that_of_their_contributions(name):
+    """From K = 5 to n / 3 with 120 anchors; pointwise intervals are narrower there, and there is one beyond too."""
+    results = evaluation(anchors=120).run(name)
+    rows = results.curve(name, bands=True).query("embedding == 'b'").set_index("K")
+    banded = rows.index[rows["band_low"].notna()]
+    assert set(banded) <= {k for k in rows.index if 5 <= k <= 50}
+    assert len(banded) > 15
+    assert (rows.loc[banded, "band_low"] < rows.loc[banded, "conf_low"]).all()
+    assert (rows.loc[banded, "conf_high"] < rows.loc[banded, "band_high"]).all()
+    assert rows["conf_low"].notna().sum() > len(banded)
+    half = (rows["band_high"] - rows["band_low"])[banded] / (rows["conf_high"] - rows["conf_low"])[banded]
+    np.testing.assert_allclose(half, half.iloc[0], rtol=1e-9)  # one critical value over Student's for all K
+    again = evaluation(anchors=120, n_jobs=1).run(name)
+    pd.testing.assert_frame_equal(again.curves, results.curves, check_exact=True)
+    pd.testing.assert_frame_equal(again.curve_differences, results.curve_differences, check_exact=True)
+
+
+def test_few_anchors_have_intervals_alone():
+    """Below 100 anchors: no band, and an interval at each K."""
+    curves = evaluation(anchors=40).run("r_nx").curves
+    assert curves[["band_low", "band_high"]].isna().all(axis=None)
+    assert curves["conf_low"].notna().mean() > 0.9
+    assert (curves["conf_low"] <= curves["value"]).sum() == curves["conf_low"].notna().sum()
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_the_band_of_all_points_is_wider_than_the_intervals(name):
+    """By one factor at all K, from which every K with an interval has a band; also with a value at every K."""
+    for options in (None, {name: {"all_k": True}}):
+        rows = evaluation().run(name, options=options).curve(name, bands=True).query("embedding == 'b'")
+        rows = rows[rows["K"].isin(curve_numbers(150))]  # between these the ends are interpolated
+        inside = rows[rows["K"].between(2, 70) & (rows["band_low"] > MEASURES.card(name).bounds[0])]
+        inside = inside[inside["band_high"] < MEASURES.card(name).bounds[1]]
+        ratio = (inside["band_high"] - inside["value"]) / (inside["conf_high"] - inside["value"])
+        assert len(inside) > 20
+        np.testing.assert_allclose(ratio, ratio.iloc[0], rtol=1e-6)
+        assert 1.2 < ratio.iloc[0] < 2.5
+
+
+def test_differences_of_curves_are_those_of_the_values():
+    """Either order; the band holds the difference; more than eight embeddings are not compared."""
+    results = evaluation(anchors=120).run(["r_nx", "b_nx"])
+    wide = results.curve("r_nx")
+    one, other = (results.curve("r_nx", difference=pair) for pair in (("b", "a"), ("a", "b")))
+    np.testing.assert_allclose(one["difference"], (wide["b"] - wide["a"]).loc[one.index], atol=1e-12)
+    np.testing.assert_array_equal(one["band_low"], -other["band_high"])
+    there = one["band_low"].notna()
+    assert there.sum() > 15
+    assert ((one["band_low"] < one["difference"]) & (one["difference"] < one["band_high"]))[there].all()
+    assert one["band_low"].max() > 0  # the map of the data is better than that of noise
+    for pair, words in ((("b", "b"), "two embeddings"), ("b", "two embeddings"), (("b", "c"), "known name")):
+        with pytest.raises((InputError, UnknownName), match=words):
+            results.curve("r_nx", difference=pair)
+    many = dreval.Evaluation(X, {f"e{i}": Y for i in range(9)}, n_neighbors=5).run("r_nx")
+    assert many.curve_differences.empty
+    assert many.curves["band_low"].notna().any()
 
 
 def test_points_and_anchors():

@@ -7,9 +7,11 @@ import itertools
 import matplotlib as mpl
 import numpy as np
 import pytest
+from figure_reading import cut_off, overlapping
 from report_cases import curve_rows, make_results, measure_row, simulated_results
 
-from dreval.errors import InputError
+import dreval
+from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._lines import scale_curves
 from dreval.report.page import write_report
@@ -148,3 +150,84 @@ def test_a_page_shows_them(tmp_path):
     assert "dotted: a perfect copy" in page
     assert "at each K alone" in page
     assert "log scale; dashed" not in bare
+
+
+@pytest.fixture(scope="module")
+def banded():
+    """Two embeddings by all points, and by anchors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(330, 4)) * [3, 2, 1, 1]
+    sources = {"first two": X[:, :2], "last two": X[:, 2:]}
+    settings = ({}, {"anchors": 110}, {"anchors": 60})
+    return [
+        dreval.Evaluation(X, sources, n_neighbors=5, random_state=0, **one).run(["r_nx", "b_nx"], None)
+        for one in settings
+    ]
+
+
+def ends_of(figure):
+    """Lowest and highest ends of each filled band by its mark, and the dashed lines with marks."""
+    (ax,) = figure.axes
+    filled = {c.get_gid(): c.get_paths() for c in ax.collections if c.get_gid()}
+    return filled, [line for line in ax.lines if line.get_gid() and int(line.get_gid().split("-")[2]) >= 2]
+
+
+def test_simultaneous_bands_are_drawn_where_there_are_any(banded):
+    """Filled where the band has ends, dashed at the ends of the interval elsewhere, and the words above say so."""
+    points, anchors, few = banded
+    for results, words, dashed in (
+        (points, "Bands: 95 % for all K at once.", 0),
+        (anchors, "Bands: 95 % for all K at once; dashed: at each K alone.", 4),
+        (few, "Bands: 95 % at each K alone.", 0),
+    ):
+        figure = results.plot("curve", measure="r_nx")
+        filled, lines = ends_of(figure)
+        assert words in [part for text in texts(figure) for part in text.get_text().split("\n")]
+        assert len(lines) == dashed
+        rows = results.curve("r_nx", bands=True).query("embedding == 'first two'").set_index("K")
+        column = "band" if rows["band_low"].notna().any() else "conf"
+        (path,) = filled["embedding-0-0"]
+        known = rows[f"{column}_low"].notna()
+        assert path.vertices[:, 0].min() == known.index[known].min()
+        assert path.vertices[:, 0].max() == known.index[known].max()
+        assert path.vertices[:, 1].max() == pytest.approx(rows[f"{column}_high"].max())
+        assert cut_off(figure) == overlapping(figure) == []
+        for line in lines[:2]:
+            there = np.isfinite(line.get_ydata())
+            assert (rows["band_low"].isna() & rows["conf_low"].notna()).to_numpy().tolist() == there.tolist()
+    alone = anchors.plot("curve", measure="r_nx", band="pointwise")
+    assert any("Bands: 95 % at each K alone." in text.get_text() for text in texts(alone))
+    assert ends_of(alone)[1] == []
+
+
+def test_a_difference_of_curves_says_who_is_better_where(banded):
+    """The line is the difference, the words name the runs of K at which the band excludes 0."""
+    for results in banded[:2]:
+        figure = results.plot("curve", difference=("last two", "first two"))
+        table = results.curve("r_nx", difference=("last two", "first two"))
+        (ax,) = figure.axes
+        np.testing.assert_array_equal(ax.lines[0].get_ydata(), table["difference"])
+        below = table.index[table["band_high"] < 0]
+        said = " ".join(" ".join(text.get_text().split()) for text in texts(figure))
+        assert f"first two is better than last two at all K from {below[0]} to" in said
+        count = int(table["band_low"].notna().sum())
+        assert f"Band: 95 % for all {count} K at once, of this pair." in said
+        assert cut_off(figure) == overlapping(figure) == []
+    none = banded[2].plot("curve", difference=("last two", "first two"))
+    assert any("do not differ significantly at any K." in text.get_text() for text in texts(none))
+    intrusive = banded[0].plot("curve", measure="b_nx", difference=("first two", "last two"))
+    assert not any("better" in text.get_text() for text in texts(intrusive))
+
+
+def test_what_only_curves_over_all_k_have_is_refused_elsewhere(banded):
+    """A band for all K and a difference need a measure with a value at every K; words are checked."""
+    with pytest.raises(InputError, match="`band` must be one that the curve has"):
+        banded[2].plot("curve", measure="r_nx", band="simultaneous")
+    with pytest.raises(UnknownName, match="Did you mean 'simultaneous'"):
+        banded[0].plot("curve", band="simultanous")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    results = dreval.Evaluation(X, {"a": X[:, :2]}, n_neighbors=[3, 5]).run("continuity", None)
+    for option in ({"band": "simultaneous"}, {"difference": ("a", "b")}):
+        with pytest.raises(InputError, match=r"must be of a measure with a value at every K.*r_nx"):
+            results.plot("curve", **option)

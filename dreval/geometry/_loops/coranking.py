@@ -235,3 +235,21 @@ def leave_one_rows(by_data, by_embedding, weights, ks, first, event, sums, withi
                 if g < ks.shape[0]:
                     within[b, g] += 1
             _fallen(by_data[b], by_embedding[b], matched, ks, event, fallen)
+
+
+@loop()
+def row_counts(by_data, by_embedding, first, common, beyond):
+    """Of each sorted row the pairs by the first K that their larger rank is within, ``first[rank]``, (rows, G).
+
+    ``common`` counts all of them, ``beyond`` those farther in the embedding less those farther in the data.
+    """
+    n = by_data.shape[1] - 1
+    places, matched = np.empty(n + 1, np.int32), np.empty(n, np.int32)
+    for b in range(by_data.shape[0]):
+        _match(by_data[b], by_embedding[b], places, matched)
+        for t in range(n):
+            r = matched[t]
+            g = first[max(r, t) + 1]
+            if g < common.shape[1]:
+                common[b, g] += 1
+                beyond[b, g] += (r < t) - (r > t)

@@ -274,8 +274,7 @@ def _scales(reading: Reading, figures: PointFigures) -> Iterator[Part]:
     """Curves over every K, and of measures at several k."""
     if figures.scales:
         said = "Neighborhoods of every size K, on a log scale; dashed: chance level, dotted: a perfect copy."
-        bands = f" Bands are {reading.level} intervals at each K alone, up to half of the points."
-        yield Paragraph(said + bands * figures.bands, "note")
+        yield Paragraph(f"{said} {figures.bands}".rstrip(), "note")
         yield Figures(figures.scales, "curves")
     if figures.curves:
         bands = f"; bands are {reading.level} intervals" if any(row["conf_method"] for row in reading.rows) else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dreval._check import FloatArray
 from dreval.glossary import DIRECTIONS
+from dreval.inference.bands import better_ranges
 from dreval.records.results import Results
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
-from dreval.report._numbers import fixed
+from dreval.report._numbers import fixed, ordered
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_words, one_axes
 from dreval.report.figures._panels import SOFT
 from dreval.report.names import breadth, short_names
@@ -28,6 +30,7 @@ WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5
 CROWD = 6  # lines; the intervals of more are fainter
 LETTER = 0.078  # inches that a letter of a label takes at most, on average
 LINE = 0.16  # inches between two labels
+LETTERS = 60  # of a line above a figure
 LOG_FROM = 8
 
 
@@ -354,6 +357,8 @@ class ScaleCurve:
         Numbers of neighbors.
     values, low, high : dict of str to ndarray
         Value and ends of the interval by embedding; NaN where there is none.
+    band_low, band_high : dict of str to ndarray
+        Ends of the band for all K at once; NaN where it has none.
     chance_low, chance_high : ndarray
         Lowest and highest chance level of the embeddings; they differ where equal distances move it.
     perfect : ndarray
@@ -370,6 +375,8 @@ class ScaleCurve:
     values: Mapping[str, FloatArray]
     low: Mapping[str, FloatArray]
     high: Mapping[str, FloatArray]
+    band_low: Mapping[str, FloatArray]
+    band_high: Mapping[str, FloatArray]
     chance_low: FloatArray
     chance_high: FloatArray
     perfect: FloatArray
@@ -385,12 +392,22 @@ class ScaleCurve:
         """Whether an interval is known anywhere."""
         return any(np.isfinite(low).any() for low in self.low.values())
 
+    @property
+    def simultaneous(self) -> bool:
+        """Whether a band for all K at once is known anywhere."""
+        return any(np.isfinite(low).any() for low in self.band_low.values())
+
+    def alone(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval at each K alone, where the band has none."""
+        there = np.isfinite(self.band_low[name])
+        return np.where(there, math.nan, self.low[name]), np.where(there, math.nan, self.high[name])
+
 
 def scale_curves(results: Results, reading: Reading) -> dict[str, ScaleCurve]:
     """Every curve that was run, by index, in the order in which they were asked for."""
     found = {}
     for measure, rows in results.curves.groupby("measure", sort=False):
-        keys = ("value", "conf_low", "conf_high", "chance")
+        keys = ("value", "conf_low", "conf_high", "band_low", "band_high", "chance")
         wide = {key: rows.pivot(index="K", columns="embedding", values=key) for key in keys}
         names = [name for name in reading.computed if name in wide["value"]]
         *parts, chances = ({name: table[name].to_numpy(dtype=np.float64) for name in names} for table in wide.values())
@@ -428,21 +445,47 @@ def scale_words(reading: Reading, curve: ScaleCurve, names: Sequence[str]) -> tu
     return f"{curve.title}{symbol}{better}", "; ".join(filter(None, [area, gray_words(reading, names)]))
 
 
-def draw_scales(reading: Reading, curve: ScaleCurve, names: Sequence[str], titled: bool = True) -> Figure:
-    """One figure: a line for each embedding over K on a log scale, its interval, chance and a perfect copy."""
+def band_words(level: str, curves: Iterable[ScaleCurve], band: str | None = None) -> str:
+    """What the bands of some curves are, in a sentence; nothing where there are none."""
+    banded = [curve for curve in curves if curve.banded or curve.simultaneous]
+    if not banded:
+        return ""
+    if band == "pointwise" or not any(curve.simultaneous for curve in banded):
+        return f"Bands: {level} at each K alone."
+    alone = any(np.isfinite(curve.alone(name)[0]).any() for curve in banded for name in curve.values)
+    return f"Bands: {level} for all K at once{'; dashed: at each K alone' if alone else ''}."
+
+
+def draw_scales(
+    reading: Reading, curve: ScaleCurve, names: Sequence[str], titled: bool = True, band: str | None = None
+) -> Figure:
+    """One figure: a line for each embedding over K on a log scale, its band, chance and a perfect copy.
+
+    The band is that for all K at once where there is one, with thin dashed lines at the ends of the interval at each K
+    alone where it has no ends; or with ``band="pointwise"`` that interval everywhere.
+    """
     names = [name for name in names if name in curve.values and np.isfinite(curve.values[name]).any()]
     names = _gray_first(reading, names)
     labels = short_names([name for name in names if name in reading.named], 20)
     known = {name: fixed(curve.areas[name], 3) for name in labels if name in curve.areas}
     widest = LETTER * max([*map(breadth, labels.values()), *(len(words) for _, words, _ in _references(curve))])
     title, aside = scale_words(reading, curve, names)
-    top = 0.1 if not titled else 0.44 if aside else 0.28
+    heading = [*filter(None, (title, aside, band_words(reading.level, [curve], band)))]
+    top = 0.12 + 0.16 * len(heading) if titled else 0.1
     right = 0.22 + widest + (0.56 if known else 0.0)
     height = height_for(len(labels) + len(_references(curve)), top)
     figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), height, 0.55, right, BOTTOM, top)
+    whole = curve.simultaneous and band != "pointwise"
     for name in names:
-        parts = (curve.values[name], curve.low[name], curve.high[name])
+        ends = (curve.band_low[name], curve.band_high[name]) if whole else (curve.low[name], curve.high[name])
+        parts = (curve.values[name], *ends)
         _draw_line(ax, reading, name, curve.ks, parts, band_opacity(len(labels)), len(curve.ks) < 8)
+        if whole and name in reading.named:
+            look: dict[str, Any] = {"linewidth": 0.6, "linestyle": DASHED, "alpha": 0.8}
+            for at, end in enumerate(curve.alone(name)):
+                if np.isfinite(end).any():
+                    mark = f"embedding-{reading.names.index(name)}-{2 + at}"
+                    ax.plot(curve.ks, end, color=embedding_color(reading.named, name), gid=mark, **look)
     for values, _, dashes in _references(curve):
         ax.plot(curve.ks, values, color=LIGHT["soft"], linewidth=1.0, linestyle=dashes)
     if (curve.chance_low < curve.chance_high).any():
@@ -451,11 +494,48 @@ def draw_scales(reading: Reading, curve: ScaleCurve, names: Sequence[str], title
     lines = [(curve.values[name], labels[name], embedding_color(reading.named, name)) for name in labels]
     lines += [(values, words, LIGHT["soft"]) for values, words, _ in _references(curve)]
     if titled:
-        words = "\n".join(filter(None, (title, aside)))
+        words = "\n".join(heading)
         ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(curve.symbol)))
     besides = {labels[name]: (widest + 0.5, text) for name, text in known.items()}
     label_ends(ax, *_label_places(curve.ks, lines), besides)
     return figure
+
+
+def draw_curve_difference(results: Results, reading: Reading, curve: ScaleCurve, pair: tuple[str, str]) -> Figure:
+    """The curve of one embedding minus that of another over K on a log scale, its band, and where it excludes 0."""
+    table = results.curve(curve.measure, difference=pair)
+    ks, values = table.index.to_numpy(np.int64), table["difference"].to_numpy()
+    low, high = table["band_low"].to_numpy(), table["band_high"].to_numpy()
+    first, second = (short_names(list(pair), 20)[name] for name in pair)
+    heading = textwrap.wrap(f"{curve.symbol or curve.title} of {first} minus that of {second}", LETTERS)
+    heading += textwrap.wrap(difference_words(curve.direction, first, second, better_ranges(low, high, ks)), LETTERS)
+    count = int(np.isfinite(low).sum())
+    heading += [f"Band: {reading.level} for all {count} K at once, of this pair."] if count else []
+    figure, ax = one_axes(WIDTH, HEIGHT + 0.16 * (len(heading) - 2), 0.6, 0.25, BOTTOM, 0.12 + 0.16 * len(heading))
+    color = embedding_color(reading.named, pair[0])
+    ax.fill_between(ks, low, high, color=color, alpha=0.16, linewidth=0)
+    ax.plot(ks, values, color=color, linewidth=1.6)
+    ax.axhline(0.0, color=LIGHT["soft"], linewidth=1.0, linestyle=DASHED)
+    shown = np.concatenate([values, low[np.isfinite(low)], high[np.isfinite(high)], [0.0]])
+    _log_scale(ax, ks.astype(np.float64), float(shown.min()), float(shown.max()))
+    words = math_words("\n".join(heading), bool(curve.symbol))
+    ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **words)
+    return figure
+
+
+def difference_words(direction: str, first: str, second: str, ranges: Sequence[tuple[int, int, int]]) -> str:
+    """Where one of two embeddings is better at all K at once, in a sentence."""
+    if not ranges:
+        return f"{first} and {second} do not differ significantly at any K."
+    told: dict[int, list[str]] = {}
+    for sign, low, high in ranges:
+        told.setdefault(sign, []).append(f"all K from {low:,} to {high:,}" if low < high else f"K = {low:,}")
+    said = []
+    for sign, parts in told.items():
+        one, other = (first, second) if sign > 0 else (second, first)
+        verb = {"higher": "is better than", "lower": "is worse than"}.get(direction, "is higher than")
+        said.append(f"{one} {verb} {other} at {ordered(parts)}")
+    return f"{'; '.join(said)}."
 
 
 def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
@@ -482,17 +562,21 @@ def _label_places(ks: FloatArray, lines: list[tuple[FloatArray, str, str]]) -> t
 
 def _scale_axes(ax: Axes, curve: ScaleCurve, names: list[str]) -> None:
     """A log scale of K with the powers of ten and the last K; all lines, chance and perfection inside."""
-    first, last = float(curve.ks[0]), float(curve.ks[-1])
+    drawn = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
+    pooled = np.concatenate(drawn)
+    pooled = pooled[np.isfinite(pooled)]
+    _log_scale(ax, curve.ks, float(pooled.min()), float(pooled.max()))
+
+
+def _log_scale(ax: Axes, ks: FloatArray, low: float, high: float) -> None:
+    """A log scale of K with the powers of ten and the last K; all that lies from ``low`` to ``high`` inside."""
+    first, last = float(ks[0]), float(ks[-1])
     ax.set_xscale("log")
     ax.set_xlim(first / 1.05, max(last, first * 1.5))
     shown = _ticks(ax, [*(10**power for power in range(12) if first <= 10**power < last / 2), int(last)])
     ax.xaxis.set_major_locator(FixedLocator(shown))
     ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in shown]))
     ax.xaxis.set_minor_locator(FixedLocator([]))
-    drawn = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
-    pooled = np.concatenate(drawn)
-    pooled = pooled[np.isfinite(pooled)]
-    low, high = float(pooled.min()), float(pooled.max())
     pad = FRAME * (high - low) or 0.5
     ax.set_ylim(low - pad, high + pad)
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)

@@ -40,6 +40,7 @@ from dreval.report.document import Maps, Panel, Tag
 from dreval.report.figures._lines import (
     LETTER,
     ScaleCurve,
+    band_words,
     curve_words,
     draw_curves,
     draw_scales,
@@ -398,7 +399,7 @@ class PointFigures:
 
     maps: Maps | None = None
     scales: Sequence[Drawn] = ()
-    bands: bool = False
+    bands: str = ""
     curves: Sequence[Drawn] = ()
     diagrams: Sequence[Drawn] = ()
     distances: str = ""
@@ -425,7 +426,7 @@ def point_figures(results: Results, reading: Reading, tags: Mapping[str, Tag]) -
     return PointFigures(
         Maps(panels, legend, _legend(column, scale) if column and scale else None, points),
         scales,
-        any(curve.banded for curve in whole.values()),
+        band_words(reading.level, whole.values()),
         curves,
         diagrams,
         shepard_words(first) if first else "",
