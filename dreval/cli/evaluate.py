@@ -119,8 +119,8 @@ def _add_analysis(verb: Verb) -> None:
     )  # fmt: skip
     analysis.add_argument(
         "--tests", type=names_or_none, default="default", metavar="TEST[,...]",
-        help=f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended, noise with "
-        ":columns or :gaussian",
+        help=f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended, "
+        "noise with :columns or :gaussian",
     )  # fmt: skip
     analysis.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
     analysis.add_argument(

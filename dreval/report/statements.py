@@ -562,7 +562,8 @@ def noise_said(row: Mapping[str, Any], results: Results, called: str | None = No
     seen = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
     flags = results.reliability.get(row["embedding"], {}).get("like_noise")
     known = None if flags is None else flags[flags.notna()]
-    points = (
-        "" if known is None else f"; {int(known.sum()):,} of {len(known):,} points are not distinguished from noise"
-    )
+    points = ""
+    if known is not None:
+        few = f"{int(known.sum()):,} of {len(known):,} points are not distinguished from noise"
+        points = f"; {few}" if known.any() else f"; none of the {len(known):,} points is like noise"
     return f"{name} {seen.get(null, f'shows more than {null}')} ({p_words(p)}){points}."
