@@ -32,6 +32,7 @@ _PLACES = {
     "list_measures": "registry",
     "list_methods": "registry",
     "list_tests": "registry",
+    "local_distortion": "measures.local_area_spread",
     "perturbation_score": "measures._tsne_scores",
     "recommend": "measures._recommendation",
     "singularity_score": "measures._tsne_scores",

@@ -17,6 +17,7 @@ from dreval.measures._recommendation import recommend as recommend
 from dreval.measures._tsne_scores import perturbation_score as perturbation_score
 from dreval.measures._tsne_scores import singularity_score as singularity_score
 from dreval.measures.centroid_triplet_accuracy import centroid_triplets as centroid_triplets
+from dreval.measures.local_area_spread import local_distortion as local_distortion
 from dreval.protocol.protocol import Protocol as Protocol
 from dreval.records.archive import load_results as load_results
 from dreval.records.independence_test import IndependenceTest as IndependenceTest
@@ -96,6 +97,9 @@ __all__ = [
     "list_tests",
     "load_dataset",
     "load_results",
+    "local_anisotropy",
+    "local_area_spread",
+    "local_distortion",
     "local_radius_correlation",
     "methods",
     "mmd_test",
@@ -181,6 +185,8 @@ def label_retrieval_auc(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> An
 def label_trustworthiness(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
 def latent_r2(X: Any, Y: Any, *, latent: Any, n_jobs: Any = ...) -> Any: ...
 def lcmc(X: Any, Y: Any, *, metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
+def local_anisotropy(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
+def local_area_spread(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def local_radius_correlation(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def mmd_test(x: Any, y: Any = ..., *, groups: Any = ..., kernel: str = ..., bandwidth: float | str | None = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
 def mrre_false(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...

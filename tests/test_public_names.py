@@ -38,6 +38,7 @@ FUNCTIONS = {
     "list_tests",
     "load_dataset",
     "load_results",
+    "local_distortion",
     "parallel_analysis",
     "perturbation_score",
     "recommend",

@@ -57,7 +57,7 @@ class LocalSpectra(NamedTuple):
 def local_parts(view: View, k: int) -> LocalParts:
     """Parts of the local Procrustes measures on each point and its k neighbors in the data (k + 1 points)."""
     view = near_rows(view, k)
-    (X, scale), (Y, other) = _unit_size(view, "X"), _unit_size(view, "Y")
+    (X, scale), (Y, other) = unit_size(view, "X"), unit_size(view, "Y")
     parts = _parts(view, X, Y, k, np.array([-1]), 2048)
     return LocalParts(*parts[:, 0], *_powers(scale, other))
 
@@ -72,7 +72,7 @@ def _parts(view: View, X: Any, Y: FloatArray, k: int, drops: IntArray, size: int
     def one(place: slice) -> None:
         loops.local_parts(*_neighborhoods(view, X, Y, place, k), drops, *parts[:, :, place])
 
-    size = _chunk_size(view, k) if is_sparse(X) else size
+    size = chunk_size(view, k) if is_sparse(X) else size
     run_blocks(one, [slice(at, min(at + size, m)) for at in range(0, m, size)], view.n_jobs)
     return parts
 
@@ -94,7 +94,7 @@ def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArr
         view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(view.n), _kept={}, _of_data={}
     )
     whole = replace(whole, nearest_data=spared.nearest_data)
-    (X, scale), (Y, other) = _unit_size(whole, "X"), _unit_size(whole, "Y")
+    (X, scale), (Y, other) = unit_size(whole, "X"), unit_size(whole, "Y")
     parts = _parts(whole, X, Y, k + 1, np.arange(1, k + 2), 512)  # without the last one all are as they were
     powers = _powers(scale, other)
     left = LocalParts(*(part[:k].T for part in parts), *powers)
@@ -147,7 +147,7 @@ def _neighborhoods(
 
 
 @per_view
-def _unit_size(view: View, which: str) -> tuple[Any, float]:
+def unit_size(view: View, which: str) -> tuple[Any, float]:
     """Data or embedding at size 1, and the power of two of the scaling; a copy only if the size is far from 1."""
     points = getattr(view, which)
     scale = power_of_two(points)
@@ -189,12 +189,12 @@ def local_spectra(view: View, k: int) -> LocalSpectra:
     O(n k^2 (k + p)) time; the chunks keep memory at a few megabytes.
     """
     d, view = view.Y.shape[1], near_rows(view, k)
-    data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
+    data, embedding = unit_size(view, "X")[0], unit_size(view, "Y")[0]
     out = []
-    size = _chunk_size(view, k)
+    size = chunk_size(view, k)
     for at in range(0, len(view.rows), size):
         members = np.concatenate([view.rows[at : at + size, None], view.nearest_data[at : at + size, :k]], axis=1)
-        X, Y = _centered(gather(data, members)), _centered(embedding[members])
+        X, Y = centered_blocks(gather(data, members)), centered_blocks(embedding[members])
         left, sizes, _ = np.linalg.svd(X, full_matrices=False)
         beyond = (sizes[:, d:] ** 2).sum(axis=1)
         within = (sizes[:, :d] ** 2).sum(axis=1)
@@ -204,13 +204,13 @@ def local_spectra(view: View, k: int) -> LocalSpectra:
     return LocalSpectra(*(np.concatenate(part) for part in zip(*out, strict=True)))
 
 
-def _chunk_size(view: View, k: int) -> int:
+def chunk_size(view: View, k: int) -> int:
     """How many neighborhoods are rescaled at a time."""
     width = group_width(view.X, k + 1) + view.Y.shape[1]
     return max(1, CHUNK_BYTES // (8 * (k + 1) * width))
 
 
-def _centered(blocks: FloatArray) -> FloatArray:
+def centered_blocks(blocks: FloatArray) -> FloatArray:
     """Blocks minus their means, after their first rows are subtracted so that points far from 0 keep their digits."""
     moved = blocks - blocks[:, :1]
     return moved - moved.mean(axis=1, keepdims=True)

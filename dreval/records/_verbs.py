@@ -30,6 +30,7 @@ VERBS = {
     "IntrinsicDimension.plot": "dreval.report.figures._dimension:draw_intrinsic_dimension",
     "IntrinsicDimension.summary": "dreval.report.contents.dimension:intrinsic_dimension_summary",
     "KernelMap.summary": "dreval.report.contents.single:map_summary",
+    "LocalDistortion.summary": "dreval.report.contents.single:scores_summary",
     "MeasureRecord.summary": "dreval.report.contents.single:measure_summary",
     "Method.summary": "dreval.report.contents.single:method_summary",
     "ParallelAnalysis.plot": "dreval.report.figures._dimension:draw_parallel_analysis",

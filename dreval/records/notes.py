@@ -264,6 +264,11 @@ CODES: dict[str, Code] = {
     ),
     "density.flat": Code("all distances in the embedding are 0: its density counts as uniform", ASSUMPTION),
     "procrustes.coincident": Code("{count} neighborhoods of coinciding points contribute 0", ASSUMPTION),
+    "stretch.flat": Code(
+        "{count} of {n} neighborhoods have fewer dimensions than the embedding: directions that they lack are left out",
+        LIMIT,
+        "Use more neighbors, or fewer dimensions.",
+    ),
     # why there is no interval
     "interval.jumps": Code("no interval: {reason}", LIMIT),
     "interval.fixed": Code("no interval: leaving out points changes nothing", LIMIT),

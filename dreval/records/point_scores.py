@@ -187,3 +187,77 @@ class PerturbationScore(PointScores):
     def per_width(self) -> FloatArray:
         """The score over the width of the map, which compares across maps."""
         return np.asarray(self.values / float(np.ptp(self.coordinates, axis=0).max()))
+
+
+@read_only
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalDistortion(PointScores):
+    """How an embedding stretches the neighborhood of each point.
+
+    Attributes
+    ----------
+    area : ndarray (n,)
+        Factor of area, over its median; NaN where the points of the neighborhood coincide, as below.
+    anisotropy : ndarray (n,)
+        The largest over the smallest stretch, at least 1.
+    outside : ndarray (n,)
+        Share of the variance of the neighborhood in the data that is outside its tangent.
+    r2 : ndarray (n,)
+        Share of the variance of the neighborhood in the embedding that its linear map explains.
+    log_area_se, log_anisotropy_se : ndarray (n,)
+        Standard errors of the logarithms, by the jackknife over neighbors.
+    n_broken : ndarray (n,) of int
+        Number of broken edges at the point.
+    coordinates : ndarray (n, d)
+        The embedding.
+    matrices : ndarray (n, d, d)
+        H = J'J, in the unit of the embedding over that of the data: the ellipse at a point is its square root times the
+        unit circle.
+    broken : ndarray (b, 2) of int
+        The broken edges, by the numbers of their points, the smaller one first.
+    median_area : float
+        The median factor of area, in the unit of the embedding over that of the data.
+    recipe : dict
+        ``n``, ``p`` and ``parameters``.
+    notes : tuple of Note
+        What was assumed.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> dreval.local_distortion(X, X * [2.0, 0.5]).glance()[["n", "n_neighbors", "n_broken_edges"]]
+        n  n_neighbors  n_broken_edges
+    0  60           15               0
+    """
+
+    TITLE: ClassVar[str] = "Local distortion"
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "area",
+        "anisotropy",
+        "outside",
+        "r2",
+        "log_area_se",
+        "log_anisotropy_se",
+        "n_broken",
+    )
+    NUMBERS: ClassVar[tuple[str, ...]] = ("median_area", "n_broken_edges")
+
+    area: FloatArray
+    anisotropy: FloatArray
+    outside: FloatArray
+    r2: FloatArray
+    log_area_se: FloatArray
+    log_anisotropy_se: FloatArray
+    n_broken: npt.NDArray[np.int64]
+    coordinates: FloatArray
+    matrices: FloatArray
+    broken: npt.NDArray[np.int64]
+    median_area: float
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = ()
+
+    @property
+    def n_broken_edges(self) -> int:
+        """Number of broken edges."""
+        return len(self.broken)

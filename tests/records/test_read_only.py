@@ -65,6 +65,7 @@ def records(folder: Path) -> dict[str, Any]:
         "parallel analysis": dreval.parallel_analysis(X, n_permutations=19, random_state=0),
         "singularity": (soft := dreval.singularity_score(FLAT, 8 * FLAT, perplexity=12, polish=True)),
         "perturbation": dreval.perturbation_score(FLAT, soft.coordinates, perplexity=12, points=[0]),
+        "distortion": dreval.local_distortion(X, Y, n_neighbors=5),
         "trustability": dreval.trustability(X, "pca", random_state=0),
         "consistency": dreval.tractable_consistency(X, "pca", n_transformations=3, n_replicates=0, random_state=0),
         "reconstruction": dreval.reconstruction_error(X, "pca", random_state=0),

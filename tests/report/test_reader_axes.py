@@ -21,6 +21,7 @@ ONE |= {"heatmap": {}, "forest": {"measure": "r_nx_auc"}, "null": {"embedding": 
 ONE |= {
     "coranking": {"embedding": "front"},
     "centroid_triplets": {"embedding": "front"},
+    "ellipses": {"embedding": "front"},
     "kappa_curve": {"embedding": "front", "kappas": [0.02], "n_resamples": 9},
 }
 

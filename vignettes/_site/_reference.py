@@ -30,6 +30,7 @@ RECORDS = (
     "dreval.records.comparison.Comparison",
     "dreval.records.certificate.Certificate",
     "dreval.records.measure_record.MeasureRecord",
+    "dreval.records.point_scores.LocalDistortion",
     "dreval.records.point_scores.SingularityScore",
     "dreval.records.point_scores.PerturbationScore",
     "dreval.records.embedding.Embedding",
