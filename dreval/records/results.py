@@ -484,7 +484,9 @@ class Results(Record):
         which is conservative. From anchors c is that of a studentized bootstrap of the anchors, with a
         finite-population correction; it has ends from K = 5 to n / 3, with at least 100 anchors of which 30 differ from
         the most frequent contribution. Between about 60 K the ends are interpolated. The band of a difference is for
-        one pair, not for all pairs at once.
+        one pair, not for all pairs at once. In 500 simulations each, bands of 95 % held the whole curve from 100 and
+        300 anchors in 94 to 96 % (intervals at each K alone: in 16 to 74 %), and the mean curve from 100 and 300 points
+        in 98 to 100 %.
 
         Examples
         --------

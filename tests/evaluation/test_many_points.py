@@ -90,6 +90,13 @@ def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
     near = pairs["K"] <= 64  # as far as the lists reach
     assert_array_equal(sorted(set(pairs["measure"])), sorted(CURVES))
     np.testing.assert_allclose(pairs.loc[near, "value"], pairs.loc[near, "value_known"], atol=1e-12)
+    inside = pairs[near & pairs["band_low"].notna()]  # what anchors contribute is the same, and so is its band
+    assert len(inside) > 100
+    for end in ("band_low", "band_high"):
+        np.testing.assert_allclose(inside[end], inside[f"{end}_known"], atol=0.02)
+    middle = (many.curves["band_low"] + many.curves["band_high"]) / 2
+    free = (many.curves["band_low"] > -0.5) & (many.curves["band_high"] < 1) & (many.curves["measure"] == "r_nx")
+    np.testing.assert_allclose(middle[free], many.curves["value"][free], atol=1e-12)
     bounded = pairs["K"] < 0.9 * N  # R_NX has no scale at the end
     np.testing.assert_allclose(pairs.loc[bounded, "value"], pairs.loc[bounded, "value_known"], atol=0.06)
 
