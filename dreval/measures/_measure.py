@@ -181,7 +181,7 @@ class MeasureCard(Cites):
     @property
     def shares_neighbors(self) -> bool:
         """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
-        return self.parameters.get("n_neighbors") == "auto"
+        return self.level != "algorithm" and self.parameters.get("n_neighbors") == "auto"
 
     @property
     def has_closed_chance(self) -> bool:
