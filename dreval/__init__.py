@@ -17,6 +17,7 @@ _PLACES = {
     "Protocol": "protocol.protocol",
     "Results": "records.results",
     "Study": "study.study",
+    "sweep": "study.sweep",
     "load_results": "records.archive",
     "compare": "comparison.across",
     "embed": "inputs.source",

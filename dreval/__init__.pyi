@@ -25,6 +25,7 @@ from dreval.records.intrinsic_dimension import IntrinsicDimension as IntrinsicDi
 from dreval.records.measure_record import MeasureRecord as MeasureRecord
 from dreval.records.parallel_analysis import ParallelAnalysis as ParallelAnalysis
 from dreval.records.results import Results as Results
+from dreval.records.sweep import Sweep as Sweep
 from dreval.registry import card as card
 from dreval.registry import list_datasets as list_datasets
 from dreval.registry import list_figures as list_figures
@@ -35,6 +36,7 @@ from dreval.significance._curves import bandwidth_curve as bandwidth_curve
 from dreval.significance._curves import kappa_curve as kappa_curve
 from dreval.significance._ranking import dependence_ranking as dependence_ranking
 from dreval.study.study import Study as Study
+from dreval.study.sweep import sweep as sweep
 
 __all__ = [
     "Evaluation",
@@ -137,6 +139,7 @@ __all__ = [
     "stress",
     "stress_nonmetric",
     "stress_scale_normalized",
+    "sweep",
     "topographic_product",
     "tractable_consistency",
     "triplet_accuracy",

@@ -37,7 +37,11 @@ def stubs() -> dict[Path, str]:
 def _package() -> str:
     """All public names: classes and functions from their files, measures and tests with their signatures."""
     places = {**dreval._PLACES, "MeasureRecord": "records.measure_record"}
-    places |= {"IntrinsicDimension": "records.intrinsic_dimension", "ParallelAnalysis": "records.parallel_analysis"}
+    places |= {
+        "IntrinsicDimension": "records.intrinsic_dimension",
+        "ParallelAnalysis": "records.parallel_analysis",
+        "Sweep": "records.sweep",
+    }
     lines = [f"from dreval import {name} as {name}" for name in dreval._FOLDERS]
     lines += [f"from dreval.{place} import {name} as {name}" for name, place in sorted(places.items())]
     names = [*MEASURES, *TESTS.public_names(), *DIMENSIONS]

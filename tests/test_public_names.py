@@ -21,6 +21,7 @@ from dreval.records.embedding import Embedding
 from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.parallel_analysis import ParallelAnalysis
+from dreval.records.sweep import Sweep
 from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, TESTS
 
 FUNCTIONS = {
@@ -45,6 +46,7 @@ FUNCTIONS = {
     "list_figures",
     "simulate",
     "singularity_score",
+    "sweep",
 }
 CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results", "Study"}
 MODULES = {"errors", "glossary", "methods"}
@@ -247,7 +249,7 @@ def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> N
 def test_every_public_function_and_method_has_an_example() -> None:
     """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
     public = {name: getattr(dreval, name) for name in dir(dreval) if callable(getattr(dreval, name))}
-    kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis)
+    kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis, Sweep)
     records = {kind.__name__: kind for kind in kinds}
     methods = {
         f"{name}.{verb}": function

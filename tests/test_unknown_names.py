@@ -24,7 +24,8 @@ from dreval.records.embedding import Embedding
 from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.parallel_analysis import ParallelAnalysis
-from dreval.records.sweep import Sensitivity
+from dreval.records.sensitivity import Sensitivity
+from dreval.records.sweep import Sweep
 from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
 from dreval.study.study import StudyStatus
 
@@ -219,6 +220,7 @@ def _callables() -> Iterator[tuple[str, Any]]:
         ParallelAnalysis,
         Sensitivity,
         StudyStatus,
+        Sweep,
         ProtocolStatus,
         METHODS.get("pca"),
     )

@@ -37,11 +37,16 @@ CURE = (
 
 
 class Job(NamedTuple):
-    """One run: the data, the seed of the method, and the points that the rows are (None: all, in their order)."""
+    """One run: the data, the seed of the method, and the points that the rows are (None: all, in their order).
+
+    ``source`` and ``n_components`` are those of the case unless they are passed, as for other settings of a method.
+    """
 
     X: FloatArray
     seed: int | None
     rows: IntArray | None = None
+    source: Source | None = None
+    n_components: int | None = None
 
 
 class Case(NamedTuple):
@@ -153,10 +158,11 @@ def reseed(root: int, r: int) -> int:
 class Reruns:
     """The runs of one method on one data set; runs that are in the journal are read from it.
 
-    ``recipe`` has the settings of the runs in addition to data and method. ``compare(base, Y)`` returns the result of a
-    run, a dict of plain numbers and at most one array, ``values``, from the embedding of the data (where no ``base`` is
-    passed: from the data of the run) and the embedding of the run; it is called in the worker process. A result also
-    has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its failure.
+    ``recipe`` has the settings of the runs in addition to data and method, which it may replace. ``compare(base,
+    Y)`` returns the result of a run, a dict of plain numbers and at most one array, ``values``, from the embedding
+    of the data (where no ``base`` is passed: from the data of the run) and the embedding of the run; it is called
+    in the worker process. A result also has ``seconds`` and ``reason``, which is None for a run that succeeded,
+    else a note on its failure.
     """
 
     case: Case
@@ -175,13 +181,13 @@ class Reruns:
         if self._db is not None:
             labels = self.case.data.labels if self.case.source.supervised else None
             key = {
-                **self.recipe,
                 "data": digest(self.case.data.X),
                 "labels": None if labels is None else digest(labels.codes),
                 "source": identity(self.case.source),
                 "n_components": self.n_components,
                 "seed": self.case.root,
                 "versions": {"dreval": __version__, "numpy": np.__version__},
+                **self.recipe,
             }
             self._run = self._db.open_run(key)
         return self
@@ -265,8 +271,9 @@ def _embed(case: Case, job: Job, d: int) -> FloatArray:
     labels = case.data.labels
     if labels is not None and job.rows is not None:
         labels = replace(labels, codes=labels.codes[job.rows])
+    source, d = job.source or case.source, job.n_components or d
     with threadpool_limits(limits=1):
-        return at_most(case, case.source.embed(job.X, d, job.seed, labels), d)
+        return at_most(case, source.embed(job.X, d, job.seed, labels), d)
 
 
 def _answer(

@@ -61,6 +61,8 @@ VERBS = {
     "Study.plot": "dreval.report.plot:plot_study",
     "Study.report": "dreval.report.studies:write_study",
     "StudyStatus.summary": "dreval.report.contents.status:study_summary",
+    "Sweep.plot": "dreval.report.figures._sweep:draw_sweep",
+    "Sweep.summary": "dreval.report.contents.sweep:sweep_summary",
 }
 
 

@@ -589,6 +589,37 @@ CODES: dict[str, Code] = {
     "best.untested": Code("no other embedding can be tested against it", LIMIT, "See the notes of the others."),
     "best.fixed": Code("no interval of its own: judged by the spread of its differences from the others", LIMIT),
     "best.exact": Code("exact: computed from all points", ASSUMPTION),
+    # settings of a method
+    "sweep.seeds": Code(
+        "Other seeds on the same points: the sets speak of these data, not of others like them.",
+        LIMIT,
+        "Use over='halves'.",
+    ),
+    "sweep.halves": Code(
+        "Halves of the points: the sets speak of embeddings of {half:,} points, half of these, from the same "
+        "population; a setting that counts points, such as a number of neighbors, is one for {half:,} points.",
+        ASSUMPTION,
+    ),
+    "sweep.each": Code(
+        "Each of the {measures} measures has a set of its own at level {level:g}; choose the deciding one before.",
+        LIMIT,
+        "Name one measure.",
+    ),
+    "sweep.components": Code(
+        "More components can show more of the data: by most measures the largest number of them is best.",
+        LIMIT,
+        "See intrinsic_dimension and parallel_analysis.",
+    ),
+    "sweep.drawn": Code(
+        "Evaluated at {drawn:,} of {n:,} points, drawn at random, the same at all settings.", ASSUMPTION
+    ),
+    "sweep.failed": Code(
+        "not judged, {failed} of {runs} runs failed; the first: {first}", LIMIT, "See what the method refuses."
+    ),
+    "sweep.no_spread": Code(
+        "behind a better setting by the same amount in every replicate, so that there is nothing to test", LIMIT
+    ),
+    "sweep.alone": Code("no other setting can be compared with it", LIMIT, "See the notes of the others."),
     # comparisons across data sets
     "datasets.renamed": Code("other data under the same name {name!r} are called {called!r}", ASSUMPTION),
     "datasets.few": Code(

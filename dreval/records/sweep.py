@@ -1,64 +1,169 @@
-"""How far the answer of a test depends on one of its settings."""
+"""The record of a sweep: settings of a method over replicates, and those not distinguishable from the best."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from dreval._check import check_one_of
 from dreval.records._verbs import Record, call
+from dreval.records.notes import Notes, joined
 from dreval.records.read_only import read_only
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Sensitivity(Record):
-    """A test at several values of one setting.
+class Sweep(Record):
+    """Settings of a method, evaluated over replicates, with the set that is not distinguishable from the best.
 
     Attributes
     ----------
+    settings : tuple of dict
+        The settings, in the order of the grid.
     table : DataFrame
-        One row for each value: the setting, ``statistic``, ``null_mean``, ``null_95`` (the 95 % quantile of the
-        statistic under permutation), ``effect_size``, ``p_value``, ``p_kind``.
-    setting : str
-        Name of the column that holds the setting.
-    test : str
-        Name of the test.
-    usual : float
-        The value that the test takes by default.
-    n : int
-        Number of rows.
-    n_resamples : int
-        Number of permutations at each value.
+        One row per measure and setting: see ``tidy``.
+    values : DataFrame
+        One row per measure, setting and replicate: ``measure``, ``parameters``, ``setting`` (its number), ``replicate``
+        and ``value``, NaN where the run failed.
+    over : str
+        "seeds" or "halves": what differs between replicates.
+    alpha : float
+        One minus the level of the sets and intervals.
+    recipe : dict
+        ``n``, ``p``, ``source``, ``random_state``, ``parameters``, ``call`` and ``versions``: what makes it again.
+    notes : tuple of Note
+        What must be known to read it.
+
+    See Also
+    --------
+    sweep : makes it.
 
     Examples
     --------
     >>> import numpy as np, dreval
-    >>> x = np.linspace(-1, 1, 40)
-    >>> curve = dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=99, random_state=0)
-    >>> curve.tidy()[["kappa", "p_value"]]
-       kappa  p_value
-    0   0.01     0.01
-    1   0.10     0.01
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+    >>> dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+    Sweep(isomap: 3 settings, 5 halves)
     """
 
-    table: pd.DataFrame
-    setting: str
-    test: str
-    usual: float
-    n: int
-    n_resamples: int
+    settings: tuple[Mapping[str, Any], ...]
+    table: pd.DataFrame = field(repr=False)
+    values: pd.DataFrame = field(repr=False)
+    over: str
+    alpha: float
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = ()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, with their parameters where one has several; the first decides."""
+        return tuple(self._rows())
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that the settings set."""
+        return tuple(dict.fromkeys(name for one in self.settings for name in one))
+
+    def _rows(self) -> dict[str, pd.DataFrame]:
+        """The rows of each measure."""
+        groups = list(self.table.groupby(["measure", "parameters"], sort=False))
+        several = pd.Series([name for (name, _), _ in groups]).duplicated(keep=False).to_list()
+        called = [
+            f"{name}({words})" if twice else name for ((name, words), _), twice in zip(groups, several, strict=True)
+        ]
+        return {str(name): rows for name, (_, rows) in zip(called, groups, strict=True)}
+
+    def of(self, measure: str | None = None) -> pd.DataFrame:
+        """The rows of ``tidy`` of one measure, by default of the first; their index is the number of the setting.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> len(found.of("r_nx_auc"))
+        3
+        """
+        rows = self._rows()
+        name = next(iter(rows)) if measure is None else check_one_of(measure, list(rows), "measure", aliases=True)
+        return rows[name].reset_index(drop=True)
 
     def tidy(self) -> pd.DataFrame:
-        """A copy of the table."""
+        """One row per measure and setting.
+
+        ``measure``, ``parameters``, a column for each option, ``mean`` over replicates, its standard error ``se`` and
+        interval ``conf_low``, ``conf_high``, ``n_replicates`` (those that did not fail), ``in_best_set``, ``p_value``
+        (of the test that it is the best, adjusted for the choice among the settings), ``note``. A setting that is not
+        judged, as 3 below, of which a run fails, has ``<NA>`` and its reason.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> found.tidy()[["n_neighbors", "in_best_set"]]
+           n_neighbors  in_best_set
+        0            3         <NA>
+        1            8         True
+        2           12         True
+        """
         return self.table.copy()
 
-    def plot(self, ax: Any = None, figsize: Any = None) -> Any:
-        """The statistic against the setting, with its mean and 95 % quantile under permutation.
+    def glance(self) -> pd.DataFrame:
+        """One row per measure: how many settings and replicates, how many are in the best set, and the best value.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> found.glance()[["n_settings", "n_in_best_set", "over"]]
+           n_settings  n_in_best_set    over
+        0           3              2  halves
+        """
+        made = []
+        for rows in self._rows().values():
+            row = {name: self.recipe[name] for name in ("n", "p", "source")} | {"over": self.over}
+            row |= {"measure": rows["measure"].iloc[0], "parameters": rows["parameters"].iloc[0]}
+            row |= {"n_settings": len(rows), "n_replicates": self.recipe["parameters"]["n_replicates"]}
+            row |= {"n_in_best_set": int(rows["in_best_set"].fillna(False).sum())}
+            row |= {"n_judged": int(rows["in_best_set"].notna().sum()), "conf_level": 1 - self.alpha}
+            made.append(row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)})
+        return pd.DataFrame(made)
+
+    def best_set(self, measure: str | None = None) -> list[dict[str, Any]]:
+        """The settings that are not distinguishable from the best, in the order of the grid.
 
         Parameters
         ----------
+        measure : str, optional
+            One of ``measures``; by default the first.
+
+        Returns
+        -------
+        list of dict
+            Options of the method, each to be passed on: ``dreval.embed(X, method, **setting)``.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0).best_set()
+        [{'n_neighbors': 8}, {'n_neighbors': 12}]
+        """
+        kept = self.of(measure)["in_best_set"].fillna(False)
+        return [dict(setting) for setting, inside in zip(self.settings, kept, strict=True) if inside]
+
+    def plot(self, measure: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+        """The value of each setting with its interval; of two options of numbers or words a map of cells.
+
+        Parameters
+        ----------
+        measure : str, optional
+            One of ``measures``; by default the first.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         figsize : (float, float), optional
@@ -72,11 +177,17 @@ class Sensitivity(Record):
         Examples
         --------
         >>> import numpy as np, dreval
-        >>> x = np.linspace(-1, 1, 40)
-        >>> dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0).plot()
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0).plot()
         <Figure size ...>
         """
-        return call("Sensitivity.plot", self, ax, figsize)
+        return call("Sweep.plot", self, measure, ax, figsize)
+
+    @property
+    def call(self) -> str:
+        """The Python that makes it again, where the words are what was passed."""
+        return str(self.recipe["call"])
 
     def __repr__(self) -> str:
-        return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"
+        R = self.recipe["parameters"]["n_replicates"]
+        return f"Sweep({self.recipe['source']}: {len(self.settings)} settings, {R} {self.over})"

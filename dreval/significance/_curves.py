@@ -12,7 +12,7 @@ from dreval._check import check_float, check_one_of
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.records.independence_test import IndependenceTest
-from dreval.records.sweep import Sensitivity
+from dreval.records.sensitivity import Sensitivity
 from dreval.registry import TESTS
 from dreval.significance._variables import gather
 

@@ -43,7 +43,7 @@ def test_a_verb_is_a_file() -> None:
     """The verbs are the files of the folder, those of the design among them; each step below them answers."""
     verbs = [name.split()[1] for name in VERBS if len(name.split()) == 2]
     assert verbs == Registry("dreval.cli", "verb").names()
-    assert {"compare", "embed", "evaluate", "list", "protocol", "study"} <= set(verbs)
+    assert {"compare", "embed", "evaluate", "list", "protocol", "study", "sweep"} <= set(verbs)
     assert len(ANSWERS) == len(verbs) - 2 + 3 + 3  # protocol and study have three steps each
 
 
@@ -153,6 +153,8 @@ DOCUMENTS = [
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
     (("protocol", "collect", "umap"), "tool notes measures tests"),
     (("list", "tests"), "kind items"),
+    (("sweep", "data.csv", "-m", "isomap", "--grid", "n_neighbors=10,15", "--random-state", "0"),
+     "recipe best_set table notes"),
 ]  # fmt: skip
 
 

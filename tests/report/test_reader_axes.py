@@ -83,6 +83,17 @@ def test_numbers_of_dimensions_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
         assert np.allclose(one.plot(figsize=(3, 2)).get_size_inches(), (3, 2))
 
 
+def test_sweeps_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
+    """A line for one option, cells for two, a list for settings of several kinds."""
+    line, cells = {"n_neighbors": [12, 20]}, {"n_neighbors": [12, 20], "n_components": [1, 2]}
+    for grid in (line, cells, [line, {"n_neighbors": [15], "disconnected": ["connect"]}]):
+        found = dreval.sweep(X, "isomap", grid, n_replicates=3, random_state=0)
+        ax.clear()
+        assert found.plot(ax=ax) is ax
+        assert ax.has_data() or ax.texts
+        assert np.allclose(found.plot(figsize=(4, 3)).get_size_inches(), (4, 3))
+
+
 def test_figures_of_several_panels_refuse_axes(results: dreval.Results, ax: mpl.axes.Axes) -> None:
     """The error says how one panel is drawn; what is not Axes, and a size beside them, are refused."""
     for kind in ("scatter", "map", "shepard", "difference_map", "null", "coranking"):

@@ -36,6 +36,7 @@ RECORDS = (
     "dreval.records.embedding.Embedding",
     "dreval.records.intrinsic_dimension.IntrinsicDimension",
     "dreval.records.parallel_analysis.ParallelAnalysis",
+    "dreval.records.sweep.Sweep",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures._recommendation.Recommendation",
 )

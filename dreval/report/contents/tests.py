@@ -14,7 +14,7 @@ from dreval.records.certificate import EMPTY, LEVEL, Certificate
 from dreval.records.frames import of_method
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.noise_test import NoiseTest
-from dreval.records.sweep import Sensitivity
+from dreval.records.sensitivity import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, fixed, p_words, probability
 from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same_digits, significance_stars

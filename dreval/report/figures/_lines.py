@@ -18,7 +18,7 @@ from dreval._check import FloatArray
 from dreval.glossary import DIRECTIONS
 from dreval.inference.bands import better_ranges
 from dreval.records.results import Results
-from dreval.records.sweep import Sensitivity
+from dreval.records.sensitivity import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._numbers import fixed, ordered
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_words, one_axes

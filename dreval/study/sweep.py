@@ -1,0 +1,399 @@
+"""The sweep: settings of one method over replicates, and those that are not distinguishable from the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import (
+    FloatArray,
+    IntArray,
+    check_float,
+    check_int,
+    check_k,
+    check_one_of,
+    describe,
+    keywords_checked,
+)
+from dreval._random import stream, stream_seed
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.evaluation.plan import MeasureTask, plan_measures
+from dreval.evaluation.rows import make_views, seen_by
+from dreval.geometry.distances import take
+from dreval.inference.best_set import best_set
+from dreval.inference.intervals import student_interval
+from dreval.inference.reruns import VALUES, Found, Job, Reruns, open_case, runnable, with_settings
+from dreval.inputs.data import Data
+from dreval.inputs.identity import identity
+from dreval.inputs.source_kinds import Source
+from dreval.journal.store import cell_key
+from dreval.measures._measure import answer
+from dreval.measures._method_measure import CALLED
+from dreval.records.call import written_again
+from dreval.records.notes import Note, joined, note, refusal
+from dreval.records.sweep import Sweep
+from dreval.registry import METHODS
+
+OVER = ("auto", "seeds", "halves")
+LEAST = 3  # replicates
+SMALLEST = 12  # points of which halves are taken
+MANY = 20_000  # points beyond which embeddings are evaluated at some of them
+SCORED = 2000
+D = "n_components"
+OWN = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates", "in_best_set",
+       "p_value", "note")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """One setting: its options as the grid has them, the source with them, and the number of components."""
+
+    options: Mapping[str, Any]
+    source: Source
+    d: int
+
+    @property
+    def key(self) -> str:
+        """What names its runs in a journal."""
+        return cell_key({"source": identity(self.source), D: self.d})
+
+
+@keywords_checked
+def sweep(
+    X: Any,
+    source: Any,
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+    *,
+    measures: str | Sequence[str] = "r_nx_auc",
+    over: str = "auto",
+    n_replicates: int = 5,
+    n_components: int | None = None,
+    n_neighbors: Any = "auto",
+    alpha: float = 0.05,
+    metric: str = "euclidean",
+    labels: Any = None,
+    ids: Any = None,
+    store: str | Path | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    r"""Settings of a method that are not distinguishable from the best: a set, not one winner.
+
+    The method is run at each of H settings on each of R replicates, the same ones at all settings. With
+    :math:`\theta_{hr}` the value of a measure at setting h and replicate r, higher being better,
+    :math:`\bar\theta_h` its mean and :math:`s_{lh}` the standard deviation of :math:`\theta_{lr} - \theta_{hr}` over r,
+    setting h is in the best set unless another is significantly better,
+
+    .. math:: \max_l \frac{\bar\theta_l - \bar\theta_h}{c\, s_{lh}} > t_{R - 1,\, 1 - \alpha / (H - 1)},
+
+    with :math:`c^2 = 1 / R` for seeds and :math:`1 + 1 / R` for halves. The best setting is in the set with
+    probability at least :math:`1 - \alpha`.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components, ...), or name of a bundled method
+        The method, which is run with the options of the grid.
+    param_grid : dict of option to list, or list of such dicts
+        The settings: every combination of a dict. ``n_components`` may be one of the options.
+    measures : str or list of str
+        Measures of the embeddings that have a better end; the first decides. By default the area under R_NX, which
+        has no number of neighbors to be chosen.
+    over : {"auto", "seeds", "halves"}
+        The replicates. "seeds": all points, other seeds; the set is for these data. "halves": random halves of the
+        points, each with a seed of its own; the set is for the population, at n / 2 points. "auto": seeds where they
+        matter, else halves.
+    n_replicates : int
+        Number R of replicates, at least 3. With more the set is smaller.
+    n_components : int, optional
+        Number of dimensions; by default that of the source, else 2.
+    n_neighbors : int, list of int or "auto"
+        Neighbors of the measures that have them, the same at all settings; not an option of the method.
+    alpha : float
+        One minus the level of the sets and intervals.
+    metric : str
+        Distance in the data, for the measures.
+    labels : (n,) array, column of X by name, or path
+        Class of each point, for measures of labels and supervised methods.
+    ids : (n,) array or column of X by name, optional
+        Names of the points; not used as a feature.
+    store : path, optional
+        A file in which each embedding is kept as soon as it is finished: a killed sweep goes on where it stopped, and
+        one with more settings, replicates or other measures runs only what is missing.
+    random_state : int, Generator or None, default None
+        Seed: replicate r depends on it and on r only.
+    n_jobs : int, optional
+        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+
+    Returns
+    -------
+    Sweep
+        ``summary()`` begins with the answer; ``best_set()`` gives the settings; ``tidy()`` has one row per measure and
+        setting: mean, interval, ``in_best_set``, ``p_value``. A setting of which a run fails is not judged; its reason
+        stands in ``note``, and the others lose nothing.
+
+    Raises
+    ------
+    UndefinedMeasure
+        If the source cannot be run again, or ``over="seeds"`` and seeds change nothing.
+    UnknownName
+        An unknown option or measure; the nearest is named.
+    InputError
+        If an argument breaks its rule, or the grid has fewer than two settings.
+    MethodFailed
+        If every run fails; the first reason is given.
+
+    Warnings
+    --------
+    A setting in the set is not shown to be good, nor to be equal to the best: it is not shown to be worse, by this
+    measure. The value of the best setting is too optimistic, since it was chosen for its size: report it on other
+    points.
+
+    See Also
+    --------
+    Results.ranking : the same set among embeddings that are there already.
+    noise_test : is there more than noise, at any setting?
+    Study : methods on several data sets.
+
+    Notes
+    -----
+    Each setting is compared with all others, not with the observed best, which is chosen from the same values (Hsu
+    1981). The critical value is Student's, by Bonferroni over the H - 1 others: the quantile of the normal distribution
+    keeps the best of two equal settings in .91 instead of .95 at five seeds, and draws from one covariance that is
+    estimated from few replicates keep the best of many too rarely.
+
+    Halves of the same points vary about the value of these points about as much as that value varies about the
+    population's; so their spread is not divided by R. The mean of R of them adds 1 / R.
+
+    Cost: H R runs of the method (halves cost less each), and R passes over the data, each with H embeddings. Above
+    20,000 points embeddings are evaluated at 2000 of them. Memory: that of one run in each process, H R embeddings.
+
+    References
+    ----------
+    Hsu (1981), Simultaneous confidence intervals for all distances from the "best", Ann. Stat. 9, 1026-1034.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+    >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+    >>> found.best_set()
+    [{'n_neighbors': 8}, {'n_neighbors': 12}]
+    """
+    grid = [{key: _plain(value) for key, value in one.items()} for one in with_settings(param_grid)]
+    if n_components is not None and any(D in one for one in grid):
+        cure = f"Leave out {D}=, or the option of the grid."
+        raise InputError(D, "must be set once", "an argument and an option of param_grid", cure)
+    options = [{key: value for key, value in one.items() if key != D} for one in grid]
+    case = open_case(X, source, labels, ids, random_state, metric=metric, options=options[0])
+    runnable(case)
+    data, root, n = case.data, case.root, case.data.n
+    if case.source.recording is not None:
+        rule, cure = "must be able to run with other settings", "Export a protocol for each setting, and compare them."
+        raise UndefinedMeasure(case.source.argument, rule, "runs that are recorded", cure).named(CALLED)
+    if data.metric == "precomputed":
+        cure = "Pass the data themselves, with a metric by name."
+        raise UndefinedMeasure("metric", "must not be 'precomputed' for a sweep", "distances only", cure)
+    settings: dict[str, _Setting] = {}
+    for own, given in zip(grid, options, strict=True):
+        made = open_case(data, source, None, None, root, options=given).source
+        d = check_int(own.get(D, n_components or made.default_components or 2), D, low=1)
+        one = _Setting(own, made, d)
+        settings.setdefault(one.key, one)
+    if len(settings) < 2:
+        got, cure = f"{len(settings)}", "Name several values of an option, as {'n_neighbors': [5, 15, 50]}."
+        raise InputError("param_grid", "must hold at least two settings", got, cure)
+    R, level = check_int(n_replicates, "n_replicates", low=LEAST), 1 - check_float(alpha, "alpha", low=1e-6, high=0.5)
+    over = check_one_of(over, OVER, "over", aliases=True)
+    seeded = any(one.source.reseed_reason is None for one in settings.values())
+    if over == "auto":
+        over = "seeds" if seeded else "halves"
+    elif over == "seeds" and not seeded:
+        rule, cure = "must not be 'seeds' where seeds change nothing", "Use over='halves'."
+        raise UndefinedMeasure("over", rule, str(case.source.reseed_reason), cure)
+    if over == "halves" and n < SMALLEST:
+        cure = "Use more points, or over='seeds' if the method has a seed."
+        raise InputError("X", f"must have at least {SMALLEST} points for halves", f"{n} points", cure)
+    size = n if over == "seeds" else n // 2
+    tasks = _tasks(measures, n_neighbors, size, data)
+
+    rows = [
+        None if over == "seeds" else np.sort(stream(root, "half", r).choice(n, size, replace=False)) for r in range(R)
+    ]
+    cells = {f"{key}, replicate {r}": (one, r) for r in range(R) for key, one in settings.items()}
+
+    def job(name: str) -> Job:
+        one, r = cells[name]
+        part = rows[r]
+        return Job(data.X if part is None else data.X[part], stream_seed(root, "sweep", r), part, one.source, one.d)
+
+    recipe = {"study": "sweep", "over": over, "source": [case.source.kind, case.source.what], D: None}
+    with Reruns(case, 2, recipe, _itself, store, n_jobs, progress) as runs:
+        found = dict(zip(cells, runs.all("settings", list(cells), job), strict=True))
+    lost: dict[str, list[Note]] = {key: [] for key in settings}  # why runs failed
+    for name, one in found.items():
+        if one["reason"] is not None:
+            lost[name.split(",")[0]].append(one["reason"].named(CALLED))
+    reasons = [reason for some in lost.values() for reason in some]
+    if len(reasons) == len(found):
+        got = f"{len(reasons)} failures, the first: {str(reasons[0]).rstrip('.')}"
+        cure = "Run the method alone with one of the settings to see where."
+        raise MethodFailed(case.source.argument, "must give an embedding", got, cure).named(CALLED)
+
+    values = np.full((len(tasks), len(settings), R), np.nan)
+    undefined: dict[tuple[int, int], list[Note]] = {}
+    for r, part in enumerate(rows):
+        embedded = {key: found[f"{key}, replicate {r}"].get(VALUES) for key in settings}
+        embedded = {key: Y for key, Y in embedded.items() if Y is not None}
+        anchors = np.sort(stream(root, "anchors", r).choice(size, SCORED, replace=False)) if size > MANY else None
+        views = (
+            make_views(_some(data, part), embedded, tasks, seed=root, n_jobs=n_jobs, rows=anchors) if embedded else {}
+        )
+        for h, key in enumerate(settings):
+            for t, task in enumerate(tasks) if key in views else ():
+                try:
+                    values[t, h, r] = answer(task.thing, seen_by(task, views[key]), task.parameters).value
+                except DrevalError as error:
+                    undefined.setdefault((t, h), []).append(refusal(error))
+                if math.isnan(values[t, h, r]) and (t, h) not in undefined:
+                    undefined[t, h] = [note("best.no_value")]
+
+    table, long = [], []
+    for t, task in enumerate(tasks):
+        failures = [[*lost[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
+        rows_of = _judged(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures)
+        for h, (one, row) in enumerate(zip(settings.values(), rows_of, strict=True)):
+            table.append({"measure": task.name, "parameters": task.words, **row, "options": one.options})
+            long += [
+                {"measure": task.name, "parameters": task.words, "setting": h, "replicate": r, "value": values[t, h, r]}
+                for r in range(R)
+            ]
+    notes: list[Note] = [*data.notes, *case.source.notes]
+    notes += [note("sweep.seeds") if over == "seeds" else note("sweep.halves", half=size)]
+    notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
+    notes += [note("sweep.components")] if len({one.d for one in settings.values()}) > 1 else []
+    notes += [note("sweep.drawn", drawn=SCORED, n=size)] if size > MANY else []
+    notes += [one.within(task.name) for task in tasks for one in task.card.metric_notes(data.metric)]
+    asked = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
+    asked |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
+    from dreval import __version__
+
+    what = case.source.what
+    words = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
+    return Sweep(
+        settings=tuple(one.options for one in settings.values()),
+        table=_frame(table),
+        values=pd.DataFrame(long),
+        over=over,
+        alpha=1 - level,
+        recipe={
+            "n": n,
+            "p": data.p,
+            "source": what,
+            "random_state": root,
+            "parameters": {"param_grid": param_grid, **asked},
+            "call": written_again("dreval.sweep", words, {**asked, "random_state": root}, sweep),
+            "versions": {"dreval": __version__, "numpy": np.__version__},
+        },
+        notes=tuple(dict.fromkeys(one.named(CALLED) for one in notes)),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as one of Python, so that settings print and compare as they were meant."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _itself(_: FloatArray, Y: FloatArray) -> Found:
+    """The embedding of a run as its result: measures are computed afterwards, in one pass for all settings."""
+    return {VALUES: Y}
+
+
+def _tasks(measures: Any, n_neighbors: Any, size: int, data: Data) -> list[MeasureTask]:
+    """The measures at each number of neighbors, in the order in which they were asked for; each has a better end."""
+    wanted = measures if isinstance(measures, str) else list(measures) if isinstance(measures, Sequence) else measures
+    known = data.variables()
+    planned = plan_measures(wanted, check_k(n_neighbors, size)[0], size, known, {})
+    areas = {task.card.area_of for task in planned}
+    tasks = [task for task in planned if not (task.card.curve and task.name in areas)]
+    for task in tasks:
+        got = f"{task.name!r}, which {'is a curve' if task.card.curve else 'is a measure of the method'}"
+        if task.card.curve or task.card.level == "algorithm":
+            raise InputError("measures", "must have one value for an embedding", got, "Name another measure.")
+        if task.card.direction not in ("higher", "lower"):
+            rule, got = "must have a better end", f"{task.name!r}, which only describes"
+            raise InputError("measures", rule, got, "Name another measure.")
+        task.card.check_metric(data.metric)
+        for word in (word for word, values in known.items() if word in task.card.needs and values is None):
+            cure = "Pass labels=." if word == "labels" else "Name another measure."
+            raise InputError("measures", f"must not need {word} where there are none", repr(task.name), cure)
+    if not tasks:
+        raise InputError("measures", "must name at least one measure", describe(measures), "Pass 'r_nx_auc'.")
+    return tasks
+
+
+def _some(data: Data, rows: IntArray | None) -> Data:
+    """The data of some points, with what is known of them."""
+    if rows is None:
+        return data
+    labels, batch = (None if one is None else replace(one, codes=one.codes[rows]) for one in (data.labels, data.batch))
+    latent = None if data.latent is None else data.latent[rows]
+    return replace(data, table=take(data.X, rows, data.metric), labels=labels, batch=batch, latent=latent, ids=None)
+
+
+def _judged(
+    task: MeasureTask, values: FloatArray, share: float, level: float, failures: list[list[Note]]
+) -> list[dict[str, Any]]:
+    """The rows of one measure, from its values (settings, replicates) and why some of them are missing.
+
+    ``share`` of the variance over replicates is the variance of their mean.
+    """
+    H, R = values.shape
+    sign = 1.0 if task.card.direction == "higher" else -1.0
+    judged = [h for h in range(H) if np.isfinite(values[h]).all()]
+    rows: list[dict[str, Any]] = []
+    for own, missing in zip(values, failures, strict=True):
+        known = own[np.isfinite(own)]
+        row: dict[str, Any] = {"mean": float(known.mean()) if len(known) else math.nan, "se": math.nan}
+        row |= {"conf_low": math.nan, "conf_high": math.nan, "conf_level": level, "n_replicates": len(known)}
+        if len(known) == R:
+            row["se"] = math.sqrt(float(known.var(ddof=1)) * share)
+            ends = student_interval(row["mean"], row["se"], R - 1, task.card.bounds, level)
+            row["conf_low"], row["conf_high"] = ends
+        notes = [note("sweep.failed", failed=R - len(known), runs=R, first=missing[0])] if missing else []
+        rows.append(row | {"in_best_set": pd.NA, "p_value": math.nan, "note": joined(notes)})
+    if len(judged) == 1:
+        rows[judged[0]]["note"] = joined([note("sweep.alone")])
+    if len(judged) < 2:
+        return rows
+    covariance = np.cov(values[judged]) * share
+    got = best_set(sign * values[judged].mean(axis=1), covariance, R - 1, 1 - level, None)
+    for h, p, kept, untested in zip(judged, got.p_value, got.kept, got.untested, strict=True):
+        if kept and untested:
+            rows[h]["note"] = joined([note("sweep.no_spread")])
+        else:
+            rows[h] |= {"p_value": float(p), "in_best_set": bool(kept)}
+    tested = [h for h in judged if rows[h]["in_best_set"] is not pd.NA]
+    if len(tested) == 1 and rows[tested[0]]["in_best_set"]:  # beside nothing that could be tested
+        rows[tested[0]] |= {"p_value": math.nan, "in_best_set": pd.NA, "note": joined([note("sweep.alone")])}
+    return rows
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The table, with a column for each option; one of the name of another column has a line below its own."""
+    names = list(dict.fromkeys(name for row in rows for name in row["options"]))
+    made = pd.DataFrame([{key: row[key] for key in OWN} for row in rows])
+    for place, name in enumerate(names, 2):
+        column = pd.Series([row["options"].get(name) for row in rows], dtype=object).infer_objects()
+        made.insert(place, f"{name}_" if name in OWN else name, column)
+    return made.astype({"in_best_set": "boolean"})

@@ -1,0 +1,124 @@
+"""Best sets of a sweep keep the best setting often enough, and need Student's quantile and all comparisons for it.
+
+Values are drawn as a sweep has them, one for each setting and replicate, and judged by the function that judges those.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dreval
+from dreval.inference.best_set import best_set
+from dreval.registry import MEASURES
+from dreval.study.sweep import _judged, _tasks
+
+ALPHA = 0.05
+
+
+def least(runs: int) -> float:
+    """The nominal level less three standard errors of a simulation."""
+    return 1 - ALPHA - 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
+
+
+@pytest.fixture(scope="module")
+def task():
+    """A measure without bounds that cut."""
+    data = dreval.study.sweep.open_case(np.eye(20)[:, :4], "pca", None, None, 0).data
+    (found,) = _tasks("r_nx_auc", "auto", 20, data)
+    assert MEASURES.card("r_nx_auc").direction == "higher"
+    return found
+
+
+def kept(task, values, share):
+    """Whether the first of equal settings is in the set."""
+    rows = _judged(task, values, share, 1 - ALPHA, [[] for _ in values])
+    return bool(rows[0]["in_best_set"])
+
+
+def noisy(X, n_components, random_state, setting=0):
+    """One column and another that is noise, of equal size at every setting."""
+    rng = np.random.default_rng([random_state, setting])
+    return np.c_[X[:, 0], rng.normal(size=len(X))]
+
+
+def test_two_equal_settings_of_a_method():
+    """Runs of a method: each of two equal settings is the best, and is kept."""
+    runs, X = 500, np.random.default_rng(0).normal(size=(24, 3))
+    found = [dreval.sweep(X, noisy, {"setting": [0, 1]}, n_replicates=5, random_state=run) for run in range(runs)]
+    student = np.mean([one.tidy()["in_best_set"][0] for one in found])
+    print(f"two equal settings of a method, five seeds: {student:.3f}")
+    assert student >= least(runs)
+
+
+def test_the_normal_quantile_is_not_enough(task):
+    """Why Student's: of two equal settings and five seeds the normal one keeps the best too rarely."""
+    runs, counts = 4000, np.zeros(2)
+    for run in range(runs):
+        values = np.random.default_rng(run).normal(size=(2, 5))
+        gap = values[1] - values[0]
+        normal = gap.mean() / (gap.std(ddof=1) / math.sqrt(5)) <= stats.norm.ppf(1 - ALPHA)
+        counts += kept(task, values, 1 / 5), normal
+    print(f"two equal settings, five seeds: Student {counts[0] / runs:.3f}, normal {counts[1] / runs:.3f}")
+    assert counts[0] / runs >= least(runs)
+    assert counts[1] / runs < least(runs)
+
+
+@pytest.mark.parametrize("R", [3, 5, 10])
+@pytest.mark.parametrize("H", [2, 4, 10])
+def test_equal_settings_over_seeds(task, H, R):
+    """Independent seeds, unequal spread, and seeds that settings share."""
+    runs = 4000
+    for design in ("independent", "unequal spread", "shared seeds"):
+        count = 0
+        for run in range(runs):
+            rng = np.random.default_rng([run, H, R])
+            values = rng.normal(size=(H, R))
+            if design == "unequal spread":
+                values *= np.geomspace(0.2, 5, H)[:, None]
+            elif design == "shared seeds":
+                values += 3 * rng.normal(size=R)
+            count += kept(task, values, 1 / R)
+        print(f"{design}, {H} settings, {R} seeds: {count / runs:.3f}")
+        assert count / runs >= least(runs)
+
+
+def test_draws_from_an_estimated_covariance_are_not_enough():
+    """Why sweep has Bonferroni: ten settings and three replicates have a covariance of rank two."""
+    runs, count = 300, 0
+    for run in range(runs):
+        values = np.random.default_rng([run, 10]).normal(size=(10, 3))
+        found = best_set(values.mean(axis=1), np.cov(values) / 3, 2, ALPHA, np.random.default_rng(run))
+        count += found.kept[0]
+    print(f"draws from the covariance of three replicates, ten settings: {count / runs:.3f}")
+    assert count / runs < least(runs)
+
+
+@pytest.mark.parametrize("R", [5, 10, 30])
+def test_halves_speak_of_the_population(task, R):
+    """Two settings whose values are means of 100 points: sampling noise of new points is what halves must cover.
+
+    The interval of one setting and the set of two, each against the population; with the spread of halves over the
+    square root of their number, as for seeds, both fail.
+    """
+    runs, n = 2000, 100
+    counts = dict.fromkeys(("set", "interval", "undivided", "divided"), 0)
+    quantile = stats.t.ppf(1 - ALPHA / 2, R - 1)
+    for run in range(runs):
+        rng = np.random.default_rng([run, R])
+        points = rng.normal(size=(2, n)) + rng.normal(size=n)
+        halves = np.array([rng.permutation(n)[: n // 2] for _ in range(R)])
+        values = points[:, halves].mean(axis=2)
+        row = _judged(task, values, 1 + 1 / R, 1 - ALPHA, [[], []])[0]
+        counts["set"] += bool(row["in_best_set"])
+        counts["interval"] += row["conf_low"] <= 0 <= row["conf_high"]
+        far = abs(values[0].mean()) / values[0].std(ddof=1)
+        counts["undivided"] += far <= quantile
+        counts["divided"] += far <= quantile / math.sqrt(R)
+    print(f"{R} halves: " + ", ".join(f"{key} {count / runs:.3f}" for key, count in counts.items()))
+    assert counts["set"] / runs >= least(runs)
+    assert counts["interval"] / runs >= least(runs)
+    assert counts["divided"] / runs < 0.8

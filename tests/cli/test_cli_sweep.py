@@ -1,0 +1,69 @@
+"""`dreval sweep`: the same numbers as in Python, exit codes, files, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from cli_runs import without_call
+from numpy.testing import assert_allclose
+
+import dreval
+
+VERB = "sweep"
+ISOMAP = ("data.csv", "-m", "isomap", "--random-state", "0", "--grid")
+
+
+def test_it_prints_and_writes_what_python_gives(run: Any) -> None:
+    """The summary but its call, the table and a figure; the document has the set."""
+    expected = dreval.sweep("data.csv", "isomap", {"n_neighbors": [10, 15]}, random_state=0)
+    code, out, err = run(*ISOMAP, "n_neighbors=10,15", "--table", "t.csv", "--plot", "p.png")
+
+    assert (code, err) == (0, "")
+    assert without_call(out)[0] == without_call(str(expected))[0]
+    assert_allclose(pd.read_csv("t.csv")["mean"], expected.tidy()["mean"])
+    assert Path("p.png").stat().st_size > 5000
+    document = json.loads(run(*ISOMAP, "n_neighbors=10,15", "--json")[1])
+    assert document["best_set"] == {"r_nx_auc": expected.best_set()}
+    assert run(*ISOMAP, "n_neighbors=10,15", "--quiet") == (0, "", "")
+
+
+def test_a_setting_that_fails_is_code_1(run: Any) -> None:
+    """The others have their values."""
+    code, out, err = run(*ISOMAP, "n_neighbors=1,10,15")
+
+    assert (code, err) == (1, "")
+    assert "1 is not judged" in " ".join(out.split())
+
+
+def test_a_store_is_used_again(run: Any) -> None:
+    """The second command gives the same from the file."""
+    words = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
+    first = run(*words)
+
+    assert Path("s.journal").exists()
+    assert run(*words) == first
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("n_neighbours=5,10",), "Did you mean 'n_neighbors'"),
+        (("n_neighbors",), "must be OPTION=VALUE"),
+        (("n_neighbors=10",), "at least two settings"),
+        (("n_neighbors=10", "--grid", "n_neighbors=15"), "must name an option once"),
+        (("n_neighbors=10,15", "--table", "t.txt"), "must end in .csv"),
+        (("n_neighbors=10,15", "--table", "data.csv"), "must not be a file that is read"),
+        (("n_neighbors=10,15", "--measures", "stres"), "Did you mean 'stress'?"),
+        (("n_neighbors=10,15", "--over", "half"), "halves"),
+    ],
+)
+def test_refusals_are_code_2(run: Any, words: tuple[str, ...], said: str) -> None:
+    """One line says what is wrong; nothing is printed."""
+    code, out, err = run(*ISOMAP[:-1], "--grid", *words)
+
+    assert (code, out) == (2, "")
+    assert said in err
