@@ -112,7 +112,7 @@ def sweep(
         points, each with a seed of its own; the set is for the population, at n / 2 points. "auto": seeds where they
         matter, else halves.
     n_replicates : int
-        Number R of replicates, at least 3. With more the set is smaller.
+        Number R of replicates, at least 3. With more seeds the set is smaller; with more halves only a little.
     n_components : int, optional
         Number of dimensions; by default that of the source, else 2.
     n_neighbors : int, list of int or "auto"
