@@ -237,6 +237,8 @@ def _method_task(name: str, data: Any, given: Mapping[str, Any]) -> TestTask:
     null = options.get("null", "auto")
     if not callable(null):
         null = check_one_of(null, ("auto", *TESTS.card(name).nulls), "tests", aliases=True)
+    if null == "auto":  # as the test decides
+        null = "gaussian" if data.labels is not None or options.get("n_clusters") is not None else "columns"
     target = null if isinstance(null, str) else getattr(null, "__name__", "null data")
     return TestTask(name, target, "data", data, options, "method", tuple(given))
 

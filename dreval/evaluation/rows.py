@@ -427,6 +427,9 @@ def _algorithm_row(
             raise
         return missing_row(source.name, task, refusal(error)), {}
     row = {"embedding": source.name, "measure": task.name, "parameters": task.words, **_card_columns(task)}
+    made = got.recipe.get("parameters", {})  # what "auto" came to, which may differ between methods
+    told = {key: made.get(key, one) if one == "auto" else one for key, one in task.parameters.items()}
+    row["parameters"] = MeasureTask(task.name, task.thing, told).words
     parts = tuple((key, one) for key, one in got.parts.items() if one == one and one != "")
     said = (note("parts", parts=parts),) if parts else ()
     row["notes"] = (*said, *got.notes, *task.card.metric_notes(data.metric))

@@ -32,6 +32,7 @@ from dreval.records.stability import Stability
 OVER = ("auto", "seeds", "halves", "both")
 FIXED = 50  # points to which distances are followed for the global variation
 LEVEL = 0.95
+LEAST_POINTS = 40  # for halves
 SAME_SEEDS = define(
     "stability.same_seeds",
     LIMIT,
@@ -43,6 +44,11 @@ HALVED = define(
     ASSUMPTION,
     "Halves speak of embeddings of n / 2 points, any two of which share a quarter of all points; the settings of the "
     "method are those for all points.",
+)
+FEWER = define(
+    "stability.fewer",
+    ASSUMPTION,
+    "{k} neighbors are compared in place of {asked}: two replicates share as few as {shared} points.",
 )
 FAILED = define(
     "stability.failed",
@@ -115,14 +121,14 @@ def stability(
     over : {"auto", "seeds", "halves", "both"}
         What is altered. "seeds": all points, other seeds: the noise of the method. "halves": random halves of the
         points, each with a seed of its own: the noise of sampling, and of the method. "both": both, and each half with
-        two seeds, so that the share of the method is told at one number of points. "auto": seeds where they matter,
-        else halves.
+        two seeds, so that the share of the method is told at one number of points. "auto": seeds, or halves where every
+        seed gives the same embedding.
     n_replicates : int
         Number R of replicates of each kind, at least 3.
     n_components : int, optional
         Number of dimensions; by default that of the source, else 2.
     n_neighbors : int or "auto"
-        Number k of neighbors.
+        Number k of neighbors, at most half of the points that two halves share; a note says where it is reduced.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
@@ -202,7 +208,7 @@ def stability(
     case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     data, root, n = case.data, case.root, case.data.n
-    over = check_one_of(over, OVER, "over", aliases=True)
+    asked = over = check_one_of(over, OVER, "over", aliases=True)
     if over == "auto":
         over = "seeds" if case.source.reseed_reason is None else "halves"
     elif over in ("seeds", "both") and case.source.reseed_reason is not None:
@@ -212,8 +218,9 @@ def stability(
     ks, single = check_k(n_neighbors, n)
     if not single:
         raise InputError("n_neighbors", "must be one number", str(n_neighbors), "Pass one number.")
-    if over != "seeds" and n < 12:
-        raise InputError("X", "must have at least 12 points for halves", f"{n} points", "Use over='seeds'.")
+    if over != "seeds" and n < LEAST_POINTS:
+        rule = f"must have at least {LEAST_POINTS} points for halves, of which two share a quarter"
+        raise InputError("X", rule, f"{n} points", "Use over='seeds'.")
     d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
 
     every = np.arange(n)
@@ -234,13 +241,25 @@ def stability(
     main = [made[name] for name in (first or seeds) if name in made]
     if len(main) < LEAST:
         got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
-        cure = "Run the method alone on half of the points with the same settings to see where."
+        part = "on half of the points " if halves else ""
+        cure = f"Run the method alone {part}with the same settings to see where."
         raise MethodFailed(case.source.argument, f"must give at least {LEAST} embeddings", got, cure)
 
+    alike = over == "seeds" and all(np.array_equal(one.Y, main[0].Y) for one in main[1:])
+    if asked == "auto" and alike and n >= LEAST_POINTS and not is_constant(main[0].Y):  # it takes a seed and has no use
+        given = {"n_components": n_components, "n_neighbors": n_neighbors, "labels": labels, "ids": ids, "store": store}
+        given |= {"n_replicates": R, "random_state": root, "n_jobs": n_jobs, "progress": progress}
+        found_halves: Stability = stability(X, source, over="halves", **given)
+        return found_halves
     k = ks[0]
     near = sweep(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
     fixed = np.sort(stream(root, "fixed points").choice(n, min(FIXED, n), replace=False))
-    agreement = _agreement(main, n, k)
+    shared = min(_shared(one, other) for one, other in combinations(main, 2))
+    k_used = min(k, (shared - 1) // 2)  # one number for all pairs of replicates
+    if k_used < 1:
+        got = f"{shared} points that two of the halves share"
+        raise MethodFailed(case.source.argument, "must embed halves that share 3 points", got, "Use more points.")
+    agreement = _agreement(main, n, k_used)
     pose = aligned(main, n)
     points = pd.DataFrame(
         {
@@ -255,27 +274,30 @@ def stability(
     value = float(np.nanmean(agreement.points))
     se = _jackknife(agreement, len(main))
     half = se * float(student.ppf((1 + LEVEL) / 2, len(main) - 1))
-    parts: dict[str, Any] = {"conf_low": value - half, "conf_high": value + half}
+    low, high = stability.card.bounds  # type: ignore[attr-defined]
+    parts: dict[str, Any] = {"conf_low": max(value - half, low), "conf_high": min(value + half, high)}
     if over == "both":
         alone = [made[name] for name in seeds if name in made]
         twins = [(made[name], made.get(f"{name[:-1]}1")) for name in first if name in made]
-        same = _same_halves([(one, other) for one, other in twins if other is not None], n, k)
+        same = _same_halves([(one, other) for one, other in twins if other is not None], n, k_used)
         parts["seeds"] = float(np.nanmean(_agreement(alone, n, k).points)) if len(alone) > 1 else math.nan
         parts["same_half"] = same
         apart = 1 - float(np.nanmean(agreement.pairs))
         parts["seed_share"] = (1 - same) / apart if apart > 0 else math.nan
-    parts |= {name: float(np.nanmedian(points[name])) for name in ("local_variation", "global_variation")}
+    for name in ("local_variation", "global_variation"):
+        known = points[name].dropna()
+        parts[name] = float(known.median()) if len(known) else math.nan
     parts["failed"] = len(failures)
 
     constant = sum(is_constant(one.Y) for one in made.values())
-    equal = over == "seeds" and all(np.array_equal(one.Y, main[0].Y) for one in main[1:])
     together = coincident(main, near, n)
-    notes: list[Note] = [SAME_SEEDS()] if equal else []
+    notes: list[Note] = [SAME_SEEDS()] if alike and not constant else []
     notes += [HALVED()] if halves else []
+    notes += [FEWER(k=k_used, asked=k, shared=shared)] if k_used < k else []
     notes += [FAILED(failed=len(failures), tried=len(names), first=failures[0])] if failures else []
     notes += [CONSTANT(count=constant, runs=len(made))] if constant else []
     notes += [COINCIDENT(count=together)] if together and not constant else []
-    settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k}
+    settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k_used}
     record: Stability = make_record(
         stability,
         case,
@@ -309,6 +331,13 @@ def replicate_rows(name: str, n: int, root: int) -> IntArray:
 def replicate_seed(name: str, root: int) -> int:
     """The seed of the method for a replicate."""
     return stream_seed(root, "stability", name)
+
+
+def _shared(one: Replicate, other: Replicate) -> int:
+    """How many points two replicates share."""
+    if len(one.rows) == len(other.rows) and np.array_equal(one.rows, other.rows):
+        return len(one.rows)
+    return len(np.intersect1d(one.rows, other.rows, assume_unique=True))
 
 
 def _agreement(replicates: list[Replicate], n: int, k: int) -> Agreement:

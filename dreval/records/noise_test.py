@@ -130,5 +130,11 @@ class NoiseTest(IndependenceTest):
         kind = check_one_of(kind, ("null", "map"), "kind", aliases=True)
         return call("IndependenceTest.plot" if kind == "null" else "NoiseTest.plot", self, ax, figsize)
 
+    @property
+    def call(self) -> str:
+        """The Python that makes the test again; empty where a function of the user is part of it."""
+        own = any(callable(one) for one in self.recipe.get("parameters", {}).values())
+        return "" if own else super().call
+
     def __repr__(self) -> str:
         return f"NoiseTest({self.extra.get('null')}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"

@@ -555,10 +555,12 @@ NULL_WORDS = {"columns": "independent columns", "gaussian": "one Gaussian cloud"
 def noise_said(row: Mapping[str, Any], results: Results, called: str | None = None) -> str:
     """What a noise test found of an embedding, which may be called otherwise: never that it can be trusted."""
     name, null, p = called or row["embedding"], row["variable"], float(row["p_value"])
+    adjusted = float(row["p_adjusted"])
+    p, kind = (adjusted, "adjusted ") if adjusted == adjusted and adjusted != p else (p, "")
     if p != p:
         return f"{name}: no noise test."
     if p > LEVEL:
-        return f"{name} is not distinguished from noise ({NULL_WORDS.get(null, null)}, {p_words(p)})."
+        return f"{name} is not distinguished from noise ({NULL_WORDS.get(null, null)}, {kind}{p_words(p)})."
     seen = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
     flags = results.reliability.get(row["embedding"], {}).get("like_noise")
     known = None if flags is None else flags[flags.notna()]
@@ -566,4 +568,4 @@ def noise_said(row: Mapping[str, Any], results: Results, called: str | None = No
     if known is not None:
         few = f"{int(known.sum()):,} of {len(known):,} points are not distinguished from noise"
         points = f"; {few}" if known.any() else f"; none of the {len(known):,} points is like noise"
-    return f"{name} {seen.get(null, f'shows more than {null}')} ({p_words(p)}){points}."
+    return f"{name} {seen.get(null, f'shows more than {null}')} ({kind}{p_words(p)}){points}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, ClassVar, ParamSpec, Protocol, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from dreval._check import check_int, check_one_of, keywords_checked
 from dreval._parallel import n_threads
 from dreval._random import root_seed
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.glossary import block, filled
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
 from dreval.records.independence_test import IndependenceTest
@@ -129,11 +130,27 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
         function.__doc__ = filled(function.__doc__, ENTRIES)
-        carded = cast(CardedTest[P], keywords_checked(function))
+        checked = keywords_checked(function)
+        if fields.get("second") == "method":
+            checked = _in_words_of_caller(checked)
+        carded = cast(CardedTest[P], checked)
         carded.card = TestCard(name=function.__module__.rsplit(".", 1)[-1], **fields)
         return carded
 
     return attach
+
+
+def _in_words_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, IndependenceTest]:
+    """The function with errors that call its arguments as its caller does."""
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
+        try:
+            return function(*args, **kwargs)
+        except DrevalError as error:
+            raise error.named({"data": "X", "embeddings['source']": "source"}) from error
+
+    return called
 
 
 vars(test)["__test__"] = False  # nor here

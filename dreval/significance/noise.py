@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import unwrap
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, IntArray, check_finite, check_float, check_int, check_k, check_one_of, describe
+from dreval._check import (
+    FloatArray,
+    IntArray,
+    check_finite,
+    check_float,
+    check_int,
+    check_k,
+    check_one_of,
+    describe,
+    known_name,
+)
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import sweep
@@ -177,8 +188,9 @@ def noise_test(
     Returns
     -------
     NoiseTest
-        ``p_value``, ``statistic``, ``null_distribution``, and ``points``: score, family-wise p, q and the flag of each
-        point. ``plot("map")`` draws points like noise hollow.
+        ``p_value``, ``statistic`` (the mean score; of several settings the largest z), ``null_distribution``, and
+        ``points``: score, family-wise p, q and the flag of each point, where a single setting has a score of points.
+        ``plot("map")`` draws points like noise hollow.
 
     Raises
     ------
@@ -234,7 +246,7 @@ def noise_test(
     others = [open_case(case.data, source, None, None, case.root, options=one) for one in settings[1:]]
     _check_case(case)
     data, root = case.data, case.root
-    usual = noise_test.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
+    usual = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
     asked = {"null": null, "n_replicates": n_replicates, "n_seeds": n_seeds, "n_components": n_components}
     given = {name: one for name, one in asked.items() if one != usual[name]}
     made = {**asked, **as_recorded("noise", asked, case.source, given)}
@@ -296,6 +308,7 @@ def noise_test(
         null_means, p_value = largest[1:], float(p_of.min())
         averages = [float(row[np.isfinite(row)].mean()) for row in means[:, 1:]]  # of the runs that did not fail
         table = pd.DataFrame(settings).assign(statistic=means[:, 0], null_mean=averages, z=z[:, 0], p_value=p_of)
+    null_means = null_means[np.isfinite(null_means)]  # failed runs count in p, and are nowhere else
     reached = round(p_value * (n_replicates + 1)) - 1
     asked = {"null": null, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
     asked |= {"n_seeds": n_seeds, "n_components": n_components, "n_neighbors": n_neighbors, "param_grid": param_grid}
@@ -406,7 +419,8 @@ class _Score:
     def title(self) -> str:
         """Its name with its settings."""
         words = ", ".join(f"{key}={value}" for key, value in self.parameters.items() if value is not None)
-        return f"{self.name}({words})" if words else self.name
+        lower = self.function is None and self.name in MEASURES and MEASURES.card(self.name).direction == "lower"
+        return "minus " * lower + (f"{self.name}({words})" if words else self.name)
 
     def __call__(self, X: FloatArray, Y: FloatArray) -> Found:
         """The values as a result of a run."""
@@ -451,6 +465,9 @@ def _score(statistic: Any, usual: str, n_clusters: int | None, n_neighbors: Any,
         return _Score(name, {}, function=statistic)
     cards = (card for card in MEASURES.cards() if card.level == "point" and not card.curve)
     known = [SILHOUETTE, *(card.name for card in cards if UNUSED.isdisjoint(card.needs))]
+    if isinstance(statistic, str) and known_name(statistic, MEASURES.names()) in set(MEASURES) - set(known):
+        rule = "must be a measure with a value for each point, and without labels"
+        raise InputError("statistic", rule, repr(statistic), f"Known: {', '.join(known)}.")
     name = usual if statistic == "auto" else check_one_of(statistic, known, "statistic", MEASURES.listing, aliases=True)
     if name == SILHOUETTE:
         if n_clusters is None:

@@ -98,6 +98,11 @@ def test_the_interval_covers_the_value_of_many_replicates():
     assert inside >= 24
 
 
+def one_place(X, n_components, random_state):
+    """All points in one place, whatever the seed is."""
+    return np.zeros((len(X), n_components)) * random_state
+
+
 def test_equal_seeds_are_said():
     def fixed(X, n_components, random_state):
         return X[:, :n_components]
@@ -106,6 +111,21 @@ def test_equal_seeds_are_said():
     assert [one.code for one in found.notes] == ["stability.same_seeds"]
     assert found.replicates.shape == (3, 48, 2)
     assert_allclose(found.map, found.mean)
+    other = dreval.stability(data(), fixed, n_replicates=3, random_state=0)  # "auto" takes halves then
+    assert other.recipe["parameters"]["over"] == "halves"
+    constant = dreval.stability(data(), one_place, n_replicates=3)
+    assert float(constant) == 0.0
+    assert [one.code for one in constant.notes] == ["stability.constant"]
+
+
+def test_halves_compare_one_number_of_neighbors():
+    found = dreval.stability(data(), noisy, over="halves", n_replicates=5, random_state=0)
+    k = found.recipe["parameters"]["n_neighbors"]
+    assert k < 15
+    assert any(one.code == "stability.fewer" and dict(one.values)["k"] == k for one in found.notes)
+    same = dreval.stability(data(), noisy, over="halves", n_replicates=5, n_neighbors=k, random_state=0)
+    assert float(same) == float(found)
+    assert found.parts["conf_high"] <= 1.0
 
 
 def test_labels_follow_the_halves():
@@ -130,7 +150,7 @@ def test_refusals():
     with pytest.raises(UnknownName, match="halves"):
         dreval.stability(X, "pca", over="half")
     with pytest.raises(InputError, match="halves"):
-        dreval.stability(X[:10], "pca", n_neighbors=3)
+        dreval.stability(X[:30], "pca", n_neighbors=3)
 
     def on_all_points_only(X, n_components):
         if len(X) < 48:

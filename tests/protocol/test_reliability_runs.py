@@ -31,7 +31,7 @@ def tool(folder: Path) -> None:
 
 @pytest.fixture
 def data():
-    return np.random.default_rng(0).normal(size=(30, 4)) * [4, 3, 2, 1]
+    return np.random.default_rng(0).normal(size=(48, 4)) * [4, 3, 2, 1]
 
 
 @pytest.fixture
@@ -102,10 +102,10 @@ def test_rows_of_a_half_must_be_its_own(folder):
     path = folder / "returned" / "half-1.csv"
     frame = pd.read_csv(path)
     frame.iloc[:-1].to_csv(path, index=False)
-    with pytest.raises(ProtocolError, match="14 rows for 15 points"):
+    with pytest.raises(ProtocolError, match="23 rows for 24 points"):
         dreval.Protocol.collect(folder)
     other = frame.copy()
-    known = set(range(1, 31)) - set(frame["id"])
+    known = set(range(1, 49)) - set(frame["id"])
     other.loc[0, "id"] = min(known)
     other.to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="half-1"):

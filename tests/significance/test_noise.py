@@ -176,6 +176,10 @@ def test_refusals():
         dreval.noise_test(X, "sir", labels=np.repeat([0, 1], 20))
     with pytest.raises(UnknownName, match="neighborhood_overlap"):
         dreval.noise_test(X, "pca", statistic="neighbourhood_overlap")
+    with pytest.raises(InputError, match="value for each point"):
+        dreval.noise_test(X, "pca", statistic="stress")
+    with pytest.raises(UndefinedMeasure, match="`source`"):
+        dreval.noise_test(X, X[:, :2])
     with pytest.raises(UnknownName, match="columns"):
         dreval.noise_test(X, "pca", null="column")
     with pytest.raises(InputError, match="n_clusters"):
@@ -200,6 +204,8 @@ def test_failed_runs_count_against_the_data():
     whole = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
     assert found.extra["n_failed"] == 1
     assert (whole.p_value, found.p_value) == (0.1, 0.2)
+    assert np.isfinite(found.null_mean)
+    assert len(found.null_distribution) == 8
     assert any(one.code == "noise.failed" for one in found.notes)
 
     def never(X, n_components):

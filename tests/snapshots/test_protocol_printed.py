@@ -100,7 +100,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "collect an unfinished folder": ("collect", "half"),
     "collect part of a folder": ("collect", "half", "--partial"),
     "collect the first round": ("collect", "first", "--partial"),
-    "export with a wrong option": ("export", "data.csv", "new", "--n-transformations", "0"),
+    "export with a wrong option": ("export", "data.csv", "new", "--n-transformations", "-1"),
     "export other data": ("export", "other.csv", "tool"),
 }
 SNAPSHOTS = Snapshots(Path(__file__).with_name("protocol.txt"), [*SPOILED, "the words for people", *COMMANDS])

@@ -267,8 +267,10 @@ def _noise_block(reading: Reading, results: Results) -> Block:
         flags, null = results.like_noise(row["embedding"]), row["variable"]
         values = [*same_digits([row["statistic"], row["chance"]]), format_number(row["effect_size"])]
         few = "" if flags is None or row["p_value"] != row["p_value"] else f"{int(flags.sum()):,}"
-        rows.append([row["embedding"], NULL_WORDS.get(null, null), *values, format_p(row["p_value"]), few])
-    return Block("Noise tests", ["", "null data", "score", "null mean", "z", "p", "like noise"], rows, 2)
+        drawn = f"{int(row['n_resamples'] or 0):,} of {NULL_WORDS.get(null, null)}"
+        p = [format_p(row["p_value"]), format_p(row["p_adjusted"])]
+        rows.append([row["embedding"], drawn, *values, *p, few])
+    return Block("Noise tests", ["", "null data", "score", "null mean", "z", "p", "p adj.", "noise"], rows, 2)
 
 
 def _codes(row: Any) -> str:

@@ -181,7 +181,6 @@ def noise_summary(found: NoiseTest) -> Summary:
         ("Source", str(recipe.get("source", ""))),
         ("n", format_number(recipe.get("n"))),
         ("Null data", f"{found.n_resamples:,} of {NULL_WORDS.get(extra['null'], extra['null'])}"),
-        ("Score", str(extra["score"])),
         ("Seeds of each", str(extra["n_seeds"])),
         ("Seed", str(recipe.get("random_state", ""))),
     ]
@@ -190,10 +189,11 @@ def noise_summary(found: NoiseTest) -> Summary:
     if not large:
         words = {"columns": "The columns are not independent", "gaussian": "More than one Gaussian cloud"}
         said = [f"{words.get(extra['null'], 'More than ' + extra['null'])} ({p_words(found.p_value)})."]
+    said.append(f"Score: {extra['score']}{', the largest z over settings' * (found.settings is not None)}.")
     blocks = [_test_block(found, significance_stars(found.p_value))]
     if found.points is not None:
         family = int((found.points["p_family_wise"] <= alpha).sum())
-        rows = [["not distinguished from noise (q > alpha)", f"{found.like_noise.sum():,}"]]
+        rows = [[f"not distinguished from noise ({'p' if large else 'q'} > {alpha:g})", f"{found.like_noise.sum():,}"]]
         rows.append(["stand out, family-wise", f"{family:,}"])
         rows.append(["all that are scored", f"{len(found.points):,}"])
         blocks.append(Block("Points", ["", "number"], rows))
