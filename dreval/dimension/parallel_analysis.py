@@ -37,7 +37,7 @@ FIRST_EXACT = define(
 def parallel_analysis(
     X: Any,
     *,
-    n_permutations: int = 199,
+    n_resamples: int = 199,
     alpha: float = 0.05,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -55,7 +55,7 @@ def parallel_analysis(
     ----------
     X : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
         Points in rows, as for ``Evaluation``. Columns are standardized; p may be larger than n.
-    n_permutations : int
+    n_resamples : int
         Number B of permutations.
     alpha : float
         Level of each test.
@@ -106,15 +106,15 @@ def parallel_analysis(
     >>> dreval.parallel_analysis(X, random_state=0).n_components
     2
     """
-    count = check_int(n_permutations, "n_permutations", low=1)
+    count = check_int(n_resamples, "n_resamples", low=1)
     alpha = check_float(alpha, "alpha", high=0.5, above=0.0)
     n_threads(n_jobs)
     root = root_seed(random_state)
     least = math.ceil(1 / alpha - 1e-9) - 1
     if count < least:
         rule = f"must be at least {least} for alpha={alpha:g}"
-        cure = f"Pass n_permutations={least} or more: no p-value is below 1 / (n_permutations + 1)."
-        raise InputError("n_permutations", rule, str(count), cure)
+        cure = f"Pass n_resamples={least} or more: no p-value is below 1 / (n_resamples + 1)."
+        raise InputError("n_resamples", rule, str(count), cure)
     data = as_data(X)
     Z = _standardized(data.dense(), data.columns)
     with one_blas_thread():
@@ -140,7 +140,7 @@ def parallel_analysis(
             "kept": np.arange(len(p)) < kept,
         }
     )
-    recipe = made_by(data, root, {"n_permutations": count, "alpha": alpha})
+    recipe = made_by(data, root, {"n_resamples": count, "alpha": alpha})
     notes = tuple(one.named(CALLED) for one in (*data.dense_notes(), FIRST_EXACT()))
     return ParallelAnalysis(kept, table, null, alpha, recipe, notes)
 

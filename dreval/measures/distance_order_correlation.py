@@ -26,7 +26,7 @@ SELF = -1.0  # the squared distance of a point to itself, so that it comes first
     says=("Near points in the data are near in the embedding, in this order", "The order of near points is lost"),
     goals=("neighbors", "distances"),
     level="point",
-    needs=("neighbors",),
+    needs=("neighbors", "coordinates"),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance="permutation",
@@ -78,11 +78,14 @@ def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
         by_data = np.take_along_axis(E, order, axis=1)
         E[own] = SELF
         by_embedding = np.sort(E, axis=1)[:, 1 : m + 1]
-        a, b = (D - D.mean(axis=1, keepdims=True) for D in (by_data, by_embedding))
-        size = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-        np.divide(
-            (a * b).sum(axis=1), size, out=found[part], where=size > EQUAL**2 * m * np.square(by_embedding[:, -1])
-        )
+        parts = []
+        for D in (by_data, by_embedding):
+            largest = D.max(axis=1, keepdims=True)  # so that no square overflows or vanishes
+            D = np.divide(D, largest, out=np.zeros_like(D), where=largest > 0)
+            parts.append(D - D.mean(axis=1, keepdims=True))
+        (a, b), spread = parts, [np.sqrt((centered * centered).sum(axis=1)) for centered in parts]
+        apart = (spread[0] > EQUAL * math.sqrt(m)) & (spread[1] > EQUAL * math.sqrt(m))
+        np.divide((a * b).sum(axis=1), spread[0] * spread[1], out=found[part], where=apart)
 
     run_blocks(one, row_blocks(len(at), n), view.n_jobs)
     return np.clip(found, -1.0, 1.0)

@@ -87,7 +87,7 @@ class NoiseTest(IndependenceTest):
         >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
         >>> dreval.noise_test(X, "pca", n_replicates=19, random_state=0).glance()[["null", "p_value"]]
               null  p_value
-        0  columns     0.05
+        0  columns      1.0
         """
         row = self.tidy().assign(null=self.extra.get("null"))
         if self.points is None:

@@ -54,7 +54,7 @@ class ParallelAnalysis(Record):
     notes: Notes = ()
 
     @property
-    def n_permutations(self) -> int:
+    def n_resamples(self) -> int:
         """Number of permutations."""
         return len(self.null_eigenvalues)
 
@@ -92,7 +92,7 @@ class ParallelAnalysis(Record):
         """
         row = {name: self.recipe[name] for name in ("n", "p")} | {"n_components": self.n_components}
         row |= {"share": float(self.table["share"].head(self.n_components).sum()), "alpha": self.alpha}
-        row |= {"n_permutations": self.n_permutations, "random_state": self.recipe["random_state"]}
+        row |= {"n_resamples": self.n_resamples, "random_state": self.recipe["random_state"]}
         return pd.DataFrame([row | {"note": joined(self.notes)}])
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:

@@ -239,7 +239,7 @@ def noise_test(
     >>> two = noise + 3 * (np.arange(60) % 2)[:, None]
     >>> found = dreval.noise_test(two, "pca", n_clusters=2, n_replicates=39, random_state=0)
     >>> found.extra["null"], round(found.p_value, 3), int(found.like_noise.sum())
-    ('gaussian', 0.025, 0)
+    ('gaussian', 0.025, 8)
     """
     settings = with_settings(param_grid)
     case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0])

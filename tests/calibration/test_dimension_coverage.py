@@ -71,9 +71,9 @@ def test_parallel_analysis_keeps_its_level(n: int, p: int, n_simulations: Any) -
     for seed in range(size):
         rng = np.random.default_rng([seed, n, p])
         X = rng.exponential(size=(n, p))
-        kept["independent"] += dreval.parallel_analysis(X, n_permutations=99, random_state=seed).n_components > 0
+        kept["independent"] += dreval.parallel_analysis(X, n_resamples=99, random_state=seed).n_components > 0
         X = X + 3 * rng.normal(size=(n, 1))
-        found = dreval.parallel_analysis(X, n_permutations=99, random_state=seed)
+        found = dreval.parallel_analysis(X, n_resamples=99, random_state=seed)
         kept["one factor"] += bool(found.table["p_value"][1] <= 0.05)
     shares = {name: count / size for name, count in kept.items()}
     print(f"n {n} p {p}: {shares}")

@@ -41,7 +41,7 @@ GROUPS = [
     ("n_init", "n_starts", "n_restarts", "restarts"),
     ("n_jobs", "n_threads", "threads", "workers", "n_workers"),
     ("n_neighbors", "k", "neighbors"),
-    ("n_replicates", "replicates", "n_reseeds", "n_runs", "n_repeats", "n_seeds"),
+    ("n_replicates", "replicates", "n_reseeds", "n_runs", "n_repeats"),
     ("n_resamples", "n_permutations", "n_perms", "perms", "n_bootstrap"),
     ("path", "filename", "fname"),
     ("progress", "verbose"),

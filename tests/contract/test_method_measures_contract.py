@@ -17,7 +17,9 @@ from dreval.registry import MEASURES
 
 NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
 FEW = {"tractable_consistency": {"n_transformations": 5, "n_replicates": 1}}
+COMPARING = [name for name in NAMES if MEASURES.card(name).direction == "lower"]  # data and embedding, or reruns
 each_measure = pytest.mark.parametrize("name", NAMES)
+each_comparing = pytest.mark.parametrize("name", COMPARING)
 
 
 def value(name, X, source, **options):
@@ -34,11 +36,12 @@ def bent(X, n_components):
 
 
 def test_they_are_known():
-    """The three of them."""
-    assert NAMES == ["reconstruction_error", "tractable_consistency", "trustability"]
+    """The four of them; stability compares embeddings with each other only, and has tests of its own."""
+    assert NAMES == ["reconstruction_error", "stability", "tractable_consistency", "trustability"]
+    assert set(NAMES) - set(COMPARING) == {"stability"}
 
 
-@each_measure
+@each_comparing
 @settings(max_examples=15)
 @given(pair=pairs(min_n=6, max_n=20))
 def test_values_lie_within_the_bounds(name, pair):
@@ -53,7 +56,7 @@ def test_values_lie_within_the_bounds(name, pair):
     assert low <= float(found) <= high
 
 
-@each_measure
+@each_comparing
 def test_a_perfect_method_is_best_and_a_random_one_worse(name):
     """PCA at full width is next to the best value, and embeddings with exchanged points are far from it."""
     X, rng = cloud(n=80), np.random.default_rng(0)
@@ -101,7 +104,7 @@ def test_a_seed_is_a_seed(name):
     assert first == again != other
 
 
-@each_measure
+@each_comparing
 def test_supervised_sources_get_the_labels(name):
     """A function that accepts labels is given them."""
     X, seen = cloud(), []

@@ -34,7 +34,7 @@ def table(name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["wide", "factors"])
 def test_eigenvalues_and_components_are_those_of_psych(name: str) -> None:
     """Eigenvalues to 1e-12; what permutation gives within the error of its 999 draws with replacement."""
-    found, expected = dreval.parallel_analysis(table(name), n_permutations=999, random_state=0), PSYCH[name]
+    found, expected = dreval.parallel_analysis(table(name), n_resamples=999, random_state=0), PSYCH[name]
     for key in ("eigenvalues", "cor"):
         assert_allclose(found.tidy()["eigenvalue"], expected[key], rtol=1e-12)
     assert found.n_components == expected["components"]
@@ -47,7 +47,7 @@ def test_a_naive_twin_gives_the_same_table(n: int, p: int) -> None:
     """numpy's corrcoef of every permuted table, p-values counted; also with p = n and p > n."""
     rng = np.random.default_rng(n * p)
     X = rng.normal(size=(n, p)) + 1.5 * rng.normal(size=(n, 1)) * np.arange(p)
-    found = dreval.parallel_analysis(X, n_permutations=39, random_state=4)
+    found = dreval.parallel_analysis(X, n_resamples=39, random_state=4)
     q = min(n - 1, p)
     eigenvalues = [np.sort(np.linalg.eigvalsh(np.corrcoef(X.T)))[::-1][:q]]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -86,16 +86,16 @@ def test_two_columns_have_one_correlation() -> None:
 def test_units_kinds_of_table_and_threads_do_not_matter() -> None:
     """Columns are standardized; permutation b depends on the seed and b alone."""
     X = table("factors")
-    usual = dreval.parallel_analysis(X, n_permutations=59, random_state=0)
+    usual = dreval.parallel_analysis(X, n_resamples=59, random_state=0)
     units = X * 10.0 ** np.arange(-150, 150, 25)[:12] + np.arange(12) * 10.0 ** np.arange(-150, 150, 25)[:12]
     for other, more in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        found = dreval.parallel_analysis(other, n_permutations=59, random_state=0, **more)
+        found = dreval.parallel_analysis(other, n_resamples=59, random_state=0, **more)
         assert_array_equal(found.null_eigenvalues, usual.null_eigenvalues)
-    found = dreval.parallel_analysis(units, n_permutations=59, random_state=0)
+    found = dreval.parallel_analysis(units, n_resamples=59, random_state=0)
     assert_allclose(found.null_eigenvalues, usual.null_eigenvalues, rtol=1e-9)
-    more = dreval.parallel_analysis(X, n_permutations=79, random_state=0)
+    more = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
     assert_array_equal(more.null_eigenvalues[:59], usual.null_eigenvalues)
-    other = dreval.parallel_analysis(X, n_permutations=59, random_state=1)
+    other = dreval.parallel_analysis(X, n_resamples=59, random_state=1)
     assert (other.null_eigenvalues != usual.null_eigenvalues).any()
 
 
@@ -127,7 +127,7 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
     assert any(np.array_equal(line, found.tidy()["null_mean"]) for line in lines)
     marks = {line.get_label(): len(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "o"}
     assert marks == {"kept": 3, "not kept": 9}
-    many = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_permutations=19, random_state=0)
+    many = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
     assert "29" not in many.plot().axes[0].get_xlabel()
     assert many.plot(ax=ax) is ax
 
@@ -145,9 +145,9 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
             InputError,
             "column 'b' and 1 more. Leave constant columns out",
         ),
-        (lambda X: dreval.parallel_analysis(X, n_permutations=18), InputError, "`n_permutations` must be at least 19"),
+        (lambda X: dreval.parallel_analysis(X, n_resamples=18), InputError, "`n_resamples` must be at least 19"),
         (lambda X: dreval.parallel_analysis(X, alpha=0.0), InputError, "`alpha` must be a finite number"),
-        (lambda X: dreval.parallel_analysis(X, n_permutation=19), UnknownName, "Did you mean 'n_permutations'"),
+        (lambda X: dreval.parallel_analysis(X, n_resample=19), UnknownName, "Did you mean 'n_resamples'"),
     ],
 )
 def test_refusals(call, kind, message) -> None:
@@ -159,6 +159,6 @@ def test_refusals(call, kind, message) -> None:
 
 def test_nineteen_permutations_are_enough_at_five_percent() -> None:
     """(1 + 0) / 20 is .05."""
-    found = dreval.parallel_analysis(table("factors"), n_permutations=19, random_state=0)
+    found = dreval.parallel_analysis(table("factors"), n_resamples=19, random_state=0)
     assert found.n_components == 3
     assert found.tidy()["p_value"].min() == 0.05

@@ -76,7 +76,7 @@ def test_tests_and_sensitivities_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
 def test_numbers_of_dimensions_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
     """The line of TwoNN, local dimensions, and the scree plot."""
     found = [dreval.intrinsic_dimension(X), dreval.intrinsic_dimension(X, method="mle", n_neighbors=5)]
-    for one in (*found, dreval.parallel_analysis(X, n_permutations=19)):
+    for one in (*found, dreval.parallel_analysis(X, n_resamples=19)):
         ax.clear()
         assert one.plot(ax=ax) is ax
         assert ax.has_data()

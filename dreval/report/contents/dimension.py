@@ -54,7 +54,7 @@ def intrinsic_dimension_answer(record: IntrinsicDimension) -> str:
 
 def parallel_analysis_summary(record: ParallelAnalysis) -> Summary:
     """How many components are kept in a sentence, then eigenvalues and p-values."""
-    header = [*_of_data(record.recipe), ("Permutations", format_number(record.n_permutations))]
+    header = [*_of_data(record.recipe), ("Permutations", format_number(record.n_resamples))]
     header += [("Level", f"{record.alpha:g}")]
     table, shown = record.table, record.n_components + MOST_ROWS
     rows = [
