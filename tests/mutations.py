@@ -292,7 +292,10 @@ MUTANTS = [
         "measures/test_leave_one.py",
     ),
     Mutant(
-        "geometry/coranking.py", "- self.ks / (self.n - 1)", "- self.ks / self.n", "measures/test_coranking_measures.py"
+        "geometry/coranking.py",
+        "return self.q_nx() - self.ks / (self.n - 1)",
+        "return self.q_nx() - self.ks / self.n",
+        "measures/test_coranking_measures.py",
     ),
     Mutant(
         "geometry/coranking.py",
@@ -650,7 +653,7 @@ MUTANTS = [
     ),
     # The wiring of an evaluation
     Mutant(
-        "evaluation/rows.py",
+        "evaluation/curves.py",
         "min(n // 2, n - 3)",
         "min(n // 3, n - 3)",
         "evaluation/test_evaluation_curves.py evaluation/test_evaluation_numbers.py",
