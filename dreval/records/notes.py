@@ -559,7 +559,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Use more anchors.",
     ),
-    "pair.bets": Code("few anchors carry the difference: tested by the betting test of a bounded mean", ASSUMPTION),
+    "pair.bets": Code(
+        "few anchors carry the difference, or it is so small that points which were not drawn could outweigh it: "
+        "tested by the betting test of a bounded mean, which holds either way",
+        ASSUMPTION,
+        "Use more anchors.",
+    ),
     "pair.few_runs": Code("no test: fewer than two runs", LIMIT, "Re-run the methods with more seeds."),
     "pair.same_runs": Code("no test: every run of both gave the same value", LIMIT),
     "pair.fixed": Code("no test: leaving out points changes nothing", LIMIT),

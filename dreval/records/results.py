@@ -587,8 +587,9 @@ class Results(Record):
         partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
         the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
         both; runs with other seeds have Welch's t, also beside an embedding that is not re-run and is taken as it is.
-        Where few anchors carry a difference the test is the betting test for the mean of bounded numbers
-        (Waudby-Smith and Ramdas 2024), which holds for every population.
+        Where few anchors carry a difference, or it is so small that points which were not drawn could outweigh it, the
+        test is the betting test for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which holds for every
+        population and tells small differences apart with many anchors only.
         Otherwise a pair whose intervals have different targets has no test.
 
         Parameters
