@@ -36,6 +36,9 @@ CURE = (
 )
 
 
+CALLED = {"data": "X", "embeddings['source']": "source"}  # as the caller calls them
+
+
 class Job(NamedTuple):
     """One run: the data, the seed of the method, and the points that the rows are (None: all, in their order).
 

@@ -289,7 +289,6 @@ def few_chunks(size: float = CHUNKS_BYTES) -> Iterator[None]:
     if config is None:
         yield
         return
-    most = max(1, int(CHUNKS_BYTES // size))
     key, most = "async.concurrency", max(1, int(CHUNKS_BYTES // size))
     with _setting, config.set({key: min(config.get(key) or most, most)}):  # one thread: each leaves what it finds
         yield

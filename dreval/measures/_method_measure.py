@@ -15,6 +15,7 @@ from dreval._random import stream
 from dreval.errors import DrevalError
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
+from dreval.inference.reruns import CALLED as CALLED
 from dreval.inference.reruns import Case, as_recorded
 from dreval.inputs.source_kinds import Source
 from dreval.measures._measure import MeasureCard
@@ -30,7 +31,6 @@ OUTSIDE = (
     "progress",
 )  # not parameters of the measure, so not on the card
 ROUNDING = 1e-14  # a disparity below is that of two equal embeddings
-CALLED = {"data": "X", "embeddings['source']": "source"}  # as the caller calls them
 
 
 def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:

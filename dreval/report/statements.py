@@ -552,20 +552,27 @@ def grade_words(reading: Reading) -> list[tuple[str, str]]:
 NULL_WORDS = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
 
 
+def noise_finding(null: str, p: float, alpha: float, kind: str = "") -> str:
+    """What follows from the p of a noise test, behind a name: never that something can be trusted."""
+    if p > alpha:
+        return f"is not distinguished from noise ({NULL_WORDS.get(null, null)}, {kind}{p_words(p)})"
+    seen = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
+    return f"{seen.get(null, f'shows more than {null}')} ({kind}{p_words(p)})"
+
+
 def noise_said(row: Mapping[str, Any], results: Results, called: str | None = None) -> str:
-    """What a noise test found of an embedding, which may be called otherwise: never that it can be trusted."""
+    """What a noise test found of an embedding, which may be called otherwise, and of how many points."""
     name, null, p = called or row["embedding"], row["variable"], float(row["p_value"])
     adjusted = float(row["p_adjusted"])
     p, kind = (adjusted, "adjusted ") if adjusted == adjusted and adjusted != p else (p, "")
     if p != p:
         return f"{name}: no noise test."
     if p > LEVEL:
-        return f"{name} is not distinguished from noise ({NULL_WORDS.get(null, null)}, {kind}{p_words(p)})."
-    seen = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
+        return f"{name} {noise_finding(null, p, LEVEL, kind)}."
     flags = results.reliability.get(row["embedding"], {}).get("like_noise")
     known = None if flags is None else flags[flags.notna()]
     points = ""
     if known is not None:
         few = f"{int(known.sum()):,} of {len(known):,} points are not distinguished from noise"
         points = f"; {few}" if known.any() else f"; none of the {len(known):,} points is like noise"
-    return f"{name} {seen.get(null, f'shows more than {null}')} ({kind}{p_words(p)}){points}."
+    return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}."

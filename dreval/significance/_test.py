@@ -15,6 +15,7 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError
 from dreval.glossary import block, filled
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
+from dreval.inference.reruns import CALLED
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Note, Notes, note
 from dreval.references import Cites
@@ -148,7 +149,7 @@ def _in_words_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, 
         try:
             return function(*args, **kwargs)
         except DrevalError as error:
-            raise error.named({"data": "X", "embeddings['source']": "source"}) from error
+            raise error.named(CALLED) from error
 
     return called
 

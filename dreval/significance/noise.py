@@ -26,7 +26,18 @@ from dreval.errors import InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import sweep
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
-from dreval.inference.reruns import VALUES, Case, Found, Job, Reruns, as_recorded, open_case, runnable, with_settings
+from dreval.inference.reruns import (
+    CALLED,
+    VALUES,
+    Case,
+    Found,
+    Job,
+    Reruns,
+    as_recorded,
+    open_case,
+    runnable,
+    with_settings,
+)
 from dreval.inputs.identity import code_of, digest
 from dreval.inputs.source_kinds import Foreign
 from dreval.measures._classes import members, silhouette_widths
@@ -277,7 +288,7 @@ def noise_test(
             found = runs.all("null data", list(names), job)
         maps.append(embedded[0])
         own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
-        failures += [got["reason"].named({"embeddings['source']": "source"}) for got in found if got["reason"]]
+        failures += [got["reason"].named(CALLED) for got in found if got["reason"]]
         scores = [got.get(VALUES, np.full(len(own[-1]), np.inf)) for got in found]  # a failed run reaches any score
         nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
     if len(failures) == len(names) * len(settings):
@@ -336,7 +347,7 @@ def noise_test(
             "hypothesis": HYPOTHESES.get(kind, f"the data come from {kind}"),
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
-        notes=tuple(dict.fromkeys(one.named({"embeddings['source']": "source"}) for one in notes)),
+        notes=tuple(dict.fromkeys(one.named(CALLED) for one in notes)),
         p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
         points=points,
         settings=table,

@@ -20,7 +20,7 @@ from dreval.report._numbers import ADJUSTMENTS, counted, fixed, p_words, probabi
 from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same_digits, significance_stars
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
-from dreval.report.statements import NULL_WORDS, noise_said
+from dreval.report.statements import NULL_WORDS, noise_finding, noise_said
 
 EXTRA = {  # keys of ``extra`` whose words are not the key itself
     "cka": "CKA",
@@ -185,10 +185,7 @@ def noise_summary(found: NoiseTest) -> Summary:
         ("Seed", str(recipe.get("random_state", ""))),
     ]
     large = found.p_value > alpha
-    said = [f"Not distinguished from noise ({p_words(found.p_value)})."] if large else []
-    if not large:
-        words = {"columns": "The columns are not independent", "gaussian": "More than one Gaussian cloud"}
-        said = [f"{words.get(extra['null'], 'More than ' + extra['null'])} ({p_words(found.p_value)})."]
+    said = [f"The method {noise_finding(extra['null'], found.p_value, alpha)}."]
     said.append(f"Score: {extra['score']}{', the largest z over settings' * (found.settings is not None)}.")
     blocks = [_test_block(found, significance_stars(found.p_value))]
     if found.points is not None:
