@@ -673,7 +673,8 @@ class Results(Record):
         -----
         Anyone in the set may be the best; being outside says significantly worse than some other. The set is no list of
         equals: two of its members can differ significantly from each other. 19,999 draws of a stream of the
-        evaluation's seed. O(20,000 k^2) time for k embeddings.
+        evaluation's seed; with fewer than 2k pairs of halves or groups Bonferroni's bound. O(20,000 k^2) time for k
+        embeddings.
 
         References
         ----------

@@ -121,3 +121,48 @@ def test_power(make, source, options):
 def test_what_the_overlap_does_not_see(make, source):
     """Two columns that hold nearly all variance are shown as well where they are permuted; so is a filled roll."""
     assert _power(make, source) <= 0.5
+
+
+def _mixture(rng, share, of):
+    """100 points of six columns, so many of them with structure and the others independent normal, and which are."""
+    structured = np.arange(100) < round(100 * share)
+    X = rng.normal(size=(100, 6))
+    if of == "turned circle":
+        angle = rng.uniform(0, 2 * np.pi, size=100)
+        X[structured] = 0.3 * X[structured] + 2 * np.c_[np.cos(angle), np.sin(angle)][structured] @ TURN
+    elif of == "tight cluster":
+        X[structured] = 0.2 * X[structured] + 3
+    return X, structured
+
+
+TURN = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0][:2]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2])
+@pytest.mark.parametrize(
+    ("of", "options"),
+    [
+        ("turned circle", {}),
+        ("tight cluster", {}),
+        ("tight cluster", {"n_clusters": 2}),
+        ("tight cluster", {"n_clusters": 2, "null": "columns", "statistic": "silhouette"}),
+    ],
+    ids=["circle, overlap", "cluster, overlap", "cluster, silhouette, gaussian", "cluster, silhouette, columns"],
+)
+def test_noise_among_the_points_distinguished(of, options, share):
+    """Points with q <= 5 % in data of which a part is noise: how many of them are of that part. No level is claimed."""
+    runs, rejected, shares, found = 100, 0, [], []
+    for run in range(runs):
+        X, structured = _mixture(np.random.default_rng([run, 7]), share, of)
+        test = dreval.noise_test(X, principal, n_replicates=99, random_state=run, **options)
+        rejected += test.p_value <= 0.05
+        stands_out = (test.points["q"] <= 0.05).to_numpy()
+        if stands_out.any():
+            shares.append(np.mean(~structured[stands_out]))
+            found.append(stands_out[structured].mean())
+    print(
+        f"{of}, {options}, {share} structured: p <= .05 in {rejected} of {runs}; points distinguished in {len(shares)}; "
+        f"of those points noise {np.mean(shares or [np.nan]):.3f}, of the structured points distinguished "
+        f"{np.mean(found or [np.nan]):.3f}"
+    )
+    assert rejected >= 40

@@ -86,15 +86,27 @@ def test_equal_settings_over_seeds(task, H, R):
         assert count / runs >= least(runs)
 
 
-def test_draws_from_an_estimated_covariance_are_not_enough():
-    """Why sweep has Bonferroni: ten settings and three replicates have a covariance of rank two."""
-    runs, count = 300, 0
+@pytest.mark.parametrize(("k", "freedom"), [(10, 2), (10, 5), (10, 10), (4, 5), (10, 20)])
+def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
+    """Why few degrees of freedom have Bonferroni: equal estimates that share half of their noise, as those of halves.
+
+    With twice as many degrees as estimates the draws keep the best, with as many or fewer the bound is needed.
+    """
+    runs, counts = 2000, np.zeros(2)
+    root = np.linalg.cholesky((1 + np.eye(k)) / 2)
     for run in range(runs):
-        values = np.random.default_rng([run, 10]).normal(size=(10, 3))
-        found = best_set(values.mean(axis=1), np.cov(values) / 3, 2, ALPHA, np.random.default_rng(run))
-        count += found.kept[0]
-    print(f"draws from the covariance of three replicates, ten settings: {count / runs:.3f}")
-    assert count / runs < least(runs)
+        rng = np.random.default_rng([run, k, freedom])
+        values, gaps = root @ rng.normal(size=k), root @ rng.normal(size=(k, freedom))
+        for i, enough in enumerate((2, 0)):
+            monkeypatch.setattr("dreval.inference.best_set.ENOUGH", enough)
+            monkeypatch.setattr("dreval.inference.best_set.DRAWS", 1999)
+            found = best_set(values, gaps @ gaps.T / freedom, freedom, ALPHA, np.random.default_rng(run))
+            counts[i] += found.kept[0]
+    stated, drawn = counts / runs
+    print(f"{k} estimates, {freedom} degrees of freedom: {stated:.3f}, by draws alone {drawn:.3f}")
+    assert stated >= least(runs)
+    if k == 10 and freedom <= k:
+        assert drawn < least(runs)
 
 
 @pytest.mark.parametrize("R", [5, 10, 30])
