@@ -17,6 +17,7 @@ FLAT = 1e-8  # singular values of a neighborhood below this share of the largest
 LEAST = 1e-8  # stretches below this share of the largest, and of the usual one, count as so much
 ROBUST = 1.482602218505602  # standard deviations of a normal distribution in its median absolute deviation
 BROKEN = 3.0  # robust standard deviations of the log stretch of edges
+TWICE = math.log(2.0)  # and at least this excess: where most edges keep their length, tiny stretches are unusual
 
 
 class Stretch(NamedTuple):
@@ -128,7 +129,7 @@ def jackknife_errors(view: View, k: int) -> tuple[FloatArray, FloatArray]:
 
 
 def broken_edges(view: View, k: int) -> IntArray:
-    """Edges i < j of the neighbor graph, (b, 2), that are stretched beyond ``BROKEN`` robust standard deviations.
+    """Edges i < j of the neighbor graph, (b, 2), that are stretched beyond ``BROKEN`` robust deviations, and twice.
 
     The stretch of an edge is the logarithm of its length in the embedding over that in the data; equal points are apart
     at a stretch without bound where the embedding parts them.
@@ -144,4 +145,4 @@ def broken_edges(view: View, k: int) -> IntArray:
         return pairs[stretch == np.inf]
     middle = float(np.median(usual))
     spread = ROBUST * float(np.median(np.abs(usual - middle)))
-    return np.asarray(pairs[stretch - middle > max(BROKEN * spread, LEAST)])
+    return np.asarray(pairs[stretch - middle > max(BROKEN * spread, TWICE)])

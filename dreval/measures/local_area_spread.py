@@ -127,9 +127,12 @@ def local_distortion(
     Standard errors leave out each neighbor in turn (the point itself stays). They are of the local regression, not of
     the embedding: where they are large, use more neighbors. Where R^2 is low the map of the neighborhood is not linear,
     as at a tear, and where much variance is outside the tangent d dimensions do not hold the data; ellipses say little
-    there. An edge of the neighbor graph is broken if the logarithm of its stretch is more than three robust standard
-    deviations (1.48 median absolute deviations) above the median. Directions that a neighborhood does not have are left
-    out of area and anisotropy; both are NaN where its points coincide.
+    there.
+
+    An edge of the neighbor graph is broken if it is stretched more than twice as much as the median edge, and the
+    logarithm of its stretch is more than three robust standard deviations (1.48 median absolute deviations) above the
+    median. Directions that a neighborhood does not have are left out of area and anisotropy; both are NaN where its
+    points coincide.
 
     Cost: :math:`O(n^2 p)` time for the neighbors and :math:`O(n k^3 \min(k, p))` for the rest, O(n k) memory.
     ``results.plot("ellipses")`` draws the ellipses.

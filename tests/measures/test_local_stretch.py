@@ -129,11 +129,30 @@ def test_broken_edges_are_those_across_a_cut() -> None:
     length = {edge: np.linalg.norm(np.subtract(*apart[list(edge)])) for edge in edges}
     stretch = {edge: np.log(length[edge] / np.linalg.norm(np.subtract(*sheet[list(edge)]))) for edge in edges}
     values = np.array(list(stretch.values()))
-    limit = np.median(values) + 3 * 1.482602218505602 * np.median(np.abs(values - np.median(values)))
     assert crossing
-    assert {tuple(edge) for edge in found.broken.tolist()} == {edge for edge in edges if stretch[edge] > limit}
-    assert crossing <= {tuple(edge) for edge in found.broken.tolist()}
+    assert {tuple(edge) for edge in found.broken.tolist()} == crossing
     assert found.n_broken.sum() == 2 * len(found.broken) == 2 * found.n_broken_edges
+
+    spread = 3 * 1.482602218505602 * np.median(np.abs(values - np.median(values)))
+    assert sum(stretch[edge] > np.median(values) + spread for edge in edges) > len(crossing), "twice, not only unusual"
+
+
+def test_broken_edges_are_unusual_too() -> None:
+    """Where stretches vary much, edges of more than three robust standard deviations, and not all stretched twice."""
+    sheet = RNG.uniform(size=(150, 2))
+    rough = sheet + 0.1 * RNG.normal(size=(150, 2))
+    rough[:3] += 20.0
+    near = members(sheet, 6)
+    first, second = np.transpose(sorted({(min(i, j), max(i, j)) for i in range(150) for j in near[i, 1:]}))
+    stretch = np.log(np.linalg.norm(rough[first] - rough[second], axis=1))
+    stretch -= np.log(np.linalg.norm(sheet[first] - sheet[second], axis=1))
+    excess = stretch - np.median(stretch)
+    limit = 3 * 1.482602218505602 * np.median(np.abs(excess))
+
+    found = dreval.local_distortion(sheet, rough, n_neighbors=6)
+    assert limit > np.log(2)
+    assert (excess > np.log(2)).sum() > (excess > limit).sum() > 0
+    assert_array_equal(found.broken, np.column_stack([first, second])[excess > limit])
 
 
 def test_duplicates_and_lines_are_said_to_lack_dimensions() -> None:

@@ -42,7 +42,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: i
     words = (
         "Ellipses: what becomes of circles of one size in the data, by local regression on "
         f"{k} neighbors; their size is relative to the median of each panel, drawn where they hardly overlap. "
-        "Lines: broken edges, to neighbors that are farther than usual by more than three robust standard deviations."
+        "Lines: broken edges, to neighbors farther than usual by a factor of two and three robust standard deviations."
     )
     lines = foot_lines(words, len(names), PANEL)
     made, axes = grid(len(names), PANEL, 0.0, 0.08 + WORDS * len(lines))
