@@ -14,7 +14,9 @@ import pytest
 
 import dreval
 
-RUNS, REPLICATES = 1000, 99
+pytestmark = pytest.mark.calibration
+
+REPLICATES = 99
 DESIGNS = {
     "normal": lambda rng: rng.normal(size=(24, 4)),
     "heavy tails": lambda rng: rng.standard_t(1.5, size=(24, 4)),
@@ -45,9 +47,10 @@ def nearness(X, Y):
 
 @pytest.mark.parametrize("statistic", ["auto", nearness], ids=["overlap", "score without ties"])
 @pytest.mark.parametrize("design", DESIGNS)
-def test_level_of_independent_columns(design, statistic):
+def test_level_of_independent_columns(design, statistic, n_simulations):
+    runs = n_simulations(1000)
     found, given = [], {"statistic": statistic, "n_neighbors": 4, "n_replicates": REPLICATES}
-    for run in range(RUNS):
+    for run in range(runs):
         X = DESIGNS[design](np.random.default_rng([run, len(design)]))
         test = dreval.noise_test(X, principal, random_state=run, **given)
         found.append((test.p_value, test.points["p_family_wise"].min()))
@@ -55,12 +58,12 @@ def test_level_of_independent_columns(design, statistic):
         for level in (0.05, 0.01):
             size = float(np.mean(p <= level))
             print(f"{design}, {'overlap' if statistic == 'auto' else 'nearness'}, {what}, {level}: {size:.3f}")
-            assert size <= level + 3 * math.sqrt(level * (1 - level) / RUNS)
+            assert size <= level + 3 * math.sqrt(level * (1 - level) / runs)
 
 
-def test_level_of_the_gaussian_null_with_clusters():
+def test_level_of_the_gaussian_null_with_clusters(n_simulations):
     """One correlated Gaussian cloud and the silhouette of two clusters found in it: near nominal, by no proof."""
-    runs, p = 300, []
+    runs, p = n_simulations(300), []
     for run in range(runs):
         rng = np.random.default_rng(run)
         X = rng.normal(size=(60, 6)) @ rng.normal(size=(6, 6))
@@ -149,9 +152,9 @@ TURN = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0][:2]
     ],
     ids=["circle, overlap", "cluster, overlap", "cluster, silhouette, gaussian", "cluster, silhouette, columns"],
 )
-def test_noise_among_the_points_distinguished(of, options, share):
+def test_noise_among_the_points_distinguished(of, options, share, n_simulations):
     """Points with q <= 5 % in data of which a part is noise: how many of them are of that part. No level is claimed."""
-    runs, rejected, shares, found = 100, 0, [], []
+    runs, rejected, shares, found = n_simulations(100), 0, [], []
     for run in range(runs):
         X, structured = _mixture(np.random.default_rng([run, 7]), share, of)
         test = dreval.noise_test(X, principal, n_replicates=99, random_state=run, **options)
@@ -161,8 +164,8 @@ def test_noise_among_the_points_distinguished(of, options, share):
             shares.append(np.mean(~structured[stands_out]))
             found.append(stands_out[structured].mean())
     print(
-        f"{of}, {options}, {share} structured: p <= .05 in {rejected} of {runs}; points distinguished in {len(shares)}; "
-        f"of those points noise {np.mean(shares or [np.nan]):.3f}, of the structured points distinguished "
+        f"{of}, {options}, {share} structured: p <= .05 in {rejected} of {runs}; some stand out in "
+        f"{len(shares)}; of those points noise {np.mean(shares or [np.nan]):.3f}, of the structured points found "
         f"{np.mean(found or [np.nan]):.3f}"
     )
     assert rejected >= 40

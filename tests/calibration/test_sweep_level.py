@@ -16,6 +16,8 @@ from dreval.inference.best_set import best_set
 from dreval.registry import MEASURES
 from dreval.study.sweep import _judged, _tasks
 
+pytestmark = pytest.mark.calibration
+
 ALPHA = 0.05
 
 
@@ -45,9 +47,9 @@ def noisy(X, n_components, random_state, setting=0):
     return np.c_[X[:, 0], rng.normal(size=len(X))]
 
 
-def test_two_equal_settings_of_a_method():
+def test_two_equal_settings_of_a_method(n_simulations):
     """Runs of a method: each of two equal settings is the best, and is kept."""
-    runs, X = 500, np.random.default_rng(0).normal(size=(24, 3))
+    runs, X = n_simulations(500), np.random.default_rng(0).normal(size=(24, 3))
     found = [dreval.sweep(X, noisy, {"setting": [0, 1]}, n_replicates=5, random_state=run) for run in range(runs)]
     student = np.mean([one.tidy()["in_best_set"][0] for one in found])
     print(f"two equal settings of a method, five seeds: {student:.3f}")
@@ -69,9 +71,9 @@ def test_the_normal_quantile_is_not_enough(task):
 
 @pytest.mark.parametrize("R", [3, 5, 10])
 @pytest.mark.parametrize("H", [2, 4, 10])
-def test_equal_settings_over_seeds(task, H, R):
+def test_equal_settings_over_seeds(task, H, R, n_simulations):
     """Independent seeds, unequal spread, and seeds that settings share."""
-    runs = 4000
+    runs = n_simulations(4000)
     for design in ("independent", "unequal spread", "shared seeds"):
         count = 0
         for run in range(runs):
@@ -110,13 +112,13 @@ def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
 
 
 @pytest.mark.parametrize("R", [5, 10, 30])
-def test_halves_speak_of_the_population(task, R):
+def test_halves_speak_of_the_population(task, R, n_simulations):
     """Two settings whose values are means of 100 points: sampling noise of new points is what halves must cover.
 
     The interval of one setting and the set of two, each against the population; with the spread of halves over the
     square root of their number, as for seeds, both fail.
     """
-    runs, n = 2000, 100
+    runs, n = n_simulations(2000), 100
     counts = dict.fromkeys(("set", "interval", "undivided", "divided"), 0)
     quantile = stats.t.ppf(1 - ALPHA / 2, R - 1)
     for run in range(runs):
