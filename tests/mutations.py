@@ -484,6 +484,45 @@ MUTANTS = [
     Mutant("measures/class_angular_distortion.py", "several.sum() - (size == 2)", "several.sum()", WITHOUT_TRIPLETS),
     Mutant("measures/topographic_product.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
     Mutant("measures/topographic_product.py", "np.log(D[:, :k] / D[:, k:])", "np.log(D[:, k:] / D[:, :k])", STRUCTURE),
+    Mutant("study/sweep.py", "else 1 + 1 / R, level, failures)", "else 1 / R, level, failures)", "study/test_sweep.py"),
+    Mutant("study/sweep.py", "best_set(sign * values[judged]", "best_set(values[judged]", "study/test_sweep.py"),
+    Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
+    Mutant(
+        "inference/best_set.py",
+        "p = random.sum(axis=0) * stdtr(freedom, -statistic)",
+        "p = stdtr(freedom, -statistic)",
+        "study/test_sweep.py::test_the_best_set_is_that_of_paired_t_tests",
+    ),
+    Mutant(
+        "inference/best_set.py",
+        "(shared and freedom < ENOUGH * k)",
+        "(shared and freedom < 0)",
+        "inference/test_best_set.py::test_few_degrees_of_freedom_have_bonferronis_bound",
+    ),
+    Mutant("inference/bands.py", "np.sqrt((1 - m / n) * squares", "np.sqrt(squares", "inference/test_bands.py"),
+    Mutant(
+        "inference/bands.py", "second - moved**2, 0.0) / (m - 1)", "second, 0.0) / (m - 1)", "inference/test_bands.py"
+    ),
+    Mutant("inference/bands.py", "draws /= np.sqrt(", "draws *= np.sqrt(", "inference/test_bands.py"),
+    Mutant("inference/bands.py", "LARGEST_SHARE * ks <= n", "ks <= n", "inference/test_bands.py"),
+    Mutant(
+        "dimension/intrinsic_dimension.py",
+        "-np.log1p(-np.arange(1, kept + 1) / n)",
+        "-np.log1p(-np.arange(1, kept + 1) / (n + 1))",
+        "dimension/test_intrinsic_dimension.py",
+    ),
+    Mutant(
+        "dimension/intrinsic_dimension.py",
+        "(logs[:, -1:] - logs[:, :-1]).mean(axis=1)",
+        "(logs[:, -1:] - logs).mean(axis=1)",
+        "dimension/test_intrinsic_dimension.py",
+    ),
+    Mutant(
+        "dimension/parallel_analysis.py",
+        "kept = int(failed[0]) if len(failed) else len(p)",
+        "kept = int((p <= alpha).sum())",
+        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_kept",
+    ),
     Mutant("measures/trustability.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
     Mutant(

@@ -91,6 +91,21 @@ def test_copies_change_no_other_p():
     np.testing.assert_allclose(all_.p_value[3:], one.p_value[1:], atol=0.02)
 
 
+def test_few_degrees_of_freedom_have_bonferronis_bound():
+    """Below twice as many as estimates draws from an estimated covariance are not used; with as many they are."""
+    sample = np.random.default_rng(5).normal(size=(8, 4)) + np.random.default_rng(6).normal(size=(8, 1))
+    theta, covariance = sample.mean(axis=0), np.cov(sample.T) / 8
+    drawn = best_set(theta, covariance, 8, 0.05, np.random.default_rng(0)).p_value
+    bound = best_set(theta, covariance, 8, 0.05, None).p_value
+    few = best_set(theta, covariance, 7, 0.05, np.random.default_rng(0))
+
+    steps = few.statistic[few.statistic > 0]
+    np.testing.assert_allclose(few.p_value[few.statistic > 0], np.minimum(3 * stats.t.sf(steps, 7), 1.0), rtol=1e-12)
+    assert (drawn < bound)[few.statistic > 0].all()
+    apart = best_set(theta, np.diag(np.diag(covariance)), 7, 0.05, np.random.default_rng(0)).p_value
+    np.testing.assert_allclose(apart * 20_000, np.rint(apart * 20_000), rtol=1e-9)
+
+
 @pytest.mark.calibration
 @pytest.mark.parametrize(("runs", "k"), [(5, 2), (20, 5)])
 def test_the_best_is_in_the_set_as_often_as_stated(runs, k, n_simulations):
