@@ -22,7 +22,7 @@ from dreval._check import (
     known_name,
 )
 from dreval._random import stream, stream_seed
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import sweep
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
@@ -44,7 +44,7 @@ from dreval.measures._classes import members, silhouette_widths
 from dreval.measures._clusters import clusters
 from dreval.measures._measure import answer
 from dreval.records.noise_test import NoiseTest
-from dreval.records.notes import ASSUMPTION, LIMIT, define
+from dreval.records.notes import ASSUMPTION, LIMIT, define, refusal
 from dreval.registry import MEASURES
 from dreval.significance._test import test
 
@@ -96,6 +96,12 @@ FAILED = define(
     LIMIT,
     "{failed} of {tried} runs on null data failed and count as reaching the statistic; the first: {first}",
     "See what the method refuses in data without structure.",
+)
+UNRUN = define(
+    "noise.unrun",
+    LIMIT,
+    "At {failed} of {settings} settings the method fails on the data: they have no p, and cannot be the largest. The "
+    "first: {first}",
 )
 DRAWN = define("noise.drawn", ASSUMPTION, "Scored at {drawn:,} of {n:,} points, drawn at random.")
 LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
@@ -178,7 +184,8 @@ def noise_test(
         Number of neighbors of a measure that has one.
     param_grid : dict of option to list, or list of such dicts, optional
         Settings of the method to compare: every combination is run on the same null data. The statistic is then the
-        largest z over settings (mean and standard deviation over all R + 1 data sets), and p counts the choice.
+        largest z over settings (mean and standard deviation over all R + 1 data sets), and p counts the choice. A
+        setting at which the method fails on the data has no p, and loses nothing else.
     alpha : float
         Level of the flags ``like_noise``.
     metric : str
@@ -212,7 +219,7 @@ def noise_test(
     UnknownName
         An unknown measure.
     MethodFailed
-        If the method fails on the data themselves, or on all null data.
+        If the method fails on the data themselves (at all settings), or on all null data.
 
     Warnings
     --------
@@ -278,7 +285,7 @@ def noise_test(
     clustered = n_clusters is not None and kind != "columns"
     score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
 
-    own, nulls, failures, maps = [], [], [], []
+    own, nulls, failures, maps, unrun = [], [], [], [], []
     names = {f"null {r}, seed {s}": (r, s) for r in range(1, n_replicates + 1) for s in range(n_seeds)}
     key = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
 
@@ -288,14 +295,31 @@ def noise_test(
 
     for one in (case, *others):
         with Reruns(one, d or 2, key, score, store, n_jobs, progress) as runs:
-            embedded = [runs.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
+            try:
+                embedded = [runs.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
+            except DrevalError as error:
+                if len(settings) == 1:
+                    raise
+                embedded = []
+                unrun.append(refusal(error).named(CALLED))
             found = runs.all("null data", list(names), job)
-        maps.append(embedded[0])
-        own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
-        failures += [got["reason"].named(CALLED) for got in found if got["reason"]]
-        scores = [got.get(VALUES, np.full(len(own[-1]), np.inf)) for got in found]  # a failed run reaches any score
+        maps += embedded[:1]
+        if embedded:
+            failures += [got["reason"].named(CALLED) for got in found if got["reason"]]
+            own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
+            missing = np.full(len(own[-1]), np.inf)  # a failed run reaches any score,
+        else:
+            size = max((len(got[VALUES]) for got in found if VALUES in got), default=1)
+            missing = np.full(size, -np.inf)  # but none where the data fail as well
+            own.append(missing)
+        scores = [got.get(VALUES, missing) for got in found]
         nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
-    if len(failures) == len(names) * len(settings):
+    if len(unrun) == len(settings):
+        got = f"{len(unrun)} failures, the first: {str(unrun[0]).rstrip('.')}"
+        cure = "Run the method alone with one of the settings to see where."
+        raise MethodFailed("source", "must embed the data", got, cure)
+    tried = len(names) * (len(settings) - len(unrun))
+    if len(failures) == tried:
         got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
         cure = "Run the method alone on data with permuted columns to see where."
         raise MethodFailed("source", "must embed null data", got, cure)
@@ -307,7 +331,9 @@ def noise_test(
     if abs((n_replicates + 1) * level - round((n_replicates + 1) * level)) > 1e-9 or (n_replicates + 1) * level < 1:
         notes.append(RESOLUTION(replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
     if failures:
-        notes.append(FAILED(failed=len(failures), tried=len(names) * len(settings), first=failures[0]))
+        notes.append(FAILED(failed=len(failures), tried=tried, first=failures[0]))
+    if unrun:
+        notes.append(UNRUN(failed=len(unrun), settings=len(settings), first=unrun[0]))
     means = np.array([[s0.mean(), *null_scores.mean(axis=1)] for s0, null_scores in zip(own, nulls, strict=True)])
     z = standardized(means)
     p_of = p_largest(z)
@@ -321,8 +347,14 @@ def noise_test(
         largest = z.max(axis=0)
         observed = effect = largest[0]
         null_means, p_value = largest[1:], float(p_of.min())
-        averages = [float(row[np.isfinite(row)].mean()) for row in means[:, 1:]]  # of the runs that did not fail
-        table = pd.DataFrame(settings).assign(statistic=means[:, 0], null_mean=averages, z=z[:, 0], p_value=p_of)
+        averages = [row[np.isfinite(row)] for row in means[:, 1:]]  # of the runs that did not fail
+        table = pd.DataFrame(settings).assign(
+            statistic=means[:, 0],
+            null_mean=[float(row.mean()) if len(row) else np.nan for row in averages],
+            z=z[:, 0],
+            p_value=p_of,
+        )
+        table.loc[np.isneginf(means[:, 0]), ["statistic", "z", "p_value"]] = np.nan
     null_means = null_means[np.isfinite(null_means)]  # failed runs count in p, and are nowhere else
     reached = round(p_value * (n_replicates + 1)) - 1
     asked = {"null": null, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
@@ -506,13 +538,18 @@ def standardized(means: FloatArray) -> FloatArray:
     """The statistics of settings (h, R + 1) less their mean, over their standard deviation; the data come first.
 
     Mean and standard deviation are over the data *and* all null data sets: only so are the columns exchangeable under
-    the null hypothesis, also after the largest of several settings is taken.
+    the null hypothesis, also after the largest of several settings is taken. Failed runs are infinite, and stay so.
     """
-    finite = np.where(np.isfinite(means), means, np.nan)
-    mean, sd = np.nanmean(finite, axis=1, keepdims=True), np.nanstd(finite, axis=1, ddof=1, keepdims=True)
-    size = EQUAL * np.nanmax(np.abs(finite), axis=1, keepdims=True)
-    z = np.divide(means - mean, sd, out=np.zeros_like(means), where=sd > size)
-    return np.where(np.isfinite(means), z, np.inf)
+    z = means.copy()  # of failed runs infinite
+    for h, row in enumerate(means):
+        there = np.isfinite(row)
+        if there.sum() > 1:
+            sd = row[there].std(ddof=1)
+            spread = sd > EQUAL * np.abs(row[there]).max()
+            z[h, there] = (row[there] - row[there].mean()) / sd if spread else 0.0
+        else:
+            z[h, there] = 0.0
+    return z
 
 
 def p_largest(z: FloatArray) -> FloatArray:

@@ -218,6 +218,35 @@ def test_failed_runs_count_against_the_data():
         dreval.noise_test(data(), never, n_replicates=9, random_state=0)
 
 
+def test_a_setting_that_fails_on_the_data_loses_nothing_else():
+    """It has no p; the others have that of a test in which null data sets alone could still have won there."""
+
+    def sometimes(X, n_components, scale=1.0):
+        if scale < 0 or (scale == 2.0 and np.array_equal(X, data())):
+            raise RuntimeError("no")
+        return X[:, :2] * [1, scale]
+
+    options = {"n_replicates": 9, "n_neighbors": 5, "random_state": 0}
+    found = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0, 2.0, -1.0]}, **options)
+    both = dreval.noise_test(
+        data(),
+        lambda X, n_components, scale: X[:, :n_components] * [1, scale],
+        param_grid={"scale": [1.0, 2.0]},
+        **options,
+    )
+    assert found.settings["p_value"].isna().tolist() == [False, True, True]
+    assert np.isnan(found.settings["null_mean"][2])
+    assert found.settings["null_mean"][1] == both.settings["null_mean"][1]
+    assert any(one.code == "noise.unrun" for one in found.notes)
+    assert found.p_value == found.settings["p_value"][0]
+    alone = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
+    assert found.p_value >= alone.p_value
+    assert "nan" not in str(found.summary())
+
+    with pytest.raises(MethodFailed, match="2 failures"):
+        dreval.noise_test(data(), sometimes, param_grid={"scale": [-1.0, -2.0]}, **options)
+
+
 def test_seeds_are_averaged_on_both_sides():
     def random_map(X, n_components, random_state):
         return X[:, :2] + np.random.default_rng(random_state).normal(size=(len(X), 2))
