@@ -32,11 +32,9 @@ _PLACES = {
     "list_figures": "registry",
     "list_measures": "registry",
     "list_methods": "registry",
+    "list_scores": "registry",
     "list_tests": "registry",
-    "local_distortion": "measures.local_area_spread",
-    "perturbation_score": "measures._tsne_scores",
     "recommend": "measures._recommendation",
-    "singularity_score": "measures._tsne_scores",
     "card": "registry",
 }
 _FOLDERS = ("errors", "glossary", "methods")
@@ -50,9 +48,9 @@ def __getattr__(name: str) -> Any:
     if name in _FOLDERS:
         return importlib.import_module(f"dreval.{name}")
     if not name.startswith("_"):
-        from dreval.registry import DIMENSIONS, MEASURES, TESTS
+        from dreval.registry import DIMENSIONS, MEASURES, SCORES, TESTS
 
-        for registry in (MEASURES, DIMENSIONS):
+        for registry in (MEASURES, DIMENSIONS, SCORES):
             if name in registry:
                 return registry.get(name)
         if name in TESTS.public_names():
@@ -66,6 +64,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from dreval.registry import DIMENSIONS, MEASURES, TESTS
+    from dreval.registry import DIMENSIONS, MEASURES, SCORES, TESTS
 
-    return sorted({*_PLACES, *_FOLDERS, *MEASURES, *TESTS.public_names(), *DIMENSIONS, "__version__"})
+    return sorted({*_PLACES, *_FOLDERS, *MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES, "__version__"})

@@ -17,6 +17,7 @@ __all__ = [
     "FIGURES",
     "MEASURES",
     "METHODS",
+    "SCORES",
     "TESTS",
     "Registry",
     "card",
@@ -24,6 +25,7 @@ __all__ = [
     "list_figures",
     "list_measures",
     "list_methods",
+    "list_scores",
     "list_tests",
 ]
 
@@ -115,6 +117,7 @@ METHODS = Registry("dreval.methods", "method", "methods")
 DATASETS = Registry("dreval.datasets", "data set", "datasets")
 FIGURES = Registry("dreval.report.figures", "kind", "figures")
 DIMENSIONS = Registry("dreval.dimension", "analysis of dimensions")
+SCORES = Registry("dreval.scores", "score of points", "scores")
 
 
 @keywords_checked
@@ -182,24 +185,37 @@ def list_figures() -> list[str]:
     return FIGURES.names()
 
 
+@keywords_checked
+def list_scores() -> list[str]:
+    """Names of all scores of points: functions of data and one embedding that give a table of the points.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> "singularity_score" in dreval.list_scores()
+    True
+    """
+    return SCORES.names()
+
+
 KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
-KINDS["dimension"] = DIMENSIONS
+KINDS |= {"dimension": DIMENSIONS, "score": SCORES}
 
 
 @keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
-    """The card of a measure, test, method, data set, figure or analysis of dimensions: what is known without computing.
+    """What is known of a measure, test, method, data set, figure, analysis of dimensions or score, before computing.
 
     Parameters
     ----------
     name : str
         A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension").
-    kind : {"measure", "test", "method", "dataset", "figure", "dimension"}, optional
+    kind : {"measure", "test", "method", "dataset", "figure", "dimension", "score"}, optional
         What it is the name of; needed for names of several things, such as "cca" (a test and a method).
 
     Returns
     -------
-    MeasureCard, TestCard, MethodCard, DatasetCard, FigureCard or DimensionCard
+    MeasureCard, TestCard, MethodCard, DatasetCard, FigureCard or AnalysisCard
         A frozen record. That of a measure has its question, direction, bounds, chance level, invariances, parameters
         and reference.
 
@@ -212,7 +228,7 @@ def card(name: str, kind: str | None = None) -> Any:
 
     See Also
     --------
-    list_measures, list_tests, list_methods, list_datasets, list_figures : the names.
+    list_measures, list_tests, list_methods, list_datasets, list_figures, list_scores : the names.
 
     Examples
     --------

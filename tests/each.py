@@ -14,9 +14,9 @@ ASKED: set[str] = set()  # the names given by `pytest --name`; empty: all
 
 @functools.cache
 def _everything() -> frozenset[str]:
-    from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, TESTS
+    from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
 
-    return frozenset(name for registry in (DATASETS, FIGURES, MEASURES, METHODS, TESTS) for name in registry)
+    return frozenset(name for registry in (DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS) for name in registry)
 
 
 def is_of_others(values: Iterable[Any]) -> bool:

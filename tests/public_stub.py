@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dreval
-from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
+from dreval.registry import DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEAD = '''"""{what}; written by ``python tests/public_stub.py``."""
@@ -26,7 +26,8 @@ import numpy as np
 
 '''
 KNOWN = {"Any", "Mapping", "Sequence", "None", "bool", "dict", "float", "int", "list", "np.random.Generator", "str"}
-KNOWN |= {"tuple", "IndependenceTest", "IntrinsicDimension", "MeasureRecord", "ParallelAnalysis"}
+KNOWN |= {"tuple", "IndependenceTest", "IntrinsicDimension", "LocalDistortion", "MeasureRecord", "ParallelAnalysis"}
+KNOWN |= {"PerturbationScore", "SingularityScore"}
 
 
 def stubs() -> dict[Path, str]:
@@ -39,12 +40,15 @@ def _package() -> str:
     places = {**dreval._PLACES, "MeasureRecord": "records.measure_record"}
     places |= {
         "IntrinsicDimension": "records.intrinsic_dimension",
+        "LocalDistortion": "records.point_scores",
         "ParallelAnalysis": "records.parallel_analysis",
+        "PerturbationScore": "records.point_scores",
+        "SingularityScore": "records.point_scores",
         "Sweep": "records.sweep",
     }
     lines = [f"from dreval import {name} as {name}" for name in dreval._FOLDERS]
     lines += [f"from dreval.{place} import {name} as {name}" for name, place in sorted(places.items())]
-    names = [*MEASURES, *TESTS.public_names(), *DIMENSIONS]
+    names = [*MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES]
     functions = [_function(name, getattr(dreval, name)) for name in sorted(names)]
     listed = ",\n    ".join(f'"{name}"' for name in dreval.__all__)
     head = HEAD.format(what="The public names of dreval")

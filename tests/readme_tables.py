@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, TESTS
+from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 VIGNETTES = README.parent / "vignettes"
@@ -31,6 +31,7 @@ def _contents() -> str:
     cards = MEASURES.cards()
     kinds = {words: [c.name for c in cards if c.level == level] for level, words in LEVELS.items()}
     kinds["tests of independence, and of a method against noise"] = TESTS.public_names()
+    kinds["scores of the points of one embedding"] = SCORES.names()
     kinds["number of dimensions of data"] = DIMENSIONS.names()
     kinds["methods, as baselines"] = METHODS.names()
     data: dict[str, list[str]] = {}

@@ -17,10 +17,10 @@ from each import each
 import dreval
 from dreval.measures._recommendation import GOALS
 from dreval.references import reference
-from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, TESTS, Registry
+from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS, Registry
 
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
-REGISTRIES["dimension"] = DIMENSIONS
+REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
 THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
@@ -28,6 +28,7 @@ SECTIONS = {
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
     "dimension": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
+    "scores": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
 }
 CLOSED = {
     ("measures", "level"): {"point", "global", "pair", "algorithm"},
@@ -86,6 +87,7 @@ MAY_BE_EMPTY = {
     ("measures", "without"): "its values without each point cost more than a pass",
     ("measures", "parameters"): "the measure has no parameter",
     ("measures", "invariances"): "every change of the embedding changes the value",
+    ("dimension", "direction"): "an estimate is neither good nor bad",
     ("datasets", "parameters"): "bundled, a file, or a simulation without parameters",
     ("datasets", "files"): "no loader of files",
 }
@@ -206,6 +208,15 @@ def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
     assert f"caution: {card.caution}" * alone in printed
     assert f"Warnings -------- {card.caution}" * alone in page
     assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
+
+
+@each("folder", ["dimension", "scores"])
+def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
+    """What an analysis does not say stands in the same words on its card and on its page."""
+    for name in REGISTRIES[folder]:
+        page = " ".join((inspect.getdoc(thing(folder, name)) or "").split())
+
+        assert f"Warnings -------- {thing(folder, name).card.caution}" in page
 
 
 @each_measure

@@ -28,7 +28,7 @@ LAYERS = [
     ["geometry"],
     ["inference"],
     ["measures", "methods", "datasets", "dimension"],
-    ["significance"],
+    ["significance", "scores"],
     ["comparison", "protocol"],
     ["evaluation"],
     ["study"],
@@ -41,7 +41,7 @@ PLACES = {
     for room, names in enumerate(rooms)
     for name in names.split()
 }
-CARD_FOLDERS = ("measures", "methods", "datasets", "dimension", "significance")
+CARD_FOLDERS = ("measures", "methods", "datasets", "dimension", "significance", "scores")
 EXEMPT = "dreval.records._verbs"
 ROOT_FILES = 10
 ONLY_IN = {

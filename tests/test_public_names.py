@@ -22,7 +22,7 @@ from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.parallel_analysis import ParallelAnalysis
 from dreval.records.sweep import Sweep
-from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, TESTS
+from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, SCORES, TESTS
 
 FUNCTIONS = {
     "bandwidth_curve",
@@ -36,6 +36,7 @@ FUNCTIONS = {
     "list_datasets",
     "list_measures",
     "list_methods",
+    "list_scores",
     "list_tests",
     "load_dataset",
     "load_results",
@@ -198,6 +199,15 @@ def test_analyses_of_dimensions_are_fixed_names() -> None:
         assert {kind for _, kind in kinds[1:]} == {inspect.Parameter.KEYWORD_ONLY}
 
 
+def test_scores_of_points_are_fixed_names() -> None:
+    """Those of the registry are named above; they take data and embedding by place and everything else by name."""
+    assert set(SCORES) == {"local_distortion", "perturbation_score", "singularity_score"} < FUNCTIONS
+    for name in SCORES:
+        kinds = [(p.name, p.kind) for p in inspect.signature(getattr(dreval, name)).parameters.values()]
+        assert [key for key, _ in kinds[:2]] == ["X", "Y"]
+        assert {kind for _, kind in kinds[2:]} == {inspect.Parameter.KEYWORD_ONLY}
+
+
 @each("name", list(TESTS))
 def test_independence_tests_are_called_alike(name: str) -> None:
     """Every test takes the variables, or data and method, by place, and the number of draws and the seed by name."""
@@ -209,10 +219,11 @@ def test_independence_tests_are_called_alike(name: str) -> None:
 
 
 def test_lists_are_the_registries() -> None:
-    """The five lists give the names of the five registries, sorted."""
+    """The six lists give the names of the six registries, sorted."""
     lists = [dreval.list_measures(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
+    lists += [dreval.list_figures(), dreval.list_scores()]
 
-    assert [*lists, dreval.list_figures()] == [sorted(one) for one in (MEASURES, TESTS, METHODS, DATASETS, FIGURES)]
+    assert lists == [sorted(one) for one in (MEASURES, TESTS, METHODS, DATASETS, FIGURES, SCORES)]
 
 
 def test_a_card_is_found_by_its_name() -> None:

@@ -18,7 +18,7 @@ from dreval.errors import DrevalError
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS
 from dreval.references import INFERENCE, Citation, Reference, bibliography, reference, works
-from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, TESTS
+from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 FILE = Path(dreval.references.__file__).with_name("works.toml")
 PLACES = {
@@ -45,7 +45,7 @@ def test_the_file_is_sorted_and_names_every_work_once() -> None:
 
 def test_every_card_of_the_package_cites_its_works_by_key() -> None:
     """But for what is defined here; and no work is left that nothing cites, a card or a method of inference."""
-    cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, DIMENSIONS) for card in registry.cards()]
+    cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, DIMENSIONS, SCORES) for card in registry.cards()]
     more = [thing.card for thing in (*COSTS.values(), *MAPPINGS.values())]
     own = [card.name for card in (*cards, *more) if not card.works]
 

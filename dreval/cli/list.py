@@ -1,4 +1,4 @@
-"""The verb ``dreval list``: names of measures, methods, tests, data sets and figures, and measures for a goal."""
+"""The verb ``dreval list``: names of measures, methods, tests, data sets, figures and scores, and measures for a goal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from dreval.cli._main import DONE, Say, Verb, add_answer, json_text, one_of
-from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, TESTS
+from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
 
-REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES)}
+REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, SCORES)}
 EPILOG = """examples:
   dreval list methods
   dreval list measures --markdown
@@ -23,7 +23,7 @@ exit codes: 0 done, 2 refused"""
 
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
-    verb = add("list", _list, "List measures, methods, tests, data sets, figures or goals.", EPILOG)
+    verb = add("list", _list, "List measures, methods, tests, data sets, figures, scores or goals.", EPILOG)
     kinds = one_of(sorted([*REGISTRIES, "goals"]))
     verb.add_argument("kind", **kinds, help="what to list; goals come with the measures recommended for each")
     verb.add_argument("--markdown", action="store_true", help="as a Markdown table")

@@ -11,12 +11,12 @@ import pandas as pd
 from dreval._check import FloatArray, IntArray, check_float, check_int, check_one_of
 from dreval._parallel import n_threads
 from dreval._random import root_seed, stream
-from dreval.dimension._card import CALLED, dimension, made_by
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.blocks import Groups, extra_neighbors, random_groups
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.neighbors import first_outside, nearest
 from dreval.inference.intervals import METHODS, partitions_interval
+from dreval.inputs.analysis import CALLED, analysis, made_by
 from dreval.inputs.data import Data, as_data
 from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note
@@ -38,7 +38,7 @@ TIED = define(
 )
 
 
-@dimension(
+@analysis(
     title="Intrinsic dimension",
     question="How many dimensions has the surface on which the points lie, seen at the scale of nearest neighbors?",
     caution="The interval covers the sampling of points, not the bias of the estimator: noise and curvature raise the "
@@ -199,7 +199,7 @@ def intrinsic_dimension(
         value=value,
         n_used=n,
         points=_of_points(data, logs[:, :k], places, method, discard if fit == "line" else 0.0),
-        recipe=made_by(data, root, {"method": method, **own, "conf_level": level}),
+        recipe=made_by(data, {"method": method, **own, "conf_level": level}, root),
         notes=tuple(one.named(CALLED) for one in notes),
         **ends,
     )

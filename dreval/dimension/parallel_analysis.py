@@ -11,8 +11,8 @@ import pandas as pd
 from dreval._check import FloatArray, check_float, check_int
 from dreval._parallel import n_threads, one_blas_thread, run_blocks
 from dreval._random import root_seed, stream
-from dreval.dimension._card import CALLED, dimension, made_by
 from dreval.errors import InputError
+from dreval.inputs.analysis import CALLED, analysis, made_by
 from dreval.inputs.data import as_data
 from dreval.records.notes import ASSUMPTION, define
 from dreval.records.parallel_analysis import ParallelAnalysis
@@ -26,7 +26,7 @@ FIRST_EXACT = define(
 )
 
 
-@dimension(
+@analysis(
     title="Parallel analysis",
     question="How many principal components have larger eigenvalues than independent columns would give?",
     caution="Components are linear: a curved surface needs more of them than it has dimensions. A weak component "
@@ -140,7 +140,7 @@ def parallel_analysis(
             "kept": np.arange(len(p)) < kept,
         }
     )
-    recipe = made_by(data, root, {"n_resamples": count, "alpha": alpha})
+    recipe = made_by(data, {"n_resamples": count, "alpha": alpha}, root)
     notes = tuple(one.named(CALLED) for one in (*data.dense_notes(), FIRST_EXACT()))
     return ParallelAnalysis(kept, table, null, alpha, recipe, notes)
 

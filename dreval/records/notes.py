@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dreval.errors import DrevalError
 from dreval.glossary import part_words, true_minus
-from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
+from dreval.registry import DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 # How much a note weighs: something was assumed or chosen; the value says less than it seems to; there is no value.
 ASSUMPTION, LIMIT, FAILURE = "assumption", "limit", "failure"
@@ -145,11 +145,11 @@ def _code(code: str) -> Code:
     """The code from the table, or from the file of the thing that raises it; things may share a file of codes."""
     if code not in CODES:
         thing = code.partition(".")[0]
-        for registry in (MEASURES, TESTS, METHODS, DIMENSIONS):
+        for registry in (MEASURES, TESTS, METHODS, DIMENSIONS, SCORES):
             if thing in registry:
                 registry.get(thing)
     if code not in CODES:
-        for registry in (MEASURES, TESTS, METHODS, DIMENSIONS):
+        for registry in (MEASURES, TESTS, METHODS, DIMENSIONS, SCORES):
             registry.cards()
     return CODES[code]
 

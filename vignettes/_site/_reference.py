@@ -22,7 +22,7 @@ from _site._tests import write_tests
 from _site._text import code, keep_plain, page, plain, raw, table, title, toctree, write
 from dreval import errors, glossary
 from dreval.cli._main import _parser
-from dreval.registry import DATASETS, MEASURES, TESTS
+from dreval.registry import DATASETS, MEASURES, SCORES, TESTS
 
 CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
 # The records that functions return; users never construct them.
@@ -83,6 +83,8 @@ def _overview() -> str:
         table(["class", "purpose"], _listed(classes)),
         title("Records that they return", "-"),
         table(["record", "content"], [(f":doc:`records/{name}`", words) for name, words in records()]),
+        title("Scores of the points of one embedding", "-"),
+        table(["score", "question"], [(f":doc:`names/{card.name}`", card.question) for card in SCORES.cards()]),
         title("Functions", "-"),
         table(["function", "purpose"], _listed(functions)),
         toctree(

@@ -1,4 +1,4 @@
-"""The card of an analysis of the number of dimensions, and the decorator that gives it to its function."""
+"""The card of an analysis of data or of the points of an embedding, and the decorator that gives it to its function."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dreval.references import Cites
 P = ParamSpec("P")
 R = TypeVar("R")
 
-CALLED = {"data": "X"}  # what the public functions call what ``as_data`` calls data
+CALLED = {"data": "X", "embeddings['Y']": "Y"}  # what the public functions call data and embedding
 
 
 @dataclass(frozen=True, repr=False)
-class DimensionCard(Cites):
-    """What is known of an analysis of the number of dimensions without computing it.
+class AnalysisCard(Cites):
+    """What is known of an analysis of dimensions, or of a score of points, without computing it.
 
     Attributes
     ----------
@@ -31,6 +31,8 @@ class DimensionCard(Cites):
         Name in the package, name in text.
     question : str
         What it answers.
+    direction : str
+        Of a score: what its large values say. Empty for an estimate, of which neither large nor small values are good.
     caution : str
         What its answer does not say.
     cost : str
@@ -45,14 +47,15 @@ class DimensionCard(Cites):
     caution: str
     cost: str
     reference: str
+    direction: str = ""
 
     def __repr__(self) -> str:
-        fields = ("name", "question", "caution", "cost", "reference")
+        fields = ("name", "question", "direction", "caution", "cost", "reference")
         return block(self.title, {field: str(getattr(self, field)) for field in fields})
 
 
-def dimension(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Attach the card; errors and notes of the data call them ``X``. The name is the function's."""
+def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Attach the card; errors call the data ``X`` and the embedding ``Y``. The name is the function's."""
 
     def attach(function: Callable[P, R]) -> Callable[P, R]:
         checked = keywords_checked(function)
@@ -64,15 +67,16 @@ def dimension(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
             except DrevalError as error:
                 raise error.named(CALLED) from error
 
-        cast(Any, call).card = DimensionCard(name=function.__name__, **fields)
+        cast(Any, call).card = AnalysisCard(name=function.__name__, **fields)
         return call
 
     return attach
 
 
-def made_by(data: Data, root: int, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The recipe of a record: what makes it again."""
+def made_by(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:
+    """The recipe of a record: what makes it again; ``root`` is the seed, if there is one."""
     from dreval import __version__
 
     versions = {"dreval": __version__, "numpy": np.__version__}
-    return {"n": data.n, "p": data.p, "random_state": root, "parameters": parameters, "versions": versions}
+    seed = {} if root is None else {"random_state": root}
+    return {"n": data.n, "p": data.p, **seed, "parameters": parameters, "versions": versions}
