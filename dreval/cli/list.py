@@ -1,4 +1,4 @@
-"""The verb ``dreval list``: names of measures, methods, tests, data sets, figures and scores, and measures for a goal."""
+"""The verb ``dreval list``: names of measures, methods, tests, data sets, figures, scores, and measures for a goal."""
 
 from __future__ import annotations
 
