@@ -23,6 +23,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
+from dreval.geometry._loops import ROUNDING
 from dreval.inputs.features import is_sparse
 from dreval.inputs.survey import rows_of
 
@@ -141,6 +142,7 @@ def group_width(X: Any, k: int) -> int:
 
 DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more than a matrix product
 NO_COLUMNS = np.empty((0, 0))
+FEW_ROWS, TIED_SHARE = 4, 1 / 8  # rows from which ties are looked for, and the share of them that is many
 BLOCK_BYTES = 8_000_000  # a block is large enough for a matrix product to be worth its start
 
 
@@ -197,6 +199,12 @@ class Space:
         if self.gamma == 0.0 or not isinstance(self.points, np.ndarray):
             return NO_COLUMNS, self.gamma
         return self.points - self.points.mean(axis=0), (4 * self.width + 32) * 2.0**-53
+
+    @cached_property
+    def tied(self) -> bool:
+        """Whether many distances from a few points are equal up to rounding, which products cannot tell."""
+        values = np.sort(self.direct_block(np.unique(np.linspace(0, self.n - 1, FEW_ROWS).astype(np.int64))), axis=1)
+        return bool((values[:, 1:] - values[:, :-1] <= ROUNDING * values[:, 1:]).mean() > TIED_SHARE)
 
     @classmethod
     def of(cls, points: Any, metric: str = "euclidean", frame: Frame | None = None) -> Space:

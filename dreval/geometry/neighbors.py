@@ -20,12 +20,13 @@ def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = No
     from dreval.geometry._loops import coranking as loops
     from dreval.geometry._loops import rows as fill
 
-    block = np.empty((len(rows), space.n))
     centered, gamma = space.doubled
-    if len(centered) == 0:
-        space.block(rows, block)
+    if gamma > 0.0 and space.tied:
+        block, gamma = space.direct_block(rows), 0.0
+    elif len(centered) == 0:
+        block = space.block(rows, np.empty((len(rows), space.n)))
     else:
-        np.matmul(centered[rows], centered.T, out=block)
+        block = np.matmul(centered[rows], centered.T)
         fill.finish_products(block, rows, space.norms, space.norms, block)
     found = np.empty(block.shape, np.int32)
     tied = np.zeros(len(rows), np.bool_) if tied is None else tied

@@ -23,14 +23,12 @@ def rows_with_ties(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at:
 
     Ties get the smallest value of their run. Points that are left ``out`` (rows, n) get the distance ``at``.
     """
+    from dreval.geometry._loops import orders as loops
+
     block = space.direct_block(rows)
     block[out] = at
-    order = np.argsort(block, axis=1)
-    values = np.take_along_axis(block, order, axis=1)
-    starts = np.ones(values.shape, np.bool_)
-    starts[:, 1:] = values[:, 1:] - values[:, :-1] > ROUNDING * values[:, 1:]
-    first = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
-    np.put_along_axis(block, order, np.take_along_axis(values, first, axis=1), axis=1)
+    order = np.empty(block.shape, np.int64)
+    loops.join_ties(block, block.view(np.int64), order)
     return block, order
 
 

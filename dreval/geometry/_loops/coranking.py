@@ -11,39 +11,38 @@ from dreval.geometry._loops.rows import direct
 
 
 @loop()
-def _by_insertion(line, order, start, stop):
-    """Sort order[start:stop] by (distance, row number)."""
-    for t in range(start + 1, stop):
-        j = order[t]
-        b = t - 1
-        while b >= start and (line[order[b]] > line[j] or (line[order[b]] == line[j] and order[b] > j)):
-            order[b + 1] = order[b]
+def _by_insertion(values, ids):
+    """Sort points by (distance, row number)."""
+    for t in range(1, ids.shape[0]):
+        value, own, b = values[t], ids[t], t - 1
+        while b >= 0 and (values[b] > value or (values[b] == value and ids[b] > own)):
+            values[b + 1], ids[b + 1] = values[b], ids[b]
             b -= 1
-        order[b + 1] = j
+        values[b + 1], ids[b + 1] = value, own
 
 
 @loop()
-def _by_merging(line, order, start, stop):
-    """Sort order[start:stop] by (distance, row number): a stable sort of points that come by row number."""
-    ids = np.sort(order[start:stop])
-    order[start:stop] = ids[np.argsort(line[ids], kind="mergesort")]
+def _by_merging(values, ids):
+    """Sort points by (distance, row number): a stable sort of points that come by row number."""
+    order = np.argsort(ids, kind="mergesort")
+    order = order[np.argsort(values[order], kind="mergesort")]
+    values[:], ids[:] = values[order], ids[order]
 
 
 @loop()
-def _settle_run(line, order, start, stop, i, points, products):
+def _settle_run(values, ids, i, points, products):
     """Order a run of points too near each other to be distinguished; gives whether two are equally far up to rounding.
 
-    Those that are equal stand by row number.
+    Those that are equal stand by row number. Values that are no ``products`` are direct, and come in this order.
     """
     if products:
-        for t in range(start, stop):
-            line[order[t]] = direct(points, i, points, order[t])
-    if stop - start <= SHORT:
-        _by_insertion(line, order, start, stop)
-    else:
-        _by_merging(line, order, start, stop)
-    ids = order[start:stop]
-    return sort_joined(line[ids], ids)
+        for t in range(ids.shape[0]):
+            values[t] = direct(points, i, points, ids[t])
+        if ids.shape[0] <= SHORT:
+            _by_insertion(values, ids)
+        else:
+            _by_merging(values, ids)
+    return sort_joined(values, ids)
 
 
 @loop()
@@ -71,15 +70,18 @@ def _any_near(near, margin):
 
 
 @loop()
-def _settle_row(line, near, order, i, points, margin, products):
+def _settle_row(near, order, i, points, margin, products):
     """Make a sorted order exact; gives whether distances occur that are equal up to rounding."""
     n, start, tied = near.shape[0], 0, False
     while start < n:
-        stop = start + 1
+        stop, ascend = start + 1, True
         while stop < n and near[stop] - near[stop - 1] <= margin + ROUNDING * near[stop]:
+            ascend &= order[stop - 1] < order[stop]
             stop += 1
-        if stop - start > 1:
-            tied |= _settle_run(line, order, start, stop, i, points, products)
+        if stop - start > 1 and ascend and not products:  # as those that are exactly equal do
+            tied = True
+        elif stop - start > 1:
+            tied |= _settle_run(near[start:stop], order[start:stop], i, points, products)
         start = stop
     return tied
 
@@ -101,7 +103,7 @@ def sort_rows(block, bits, rows, points, norms, gamma, orders, tied):
         _listed(line, keys, width, i, order, near)
         margin = 2.0 * gamma * (norms[i] + largest)
         if _any_near(near, margin):
-            tied[b] |= _settle_row(line, near, order, i, points, margin, gamma > 0.0)
+            tied[b] |= _settle_row(near, order, i, points, margin, gamma > 0.0)
 
 
 @loop()

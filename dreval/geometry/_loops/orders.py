@@ -282,12 +282,44 @@ def sort_joined(values, ids):
         if t < values.shape[0] and values[t] - values[t - 1] <= ROUNDING * values[t]:
             tied = True
             continue
-        if t - start > 1:
-            order = np.argsort(ids[start:t], kind="mergesort")
-            ids[start:t] = ids[start:t][order]
-            values[start:t] = values[start:t][order]
+        for s in range(start + 1, t):
+            if ids[s] < ids[s - 1]:  # of exactly equal distances they ascend already
+                order = np.argsort(ids[start:t], kind="mergesort")
+                ids[start:t] = ids[start:t][order]
+                values[start:t] = values[start:t][order]
+                break
         start = t
     return tied
+
+
+@loop()
+def join_ties(block, bits, order):
+    """Sorted orders of rows of direct values, in which those equal up to rounding get the smallest value of their run.
+
+    ``bits`` is the block read as whole numbers. At most one value of a row is negative; it stands first, by itself.
+    """
+    n = block.shape[1]
+    keys, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for b in range(block.shape[0]):
+        line, own, least = block[b], -1, 0.0
+        for j in range(n):
+            if line[j] < 0.0:
+                own, least = j, line[j]
+                line[j] = 0.0
+        width = ascending(line, bits[b], keys, other)
+        mask, at, before, first = (1 << width) - 1, int(own >= 0), -np.inf, 0.0
+        for t in range(n):
+            j = keys[t] & mask
+            if j == own:
+                continue
+            value = line[j]
+            if value - before > ROUNDING * value:
+                first = value
+            line[j], before = first, value
+            order[b, at] = j
+            at += 1
+        if own >= 0:
+            order[b, 0], line[own] = own, least
 
 
 @loop()

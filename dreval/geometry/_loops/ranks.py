@@ -251,9 +251,9 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
     0 they are not read, or are the direct values themselves if there are no columns. ``data`` and ``embedding`` are
     (neighbors, ranks of them in the other space, counts of these ranks by group). ``fresh`` says whether the neighbors
     in the data are still to be found. ``tied_x`` and ``tied`` mark rows in which equal distances occur among the data
-    neighbors, and anywhere. ``farther`` (2, len(ks), n) adds up what ``_count_farther`` counts in the data and in the
-    embedding, for rows that are not tied. A row stays in the processor's nearest cache while it is filled, searched
-    and ranked.
+    neighbors, and anywhere; of such a row no more is found. ``farther`` (2, len(ks), n) adds up what ``_count_farther``
+    counts in the data and in the embedding, for rows that are not tied. A row stays in the processor's nearest cache
+    while it is filled, searched and ranked.
     """
     n, k = X.norms.shape[0], data[0].shape[1]
     wanted = min(k + 1, n - 1)
@@ -268,13 +268,17 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
         read_line(X, i, X, norms_x, products_x, b, line_x)
         if fresh:
             tied_x[b] = _select(X, largest_x, line_x, i, select_x, index, value, data[0][b])
+        if tied_x[b]:
+            tied[b] = True
+            continue
         read_line(Y, i, Y, norms_y, products_y, b, line_y)
-        doubt = _select(Y, largest_y, line_y, i, select_y, index, value, embedding[0][b])
-        doubt |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
-        doubt |= _rank_line(
+        tied[b] = _select(Y, largest_y, line_y, i, select_y, index, value, embedding[0][b])
+        if tied[b]:
+            continue
+        tied[b] |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
+        tied[b] |= _rank_line(
             line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank_x, embedding[1][b], embedding[2][b]
         )
-        tied[b] = doubt | tied_x[b]
         if not tied[b]:
             for at in range(ks.shape[0]):
                 _count_farther(ks[at], i, embedding[1][b], rank_x, farther[0, at])
