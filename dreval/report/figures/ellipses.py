@@ -51,7 +51,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: i
         draw_points(ax, results.embeddings[name], None)
         for path in ax.patches:
             path.set(edgecolor=LIGHT["other"], alpha=0.5)
-        look = {"linewidths": 0.4, "alpha": 0.25, "rasterized": len(edges[name]) > MOST}
+        look = {"linewidths": 0.5, "alpha": 0.5, "rasterized": len(edges[name]) > MOST}
         ax.add_collection(LineCollection(list(placed[edges[name]]), colors=LIGHT["ink"], **look))
         ax.add_collection(PolyCollection(list(shown[name]), facecolors="none", edgecolors=color, linewidths=1.0))
         name_panel(ax, reading, name, f"{len(edges[name]):,} broken", 20)
