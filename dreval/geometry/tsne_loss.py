@@ -8,17 +8,21 @@ of all pairs are computed by blocks of rows from the bandwidths, whenever they a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import run_blocks
-from dreval.geometry.affinities import conditional_affinities
+from dreval._parallel import open_progress, run_blocks
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.neighbors import nearest
+
+BoolArray = npt.NDArray[np.bool_]
 
 KEPT = 1500  # points up to which the affinities of all pairs are held, since Newton steps read them often
 FIRST = 3  # neighbors, in units of the perplexity, with which the search of a bandwidth begins
@@ -40,6 +44,24 @@ class Bandwidths(NamedTuple):
     total: FloatArray
 
 
+def _squared(space: Space, metric: str, rows: IntArray) -> FloatArray:
+    """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+    from dreval.geometry._loops import rows as loops
+
+    centered, _ = space.doubled if space.plain else (np.empty((0, 0)), 0.0)
+    if len(centered):
+        block = np.matmul(centered[rows], centered.T)
+        loops.finish_products(block, rows, space.norms, space.norms, block)
+        near, far = np.nonzero(block < DIRECT * (space.norms[rows, None] + space.norms))
+        block[near, far] = space.listed(rows[near], far, 1) ** 2  # of these pairs products have few digits
+        return block
+    block = space.direct_block(rows)
+    if metric != "euclidean":
+        space.to_distances(block)
+        block **= 2
+    return block
+
+
 class PairAffinities:
     """Affinities of all pairs of points, with a given perplexity; O(n) memory."""
 
@@ -48,6 +70,7 @@ class PairAffinities:
 
         self.space, self.metric, self.perplexity, self.n_jobs = Space.of(X, metric), metric, perplexity, n_jobs
         self.n = n = self.space.n
+        self.n_neighbors, self.limits = n - 1, np.full((2, n), np.inf)
         self.bandwidths = Bandwidths(*np.empty((3, n)))
         first = math.ceil(FIRST * perplexity)
 
@@ -63,20 +86,11 @@ class PairAffinities:
 
     def squared(self, rows: IntArray) -> FloatArray:
         """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
-        from dreval.geometry._loops import rows as loops
+        return _squared(self.space, self.metric, rows)
 
-        centered, _ = self.space.doubled if self.space.plain else (np.empty((0, 0)), 0.0)
-        if len(centered):
-            block = np.matmul(centered[rows], centered.T)
-            loops.finish_products(block, rows, self.space.norms, self.space.norms, block)
-            near, far = np.nonzero(block < DIRECT * (self.space.norms[rows, None] + self.space.norms))
-            block[near, far] = self.space.listed(rows[near], far, 1) ** 2  # of these pairs products have few digits
-            return block
-        block = self.space.direct_block(rows)
-        if self.metric != "euclidean":
-            self.space.to_distances(block)
-            block **= 2
-        return block
+    def inside(self, rows: IntArray) -> BoolArray:
+        """Whether each of some points (b,) is a neighbor of each point (n,): all are."""
+        return np.ones((len(rows), self.n), dtype=bool)
 
     def rows(self, rows: IntArray) -> FloatArray:
         """Affinities (b, n) of some rows."""
@@ -108,12 +122,6 @@ class ListedAffinities:
         self.matrix, self.n, self.n_jobs = matrix, matrix.shape[0], n_jobs
         self._indptr, self._indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
-    @classmethod
-    def of_neighbors(cls, X: FloatArray, perplexity: float, n_jobs: int | None = None) -> ListedAffinities:
-        """Those of the bundled t-SNE and of programs that search 3 x perplexity neighbors."""
-        P = conditional_affinities(X, perplexity)
-        return cls(csr_array((P + P.T) / (2.0 * P.shape[0])), n_jobs)
-
     def parts(self) -> list[IntArray]:
         """The rows of each block."""
         size = max(ROWS, block_rows(self.n))
@@ -124,6 +132,37 @@ class ListedAffinities:
         places = self._indptr[rows[0] : rows[-1] + 2]
         here = slice(places[0], places[-1])
         return places - places[0], self._indices[here], self.matrix.data[here]
+
+
+class NeighborAffinities(ListedAffinities):
+    """Those of the nearest neighbors, three times the perplexity, as of the bundled t-SNE; O(n k) memory."""
+
+    def __init__(self, X: FloatArray, perplexity: float, n_jobs: int | None = None) -> None:
+        from dreval.geometry._loops import tsne_loss as loops
+
+        n = len(X)
+        self.space, self.perplexity = Space.of(X, "euclidean"), perplexity
+        self.n_neighbors = k = min(n - 1, math.ceil(FIRST * perplexity))
+        members, squared = nearest(X, min(n - 1, k + 1), n_jobs=n_jobs)
+        squared = squared * self.space.scale**2
+        self.limits = np.stack([squared[:, k - 1], squared[:, k] if k < n - 1 else np.full(n, np.inf)])
+        self.bandwidths = Bandwidths(*np.empty((3, n)))
+        listed = np.ascontiguousarray(squared[:, :k])
+        loops.neighbor_bandwidths(listed, math.log(min(perplexity, k)), *self.bandwidths)
+        beta, least, total = (one[:, None] for one in self.bandwidths)
+        values = np.exp(-beta * (listed - least)) / total
+        places = np.arange(n + 1) * k
+        P = csr_array((values.ravel(), members[:, :k].ravel(), places), shape=(n, n))
+        self._named = csr_array((np.ones(n * k, dtype=bool), members[:, :k].ravel(), places), shape=(n, n)).tocsc()
+        super().__init__(csr_array((P + P.T) / (2.0 * n)), n_jobs)
+
+    def squared(self, rows: IntArray) -> FloatArray:
+        """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+        return _squared(self.space, "euclidean", rows)
+
+    def inside(self, rows: IntArray) -> BoolArray:
+        """Whether each of some points (b,) is a neighbor of each point (n,)."""
+        return np.ascontiguousarray(self._named[:, rows].toarray().T)
 
 
 Affinities = PairAffinities | ListedAffinities
@@ -197,25 +236,31 @@ def hessian_times(affinities: Affinities, Y: FloatArray, parts: LossParts, V: Fl
 
 def nearest_image(Y: FloatArray) -> float:
     """The median distance of a point of a map to its nearest other point; without those at one place, if most are."""
-    from dreval.geometry.neighbors import nearest
-
     distances = np.sqrt(nearest(Y, 1)[1][:, 0])
     middle = float(np.median(distances))
     return middle if middle > 0 or not distances.any() else float(np.median(distances[distances > 0]))
 
 
-def polished(affinities: Affinities, Y: FloatArray, near: float) -> tuple[FloatArray, LossParts, int]:
-    """The map after Newton steps of all points together, its loss, and the number of steps.
+Ended = Literal["minimum", "wide", "flat", "steps"]
 
-    No point moves farther than ``FARTHEST`` times ``near`` in a step, and every step decreases the loss. It ends where
-    the own step of each point is below ``ALLOWED`` times ``near``, after ``STEPS`` steps, where no step decreases the
-    loss, or where the map is ``WIDENED`` times as wide as it was: where nothing holds parts of the data together, the
-    loss falls for as long as the map expands.
+
+def polished(
+    affinities: Affinities, Y: FloatArray, advance: Callable[[int], Any] | None = None
+) -> tuple[FloatArray, LossParts, int, Ended]:
+    """The map after Newton steps of all points together, its loss, the number of steps, and why there are no more.
+
+    No point moves farther in a step than ``FARTHEST`` times the distance to the nearest point, and every step decreases
+    the loss. It ends at a "minimum", where the own step of each point is below ``ALLOWED`` times that distance; where
+    the map is ``WIDENED`` times as "wide" as it was, since the loss falls for as long as the map expands where nothing
+    holds parts of the data together; where the loss is "flat", no length of the step decreasing it; or after ``STEPS``
+    "steps". ``advance`` is called with the number of steps made since its last call.
     """
-    parts, width = loss_parts(affinities, Y), float(Y.std(axis=0).max())
+    parts, width, near = loss_parts(affinities, Y), float(Y.std(axis=0).max()), nearest_image(Y)
     for count in range(STEPS):
-        if parts.own_steps.max() <= SETTLED * ALLOWED * near or Y.std(axis=0).max() > WIDENED * width:
-            return Y, parts, count
+        if parts.own_steps.max() <= SETTLED * ALLOWED * nearest_image(Y):
+            return Y, parts, count, "minimum"
+        if Y.std(axis=0).max() > WIDENED * width:
+            return Y, parts, count, "wide"
         direction = _newton_direction(affinities, Y, parts)
         size = min(1.0, FARTHEST * near / float(np.linalg.norm(direction, axis=1).max()))
         slope = float(np.vdot(parts.gradient, direction))
@@ -225,9 +270,11 @@ def polished(affinities: Affinities, Y: FloatArray, near: float) -> tuple[FloatA
                 break
             size *= 0.5
         else:
-            return Y, parts, count
+            return Y, parts, count, "flat"
         Y, parts = Y + size * direction, there
-    return Y, parts, STEPS
+        if advance:
+            advance(1)
+    return Y, parts, STEPS, "steps"
 
 
 def _newton_direction(affinities: Affinities, Y: FloatArray, parts: LossParts) -> FloatArray:
@@ -262,7 +309,13 @@ def _newton_direction(affinities: Affinities, Y: FloatArray, parts: LossParts) -
 
 
 def perturbed_distances(
-    affinities: PairAffinities, Y: FloatArray, parts: LossParts, scores: FloatArray, length: float, points: IntArray
+    affinities: PairAffinities | NeighborAffinities,
+    Y: FloatArray,
+    parts: LossParts,
+    scores: FloatArray,
+    length: float,
+    points: IntArray,
+    progress: bool | None = None,
 ) -> FloatArray:
     """How far some points of a map go, (m, 2q), when each is moved alone in the data (``_loops.tsne_loss.perturbed``).
 
@@ -273,13 +326,18 @@ def perturbed_distances(
     found, columns = np.empty((len(points), 2 * scores.shape[1])), np.ascontiguousarray(Y.T)
     unit, size = affinities.space.scale, float(np.ptp(Y, axis=0).max())
     scores = np.ascontiguousarray(scores * unit)
-    calibration = math.log(affinities.perplexity), math.ceil(FIRST * affinities.perplexity), *affinities.bandwidths
+    k, perplexity = affinities.n_neighbors, min(affinities.perplexity, affinities.n_neighbors)
+    first = math.ceil(FIRST * perplexity)
+    calibration = k, math.log(perplexity), first, *affinities.bandwidths, affinities.limits
+    blocks = [slice(at, at + SOME) for at in range(0, len(points), SOME)]
 
     def one(at: slice) -> None:
         rows = points[at]
-        squared = affinities.squared(rows)
-        given = squared, rows, scores, length * unit, *calibration
-        loops.perturbed(*given, columns, parts.total, size, found[at])
+        moved = affinities.squared(rows), affinities.inside(rows), rows, scores, length * unit, calibration
+        loops.perturbed(*moved, columns, parts.total, size, found[at])
 
-    run_blocks(one, [slice(at, at + SOME) for at in range(0, len(points), SOME)], affinities.n_jobs)
+    with open_progress(progress, counts=False) as bar:
+        bar.set_description("Perturbed points")
+        bar.reset(total=len(blocks))
+        run_blocks(one, blocks, affinities.n_jobs, bar.update)
     return found

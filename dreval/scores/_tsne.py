@@ -10,7 +10,17 @@ from scipy.sparse import csr_array, issparse
 from dreval._check import FloatArray, check_finite, check_one_of, describe
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.affinities import allowed_perplexity
-from dreval.geometry.tsne_loss import ALLOWED, Affinities, ListedAffinities, LossParts, PairAffinities
+from dreval.geometry.tsne_loss import (
+    ALLOWED,
+    STEPS,
+    WIDENED,
+    Affinities,
+    Ended,
+    ListedAffinities,
+    LossParts,
+    NeighborAffinities,
+    PairAffinities,
+)
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import densify, is_sparse
@@ -19,8 +29,30 @@ from dreval.inputs.source import as_source
 SYMMETRY = 1e-5  # difference of p_ij and p_ji, relative to the largest: tools compute them in single precision
 
 
-def check_minimum(parts: LossParts, near: float, moved: bool) -> None:
-    """Refuse a map that is no local minimum of the loss in the place of each point."""
+ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without a minimum, and what helps
+    "wide": (
+        f"the map had grown to {WIDENED:g} times its width",
+        (
+            "Choose a larger perplexity: for a small one, and for parts of the data that no affinities connect, the "
+            "loss falls for as long as the map expands."
+        ),
+    ),
+    "steps": (
+        f"no more than {STEPS} are made",
+        "Run the program that made the map longer, so that it ends nearer to a minimum.",
+    ),
+    "flat": (
+        "no shorter step decreased the loss either",
+        (
+            "Run the program that made the map longer, or from another start: this one ends at a saddle, or where the "
+            "loss has no digits left."
+        ),
+    ),
+}
+
+
+def check_minimum(parts: LossParts, near: float, ended: Ended | None = None, steps: int = 0) -> None:
+    """Refuse a map that is no local minimum of the loss in the place of each point; ``ended`` is that of polishing."""
     saddle = int((parts.spectra[0][:, 0] <= 0).sum())
     farthest = float(parts.own_steps[np.isfinite(parts.own_steps)].max(initial=0.0)) / near
     if not saddle and farthest <= ALLOWED:
@@ -28,11 +60,9 @@ def check_minimum(parts: LossParts, near: float, moved: bool) -> None:
     n = len(parts.own_steps)
     got = f"Newton steps of up to {farthest:.2g} of the distance to the nearest point, where {ALLOWED:g} is allowed"
     got = f"{saddle} of {n} points at which the loss has no minimum, and {got}" if saddle else got
-    if moved:
-        cure = (
-            "Run the program that made the map longer, or choose a larger perplexity: for a small one, and for "
-            "parts of the data that no affinities connect, the loss falls for as long as the map expands."
-        )
+    if ended in ENDED:
+        why, cure = ENDED[ended]
+        got = f"{got}, after {steps} Newton steps of all points: {why}"
     else:
         cure = (
             "Pass the perplexity and the {affinities} that the map was made with, in the unit in which it was made, or "
@@ -64,7 +94,7 @@ def joint_affinities(
             cure = "Leave affinities out, or pass the matrix of the program."
             raise InputError("metric", "must be 'euclidean' with {a}", repr(metric), cure, a="affinities")
         points = densify(data.X, "X")[0] if is_sparse(data.X) else data.X
-        return ListedAffinities.of_neighbors(points, perplexity, n_jobs), words
+        return NeighborAffinities(points, perplexity, n_jobs), words
     shape = getattr(affinities, "shape", None)
     if not (issparse(affinities) or isinstance(affinities, np.ndarray)) or shape != (data.n, data.n):
         cure = f"Pass None, 'neighbors' or a sparse matrix of shape ({data.n}, {data.n})."

@@ -9,7 +9,7 @@ import numpy as np
 from dreval._check import IntArray, check_float, describe
 from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
-from dreval.geometry.tsne_loss import PairAffinities, loss_parts, nearest_image, perturbed_distances
+from dreval.geometry.tsne_loss import NeighborAffinities, PairAffinities, loss_parts, nearest_image, perturbed_distances
 from dreval.inputs.analysis import analysis, made_by
 from dreval.inputs.features import densify, is_sparse
 from dreval.records.point_scores import PerturbationScore
@@ -33,18 +33,23 @@ def perturbation_score(
     Y: Any,
     *,
     perplexity: float = 30.0,
+    affinities: str | None = None,
     length: float = 1.0,
     points: Any = None,
     n_jobs: int | None = None,
+    progress: bool | None = None,
 ) -> PerturbationScore:
     r"""Where a t-SNE map pulls apart what belongs together: how far a point goes when it is moved a little in the data.
 
     One point at a time is moved along each of the first three principal components of the data, both ways. With the
-    affinities P of the moved point, where the other points keep their bandwidths, its new place minimizes
+    affinities P of the moved point its new place minimizes
 
     .. math:: L_i(y) = 2 \sum_j P_{ij} \log(1 + |y - y_j|^2) + \log Z(y)
 
-    while all other points keep theirs. The score is the largest distance over the directions,
+    while all other points keep theirs. The moved point has a new bandwidth, the others keep theirs, and their
+    conditional affinities are divided by the new sums. With ``affinities="neighbors"`` all have their nearest neighbors
+    after the move: the moved point enters those of another point in place of the last, or leaves them to the next. The
+    score is the largest distance over the directions,
 
     .. math:: p_i = \max_{v \in \{\pm PC_1, \pm PC_2, \pm PC_3\}} |\hat y(x_i + \lambda v) - y_i| .
 
@@ -56,16 +61,22 @@ def perturbation_score(
     X : (n, p) array, DataFrame, sparse matrix or path
         The data from which the map was made; rows are points. Distances are Euclidean.
     Y : (n, d) array, DataFrame or path
-        The map, in the unit in which t-SNE made it; a minimum of the loss with affinities of all pairs, as
-        ``singularity_score(X, Y, polish=True).coordinates`` is.
+        The map, in the unit in which t-SNE made it; a minimum of the loss, as the ``coordinates`` of
+        ``singularity_score(X, Y, polish=True)`` are.
     perplexity : float, default 30.0
         The perplexity with which the map was made.
+    affinities : None or "neighbors"
+        None: of all pairs, as in exact t-SNE. "neighbors": those of the nearest neighbors, three times the perplexity,
+        as ``dreval.methods.TSNE`` and programs by Barnes-Hut or interpolation take. The matrix of a program cannot be
+        computed for a moved point.
     length : float, default 1.0
         :math:`\lambda` in units of the mean distance to the nearest neighbor in the data.
     points : array of int, optional
         The points to move; all by default.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
+    progress : bool, optional
+        Progress bar on stderr, of the points; by default after two seconds, on a terminal.
 
     Returns
     -------
@@ -120,20 +131,23 @@ def perturbation_score(
     length = check_float(length, "length", low=0.0)
     data, Y = data_and_map(X, Y, "euclidean")
     rows = _chosen(points, data.n)
-    P, words = joint_affinities(data, perplexity, None, "euclidean", n_jobs)
+    if not (affinities is None or isinstance(affinities, str)):
+        cure = "Leave it out, or pass 'neighbors': both are computed again for the moved point, from X and perplexity."
+        raise InputError("affinities", "must be None or 'neighbors'", describe(affinities), cure)
+    P, words = joint_affinities(data, perplexity, affinities, "euclidean", n_jobs)
     parts, near = loss_parts(P, Y), nearest_image(Y)
-    check_minimum(parts, near, False)
+    check_minimum(parts, near)
     dense = densify(data.X, "X")[0] if is_sparse(data.X) else data.X
     centered = dense - dense.mean(axis=0)
     axes = np.linalg.svd(centered, full_matrices=False)[2][:DIRECTIONS].T
     unit = float(np.sqrt(nearest(dense, 1, n_jobs=n_jobs)[1]).mean())
-    if not isinstance(P, PairAffinities):
-        raise TypeError("affinities of all pairs are needed")
-    found = perturbed_distances(P, Y, parts, centered @ axes, length * unit, rows)
+    if not isinstance(P, PairAffinities | NeighborAffinities):
+        raise TypeError("affinities that can be computed again are needed")
+    found = perturbed_distances(P, Y, parts, centered @ axes, length * unit, rows, progress)
     values, direction = np.full(data.n, np.nan), np.full(data.n, "", dtype="U4")
     names = np.array([f"{sign}PC{c + 1}" for c in range(axes.shape[1]) for sign in "+-"])
     values[rows], direction[rows] = found.max(axis=1), names[found.argmax(axis=1)]
-    given = {"perplexity": words["perplexity"], "length": length}
+    given = {"perplexity": words["perplexity"], "affinities": affinities, "length": length}
     return PerturbationScore(values, direction, Y, length, unit, recipe=made_by(data, given))
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_bool
+from dreval._parallel import open_progress
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.tsne_loss import loss_parts, nearest_image, polished
+from dreval.geometry.tsne_loss import STEPS, loss_parts, nearest_image, polished
 from dreval.inputs.analysis import analysis, made_by
 from dreval.records.point_scores import SingularityScore
 from dreval.scores._tsne import check_minimum, data_and_map, joint_affinities
@@ -34,6 +35,7 @@ def singularity_score(
     polish: bool = False,
     metric: str = "euclidean",
     n_jobs: int | None = None,
+    progress: bool | None = None,
 ) -> SingularityScore:
     r"""Where a t-SNE map tears: how soft the loss is about the place of each point.
 
@@ -68,6 +70,9 @@ def singularity_score(
         Distance in the data space, whose squares the affinities are made of.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
+    progress : bool, optional
+        Progress bar on stderr of Newton steps, of which there are 100 at most; by default after two seconds, on a
+        terminal.
 
     Returns
     -------
@@ -134,11 +139,15 @@ def singularity_score(
         raise UndefinedMeasure("Y", "must have different points", "all points in one place", "Pass the map.")
     if polish:
         before = loss_parts(P, Y).value
-        Y, parts, steps = polished(P, Y, near)
+        with open_progress(progress) as bar:
+            bar.set_description("Newton steps")
+            bar.reset(total=STEPS)
+            Y, parts, steps, ended = polished(P, Y, bar.update)
         near = nearest_image(Y)
+        check_minimum(parts, near, ended, steps)
     else:
         parts, steps = loss_parts(P, Y), 0
-    check_minimum(parts, near, polish)
+        check_minimum(parts, near)
     lowest = parts.spectra[0][:, 0]
     return SingularityScore(
         values=1.0 / lowest,

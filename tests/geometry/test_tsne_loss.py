@@ -172,8 +172,9 @@ def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
     affinities = PairAffinities(X, 12.0)
     start = 8 * X + 0.2 * rng.normal(size=(40, 2))
     near = nearest_image(start)
-    Y, parts, steps = polished(affinities, start, near)
+    Y, parts, steps, ended = polished(affinities, start)
 
+    assert ended == "minimum"
     assert steps > 1
     assert parts.value < loss_parts(affinities, start).value
     assert parts.own_steps.max() <= ALLOWED * near
@@ -193,8 +194,9 @@ def test_steps_end_where_the_map_only_expands() -> None:
     P = np.kron(np.eye(2), 1 - np.eye(10)) / 180
     start = np.random.default_rng(0).normal(size=(20, 2))
     near = nearest_image(start)
-    Y, parts, steps = polished(ListedAffinities(csr_array(P)), start, near)
+    Y, parts, steps, ended = polished(ListedAffinities(csr_array(P)), start)
 
+    assert ended == "wide"
     assert steps < 100
     assert parts.own_steps.max() > ALLOWED * near
     assert 1.9 * start.std(axis=0).max() < Y.std(axis=0).max()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq, minimize
@@ -10,12 +13,14 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import dreval
+import dreval.geometry.tsne_loss as tsne_loss
 from dreval.errors import ApproximationWarning, InputError, UndefinedMeasure, UnknownName
 from dreval.geometry.affinities import conditional_affinities
-from dreval.geometry.tsne_loss import PairAffinities
+from dreval.geometry.tsne_loss import NeighborAffinities, PairAffinities
 from dreval.records.point_scores import SingularityScore
 
 X = np.random.default_rng(0).normal(size=(70, 5)) + 3 * (np.arange(70) % 2)[:, None]
+CLOUD = np.random.default_rng(0).normal(size=(90, 4))
 PERPLEXITY = 15.0
 
 
@@ -42,6 +47,33 @@ def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
         dreval.singularity_score(X, X[:, :2], perplexity=PERPLEXITY)
     with pytest.raises(UndefinedMeasure, match="all points in one place"):
         dreval.singularity_score(X, np.zeros((70, 2)), perplexity=PERPLEXITY, polish=True)
+
+
+def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The map grew, steps ran out, or no step decreased the loss: each has its words and its cure."""
+    rng = np.random.default_rng(0)
+    apart = np.kron(np.eye(2), 1 - np.eye(10))
+    with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as caught:
+        dreval.singularity_score(X[:20], rng.normal(size=(20, 2)), affinities=apart, polish=True)
+    assert "larger perplexity" in caught.value.cure
+    monkeypatch.setattr(tsne_loss, "STEPS", 1)
+    with pytest.raises(UndefinedMeasure, match="after 1 Newton steps of all points: no more than") as caught:
+        dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
+    assert "longer, so that it ends nearer" in caught.value.cure
+    monkeypatch.setattr(tsne_loss, "HALVINGS", 0)
+    with pytest.raises(UndefinedMeasure, match="after 0 Newton steps of all points: no shorter step") as caught:
+        dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
+    assert "saddle" in caught.value.cure
+
+
+def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of Newton steps and of points; none where it is not asked for, as here on no terminal."""
+    dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[0])
+    assert capsys.readouterr().err == ""
+    dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[0], progress=True)
+    assert "Perturbed points" in capsys.readouterr().err
+    dreval.singularity_score(X, score.coordinates, perplexity=PERPLEXITY, polish=True, progress=True)
+    assert "Newton steps" in capsys.readouterr().err
 
 
 def test_the_published_example_is_no_minimum() -> None:
@@ -173,22 +205,27 @@ def test_bad_arguments_are_refused(score: SingularityScore) -> None:
         dreval.singularity_score(X, Y)
 
 
-def lowest_place(X, Y, i: int, moved: np.ndarray) -> np.ndarray:
-    """Where the loss of point i alone is least after it moved in the data: from the definition, by scipy."""
+def moved_affinities(X, i: int, moved: np.ndarray, k: int, perplexity: float = PERPLEXITY) -> np.ndarray:
+    """All of P after point i moved in the data, each with its k nearest neighbors: from the definition."""
     n = len(X)
-    old, new = cdist(X, X, "sqeuclidean"), cdist(moved[None], X, "sqeuclidean")[0]
-    others = np.arange(n) != i
+    after = X.copy()
+    after[i] = moved
+    old, new = cdist(X, X, "sqeuclidean"), cdist(after, after, "sqeuclidean")
     conditional = np.zeros((n, n))
     for j in range(n):
-        row = new if j == i else old[j]
-        away = np.arange(n) != j
-        rate = _rate((new if j == i else old[j])[away])
-        if j != i:
-            row = row.copy()
-            row[i] = new[j]  # the bandwidth is that before the move
-        conditional[j, away] = np.exp(-rate * (row[away] - row[away].min()))
+        away = np.flatnonzero(np.arange(n) != j)
+        calibrated_on = np.sort((new if j == i else old)[j, away])[:k]  # that of the others is from before the move
+        near = away[np.argsort(new[j, away])[:k]]
+        conditional[j, near] = np.exp(-_rate(calibrated_on, perplexity) * (new[j, near] - new[j, near].min()))
         conditional[j] /= conditional[j].sum()
-    P = (conditional + conditional.T)[i, others] / (2 * n)
+    return (conditional + conditional.T) / (2 * n)
+
+
+def lowest_place(X, Y, i: int, moved: np.ndarray, k: int | None = None, perplexity: float = PERPLEXITY) -> np.ndarray:
+    """Where the loss of point i alone is least after it moved in the data: from the definition, by scipy."""
+    n = len(X)
+    others = np.arange(n) != i
+    P = moved_affinities(X, i, moved, n - 1 if k is None else k, perplexity)[i, others]
     rest = Y[others]
     fixed = (1 / (1 + cdist(rest, rest, "sqeuclidean"))).sum() - (n - 1)
 
@@ -201,13 +238,13 @@ def lowest_place(X, Y, i: int, moved: np.ndarray) -> np.ndarray:
     return min(found, key=lambda one: one.fun).x
 
 
-def _rate(squared: np.ndarray) -> float:
+def _rate(squared: np.ndarray, perplexity: float) -> float:
     """The rate whose weights have the perplexity."""
 
     def beyond(log_rate: float) -> float:
         p = np.exp(-np.exp(log_rate) * (squared - squared.min()))
         p /= p.sum()
-        return float(-(p * np.log(np.where(p > 0, p, 1.0))).sum() - np.log(PERPLEXITY))
+        return float(-(p * np.log(np.where(p > 0, p, 1.0))).sum() - np.log(perplexity))
 
     return float(np.exp(brentq(beyond, -15, 15, xtol=1e-14)))
 
@@ -230,6 +267,69 @@ def test_perturbations_are_the_minima_of_the_definition(score: SingularityScore)
             far += [np.linalg.norm(lowest_place(X, Y, i, X[i] + s * 0.3 * unit * axis) - Y[i]) for s in (1, -1)]
         assert_allclose(found.values[i], max(far), rtol=1e-4)
         assert found.direction[i][1:] == f"PC{np.argmax(far) // 2 + 1}"
+
+
+@pytest.fixture(scope="module")
+def near() -> SingularityScore:
+    """The minimum of a map whose affinities are those of 45 neighbors."""
+    Y = dreval.methods.TSNE(perplexity=15, random_state=0).fit_transform(CLOUD)
+    return dreval.singularity_score(CLOUD, Y, perplexity=15, affinities="neighbors", polish=True)
+
+
+def test_affinities_of_neighbors_are_computed_again_for_a_moved_point() -> None:
+    """Those of all points with neighbors found after the move and bandwidths kept; many enter and leave lists."""
+    from dreval.geometry._loops import tsne_loss as loops
+
+    found, rng, changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
+    p = np.empty(70)
+    for i in range(0, 70, 6):
+        to = X[i] + rng.normal(size=5)
+        moved = cdist(to[None], X, "sqeuclidean")[0] * found.space.scale**2
+        given = found.n_neighbors, np.log(6.0), 18, *found.bandwidths, found.limits, p
+        loops.moved_row(i, found.squared(np.array([i]))[0], found.inside(np.array([i]))[0], moved, *given)
+        P = moved_affinities(X, i, to, 18, 6.0)
+        assert_allclose(p, P[i], rtol=1e-7, atol=1e-18)
+        changed += int(((P[i] > 0) != (found.matrix.toarray()[i] > 0)).sum())
+    assert changed > 40
+
+
+def test_perturbations_with_neighbors_are_the_minima_of_the_definition(near: SingularityScore) -> None:
+    """For some points, all six directions: where scipy finds the least loss, with P from the definition."""
+    Y, points = near.coordinates, [0, 3, 21]
+    found = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", points=points)
+    axes = np.linalg.svd(CLOUD - CLOUD.mean(axis=0), full_matrices=False)[2][:3]
+
+    for i in points:
+        places = [
+            lowest_place(CLOUD, Y, i, CLOUD[i] + s * found.unit * axis, 45, 15.0) for axis in axes for s in (1, -1)
+        ]
+        assert_allclose(found.values[i], max(np.linalg.norm(place - Y[i]) for place in places), rtol=1e-4)
+    stays = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", length=0.0)
+    assert np.median(stays.values) <= 2e-3 * near.nearest_distance
+    with pytest.raises(UndefinedMeasure, match="local minimum"):
+        dreval.perturbation_score(CLOUD, Y, perplexity=15)
+
+
+def test_all_other_points_as_neighbors_are_all_pairs(score: SingularityScore) -> None:
+    """With the largest perplexity the neighbors are all other points: the two kinds of affinities are one."""
+    Y = dreval.singularity_score(X, score.coordinates, perplexity=23, polish=True).coordinates
+    pairs = dreval.perturbation_score(X, Y, perplexity=23, length=0.5)
+    listed = dreval.perturbation_score(X, Y, perplexity=23, length=0.5, affinities="neighbors")
+
+    assert_allclose(listed.values, pairs.values, rtol=1e-6)
+    assert_array_equal(listed.direction, pairs.direction)
+
+
+def test_perturbations_are_those_of_the_authors() -> None:
+    """Of neMDBD, run in R with searches that go on; as it is they end early, within 1 % of the width of the map."""
+    known = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd_perturbation.csv")
+    data, Y = known.filter(regex="^x").to_numpy(), known[["y1", "y2"]].to_numpy()
+    D = cdist(data, data)
+    np.fill_diagonal(D, np.inf)
+    found = dreval.perturbation_score(data, Y, perplexity=15, length=1 / D.min(axis=1).mean())
+
+    assert_allclose(found.values, known["exact"], rtol=0, atol=1e-6 * np.ptp(Y, axis=0).max())
+    assert_allclose(found.values, known["published"], rtol=0, atol=0.01 * np.ptp(Y, axis=0).max())
 
 
 def test_points_that_do_not_move_stay(score: SingularityScore) -> None:
@@ -269,6 +369,10 @@ def test_bad_perturbations_are_refused(score: SingularityScore, raw: np.ndarray)
     for given in ([0, 0], [70], [-1], [0.5], [], "all"):
         with pytest.raises(InputError, match="`points` must be"):
             dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, points=given)
+    with pytest.raises(InputError, match="both are computed again for the moved point"):
+        dreval.perturbation_score(X, Y, affinities=PairAffinities(X, PERPLEXITY).rows(np.arange(70)))
+    with pytest.raises(UnknownName, match="neighbors"):
+        dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, affinities="neighbours")
     with pytest.raises(InputError, match="`length`"):
         dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=-1)
 

@@ -59,6 +59,14 @@ def bandwidths(squared, rows, entropy, first, beta, least, total):
 
 
 @loop()
+def neighbor_bandwidths(squared, entropy, beta, least, total):
+    """The same over the nearest neighbors only, with their squared distances in ``squared`` (n, k)."""
+    out = np.empty(squared.shape[1])
+    for i in range(squared.shape[0]):
+        beta[i], least[i], total[i] = _bandwidth(squared[i], entropy, squared.shape[1], out)
+
+
+@loop()
 def joint_rows(squared, rows, beta, least, total):
     """Squared distances (b, n) become p_ij = (p_{j|i} + p_{i|j}) / 2n; the own entry becomes 0."""
     n = squared.shape[1]
@@ -276,15 +284,62 @@ def own_minimum(columns, i, p, rest, place, size, work):
 
 
 @loop()
-def perturbed(squared, rows, scores, length, entropy, first, beta, least, total, columns, Z, size, found):
+def _nearest_first(squared, i, k, out):
+    """The squared distances of the k nearest others of point i, in ``out`` (k,), and the points, ties by number."""
+    n, at = squared.shape[0], 0
+    points = np.empty(k, np.int64)
+    cut = np.inf
+    if k < n - 1:
+        cut = np.partition(np.concatenate((squared[:i], squared[i + 1 :])), k - 1)[k - 1]
+        for t in range(n):
+            if t != i and squared[t] < cut:
+                points[at], out[at] = t, squared[t]
+                at += 1
+    for t in range(n):
+        if at < k and t != i and (k == n - 1 or squared[t] == cut):
+            points[at], out[at] = t, squared[t]
+            at += 1
+    return points
+
+
+@loop()
+def moved_row(i, before, inside, moved, k, entropy, first, beta, least, total, limits, p):
+    """The joint affinities ``p`` (n,) of point i, whose squared distances were ``before`` and are ``moved``.
+
+    Its own k nearest neighbors are those at the new place, with a new bandwidth. Every other point keeps its bandwidth,
+    and has its k nearest neighbors after the move: ``inside`` says whether point i was one of them, ``limits`` (2, n)
+    are the squared distances from each point to its neighbors k and k + 1 before.
+    """
+    n = before.shape[0]
+    near, out = np.empty(k), np.empty(k)
+    points = _nearest_first(moved, i, k, near)
+    rate, low, summed = _bandwidth(near, entropy, first, out)
+    p[:] = 0.0
+    for at in range(k):
+        p[points[at]] = np.exp(-rate * (near[at] - low)) / summed
+    for t in range(n):
+        if t == i:
+            continue
+        after = np.exp(-beta[t] * (moved[t] - least[t]))
+        if inside[t] and moved[t] <= limits[1, t]:
+            p[t] += after / (total[t] - np.exp(-beta[t] * (before[t] - least[t])) + after)
+        elif not inside[t] and moved[t] < limits[0, t]:
+            p[t] += after / (total[t] - np.exp(-beta[t] * (limits[0, t] - least[t])) + after)
+        p[t] /= 2.0 * n
+
+
+@loop()
+def perturbed(squared, inside, rows, scores, length, calibration, columns, Z, size, found):
     """How far points go, (b, 2q), when they are moved in the data by a length along each of q directions, and back.
 
     ``squared`` (b, n) are squared distances, ``scores`` (n, q) those of the data along the directions. With the point
-    the affinities of its row change; the other points keep bandwidths and places. Searches begin at the point's own
-    place and at those of the two points with most affinity; the least loss counts.
+    the affinities of its row change (``moved_row``, which ``inside`` and ``calibration`` are for); the other points
+    keep their places. Searches begin at the point's own place and at those of the two points with most affinity; the
+    least loss counts.
     """
     d, n = columns.shape
-    moved, p, others, out = np.empty(n), np.empty(n), np.empty(n - 1), np.empty(n - 1)
+    k, entropy, first, beta, least, total, limits = calibration
+    moved, p = np.empty(n), np.empty(n)
     work, starts = np.empty((5, n)), np.empty((3, d))
     for b in range(rows.shape[0]):
         i = rows[b]
@@ -299,26 +354,20 @@ def perturbed(squared, rows, scores, length, entropy, first, beta, least, total,
             for t in range(n):
                 s = squared[b, t] + 2.0 * side * (scores[i, c] - scores[t, c]) + side * side
                 moved[t] = max(s, 0.0)
-            others[:i] = moved[:i]
-            others[i:] = moved[i + 1 :]
-            rate, low, summed = _bandwidth(others, entropy, first, out)
+            moved_row(i, squared[b], inside[b], moved, k, entropy, first, beta, least, total, limits, p)
             most, second = -1, -1
             for t in range(n):
                 if t == i:
-                    p[t] = 0.0
                     continue
-                before = np.exp(-beta[t] * (squared[b, t] - least[t]))
-                after = np.exp(-beta[t] * (moved[t] - least[t]))
-                p[t] = (np.exp(-rate * (moved[t] - low)) / summed + after / (total[t] - before + after)) / (2.0 * n)
                 if most < 0 or p[t] > p[most]:
                     most, second = t, most
                 elif second < 0 or p[t] > p[second]:
                     second = t
             starts[0], starts[1], starts[2] = own, columns[:, most], columns[:, second]
             best, lowest = 0, np.inf
-            for k in range(3):
-                value = own_minimum(columns, i, p, rest, starts[k], size, work)
+            for a in range(3):
+                value = own_minimum(columns, i, p, rest, starts[a], size, work)
                 if value < lowest:
-                    best, lowest = k, value
+                    best, lowest = a, value
             gap = starts[best] - own
             found[b, at] = np.sqrt((gap * gap).sum())
