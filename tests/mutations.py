@@ -284,6 +284,24 @@ MUTANTS = [
         "geometry/test_coranking.py",
     ),
     Mutant("geometry/coranking.py", "if id(Y) not in waiting]", "if Y is None]", "geometry/test_coranking.py"),
+    Mutant(
+        "geometry/blocks.py",
+        "np.take_along_axis(equal, ranks - 1, axis=1)",
+        "np.take_along_axis(equal, ranks, axis=1)",
+        "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
+    ),
+    Mutant(
+        "geometry/blocks.py",
+        "equal[:, 1 : ranks.shape[1] + 1]",
+        "equal[:, 1 : ranks.shape[1]]",
+        "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
+    ),
+    Mutant(
+        "geometry/blocks.py",
+        "(theirs, np.flatnonzero(tied_embedding), into.embedding_rank[place]),",
+        "",
+        "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
+    ),
     Mutant("geometry/blocks.py", "self.origin[origin]", "origin", "geometry/test_blocks.py"),
     Mutant(
         "geometry/_loops/local.py",

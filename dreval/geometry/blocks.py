@@ -20,7 +20,7 @@ from dreval._parallel import run_blocks
 from dreval._random import Permutation, stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, take
-from dreval.geometry.neighbors import orders
+from dreval.geometry.neighbors import equal_next, orders
 from dreval.inputs.features import densify, is_sparse
 from dreval.inputs.survey import Reordered, rows_of
 
@@ -30,6 +30,7 @@ EVERY = slice(None)
 SWEPT = "embeddings of the sweep"
 RANKED, PAIRED = "ranks of all points", "distances of pairs"  # the long work that measures share, as it is reported
 ALL_RANKS = 50_000  # points up to which all ranks seen from anchors are computed
+SORTED = 2.0  # of n points, k neighbors with k^2 above this times n are found and ranked by sorting rows (measured)
 
 
 def streamed(n: int, m: int) -> bool:
@@ -353,8 +354,9 @@ def sweep(
 
     Notes
     -----
-    O(m n (p + d)) time and O(n k) memory in addition to one block for each thread. Ties up to rounding are broken by
-    row number; a row with ties is sorted, O(n log n).
+    O(m n (p + d + k)) time while k is at most sqrt(2 n), O(m n (p + d + log n)) beyond, where every row is sorted;
+    O(n k) memory in addition to one block for each thread. Ties up to rounding are broken by row number; a row with
+    ties is sorted.
     """
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
@@ -475,6 +477,14 @@ def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data:
     data.nearest[place] = index[:, :kept]
 
 
+def _tied_at(space: Space, rows: IntArray, ranks: Lists) -> npt.NDArray[np.bool_]:
+    """Whether two of the k + 1 nearest points of some rows, or a point at one of k ``ranks`` and another, are tied."""
+    equal = np.zeros((len(rows), space.n), np.bool_)  # of the r-th and the next, with none before and behind
+    equal[:, 1:-1] = equal_next(space, rows)
+    at = np.take_along_axis(equal, ranks, axis=1) | np.take_along_axis(equal, ranks - 1, axis=1)
+    return np.asarray(equal[:, 1 : ranks.shape[1] + 1].any(axis=1) | at.any(axis=1))
+
+
 def _one_block(
     space: Space,
     spaces: Mapping[str, Space],
@@ -489,7 +499,8 @@ def _one_block(
 ) -> None:
     """Distances, neighbors and cross ranks of one block of rows in all spaces.
 
-    Rows with ties up to rounding are recomputed, with ties broken by row number.
+    Few neighbors are selected and each is ranked; where there are many, the whole rows are sorted, and so are rows with
+    ties up to rounding, which are broken by row number.
     """
     from dreval.geometry._loops import orders as again
     from dreval.geometry._loops import ranks as loops
@@ -498,31 +509,44 @@ def _one_block(
         _only_neighbors(space, rows, place, kept, data)
         return
     codes, count = (groups.codes, groups.count) if groups is not None else (np.zeros(0, np.int64), 0)
-    products = space.products(rows)
+    every, sort = np.arange(len(rows)), kept**2 > SORTED * space.n
+    tied_data = np.zeros(len(rows), np.bool_)
+    products = None if sort else space.products(rows)
+    by_data = orders(space, rows, tied_data) if sort else None
     for at, (name, theirs) in enumerate(spaces.items()):
         into = lists[name]
         in_data = data.nearest[place], into.embedding_rank[place], into.embedding_counts[place]
         in_embedding = into.nearest[place], into.data_rank[place], into.data_counts[place]
         farther = np.zeros(into.farther.shape, np.int32)
-        loops.cross_rows(
-            rows,
-            space.arrays(),
-            products,
-            theirs.arrays(),
-            theirs.products(rows),
-            at == 0,
-            codes,
-            count,
-            in_data,
-            in_embedding,
-            data.tied[place],
-            into.tied[place],
-            ks,
-            farther,
-        )
-        tied = np.flatnonzero(into.tied[place])
-        if len(tied):
-            both = orders(space, rows[tied]), orders(theirs, rows[tied])
-            again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding, ks, farther)
+        if by_data is not None:
+            tied_embedding = np.zeros(len(rows), np.bool_)
+            both = by_data, orders(theirs, rows, tied_embedding)
+            again.cross_from_orders(*both, every, codes, count, in_data, in_embedding, ks, farther)
+            for here, some, ranks in (
+                (space, np.flatnonzero(tied_data), into.data_rank[place]),
+                (theirs, np.flatnonzero(tied_embedding), into.embedding_rank[place]),
+            ):
+                into.tied[place][some] |= _tied_at(here, rows[some], ranks[some])
+        else:
+            loops.cross_rows(
+                rows,
+                space.arrays(),
+                products,
+                theirs.arrays(),
+                theirs.products(rows),
+                at == 0,
+                codes,
+                count,
+                in_data,
+                in_embedding,
+                data.tied[place],
+                into.tied[place],
+                ks,
+                farther,
+            )
+            tied = np.flatnonzero(into.tied[place])
+            if len(tied):
+                both = orders(space, rows[tied]), orders(theirs, rows[tied])
+                again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding, ks, farther)
         with lock:  # integers: the order in which blocks are added does not matter
             np.add(into.farther, farther, out=into.farther)

@@ -34,6 +34,15 @@ def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = No
     return found
 
 
+def equal_next(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether the r-th and the next nearest other point are tied, seen from some rows, for r = 1, ..., n - 2."""
+    block = space.direct_block(rows)
+    block[np.arange(len(rows)), rows] = np.inf
+    block.sort(axis=1)
+    values = block[:, :-1]  # the point itself is last
+    return np.asarray(values[:, 1:] - values[:, :-1] <= ROUNDING * values[:, 1:])
+
+
 TREE_COLUMNS = 8  # a k-d tree pays below this many columns
 
 

@@ -13,7 +13,7 @@ from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows, power_of_two
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.neighbors import equal_next, nearest
 
 FAR = 1e300  # the distance of a point that is left out: beyond every distance between scaled points
 
@@ -39,12 +39,7 @@ def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
     """
     found, size = np.zeros(max(space.n - 2, 0), np.bool_), block_rows(space.n)
     for at in range(0, len(rows), size):
-        some = rows[at : at + size]
-        block = space.direct_block(some)
-        block[np.arange(len(some)), some] = FAR
-        block.sort(axis=1)
-        values = block[:, :-1]  # the point itself is last
-        found |= (values[:, 1:] - values[:, :-1] <= ROUNDING * values[:, 1:]).any(axis=0)
+        found |= equal_next(space, rows[at : at + size]).any(axis=0)
     return found
 
 

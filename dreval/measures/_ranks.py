@@ -18,6 +18,9 @@ RANK_CHANCE: dict[str, Any] = {  # of trustworthiness and continuity
     "chance": chance_rank_measure,
     "chance_formula": r":math:`1 - (n-1-k)(n-k) / ((n-1)(2n-3k-1))` for k < n/2, :math:`1 - k/(n-1)` otherwise",
 }
+RANKS_COST = (
+    "O(n^2 (p + d + k)) time for k up to the square root of 2 n, O(n^2 (p + d + log n)) for more; O(n k) memory."
+)
 CORANKING: dict[str, Any] = {
     "needs": ("full_ranks",),
     "quadratic": True,
@@ -68,7 +71,7 @@ RELATIVE_ERROR: dict[str, Any] = {
     "chance": _chance,
     "chance_formula": r":math:`\frac{1}{c} \sum_{t=1}^k \frac{t(t-1) + (n-t)(n-1-t)}{2(n-1)t}`",
     "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
-    "cost": "O(n^2 (p + d)) time, O(n k) memory.",
+    "cost": RANKS_COST,
     "reference": (
         "@lee2007; @lee2009. Programs that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.measures._classes import class_aware_share
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import RANKS_COST
 
 
 @measure(
@@ -23,7 +24,7 @@ from dreval.measures._measure import FloatArray, measure
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
-    cost="O(n^2 (p + d)) time, O(n k) memory.",
+    cost=RANKS_COST,
     reference="@colange2020; with the normalization of continuity.",
 )
 def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:

@@ -8,6 +8,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import common_without
 from dreval.geometry.ranks import tie_bounds
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import RANKS_COST
 
 
 def _jaccard(common: FloatArray, k: int) -> FloatArray:
@@ -62,7 +63,7 @@ def _chance(n: int, k: int) -> float:
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     ties=_ties,
     without=_without,
-    cost="O(n^2 (p + d)) time, O(n k) memory.",
+    cost=RANKS_COST,
     reference="@jaccard1912.",
 )
 def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:

@@ -8,6 +8,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import common_without
 from dreval.geometry.ranks import tie_bounds
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import RANKS_COST
 
 
 def _share(view: View, k: int) -> FloatArray:
@@ -48,7 +49,7 @@ def _chance(n: int, k: int) -> float:
     default=3,
     ties=_ties,
     without=_without,
-    cost="O(n^2 (p + d)) time, O(n k) memory.",
+    cost=RANKS_COST,
     reference="@roy2021, Section 1.3 (topological stability measure). @lee2009 (as Q_NX(k)).",
 )
 def neighborhood_overlap(view: View, n_neighbors: int = 15) -> FloatArray:

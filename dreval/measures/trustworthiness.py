@@ -6,7 +6,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import penalty_without
 from dreval.geometry.ranks import missed_ranks, rank_measure, rank_share, tie_bounds, tied_shares
 from dreval.measures._measure import FloatArray, measure
-from dreval.measures._ranks import RANK_CHANCE
+from dreval.measures._ranks import RANK_CHANCE, RANKS_COST
 
 
 def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
@@ -39,7 +39,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     default=1,
     ties=_ties,
     without=_without,
-    cost="O(n^2 (p + d)) time, O(n k) memory.",
+    cost=RANKS_COST,
     reference=("@venna2001, Eq. 1. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
 )
 def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:

@@ -19,6 +19,14 @@ LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank")
 ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
 
 
+@pytest.fixture(scope="module", autouse=True, params=[np.inf, 0.0], ids=["selected", "sorted"])
+def _both_ways(request):
+    """Neighbors are selected and ranked one by one, or found by sorting whole rows, whatever k and n are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SORTED", request.param)
+        yield
+
+
 def _view(X, Y, k, **options):
     return sweep(X, {"Y": Y}, k=k, **options)["Y"]
 
@@ -242,6 +250,21 @@ def test_rows_where_ties_matter_are_marked(pair, data):
             ranked = np.sort(np.delete(D, i))
             doubtful |= (np.diff(ranked[: k + 1]) == 0).any() or any((ranked == D[j]).sum() > 1 for j in other[i])
         assert view.ambiguous[i] == doubtful
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "marked"),
+    [
+        ([0, 1, 2, 4, -4, 9], [0, 5, 6, 7, 1, 8], True),  # the neighbor in y is tied with the point before it in x
+        ([0, 1, 2, 4, -4, 9], [0, 5, 6, 1, 7, 8], True),  # with the one behind
+        ([0, 1, 2, 4, -4, 9], [0, 5, 6, 7, 8, 1], False),  # two others are tied
+        ([0, 1, -1, 4, 5, 9], [0, 5, 6, 7, 8, 1], True),  # the neighbor in x is tied with the next one
+    ],
+)
+def test_a_row_is_marked_for_the_ties_of_its_neighbors_only(x, y, marked):
+    """Of the first row, with one neighbor; the same with data and embedding swapped."""
+    X, Y = np.array(x, float)[:, None], np.array(y, float)[:, None]
+    assert _view(X, Y, 1).ambiguous[0] == _view(Y, X, 1).ambiguous[0] == marked
 
 
 @given(n=st.integers(1, 60), count=st.integers(1, 20), seed=st.integers(0, 9))
