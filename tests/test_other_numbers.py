@@ -14,6 +14,7 @@ from oracles import digits_numbers, two_clouds
 from oracles.names import Names
 from oracles.two_clouds import CLOUDS, cloud
 from readme_tables import README
+from scipy.spatial.distance import pdist
 from test_vignettes import cells
 
 import dreval
@@ -121,6 +122,17 @@ def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
     for embedding, (theirs, _) in pairs.items():
         worst, best = _tie_bounds(row, embedding) or (-np.inf, np.inf)
         assert worst - 1e-12 <= theirs <= best + 1e-12
+
+
+def test_another_unit_changes_the_number_of_distances_but_not_ours() -> None:
+    """Dividing by 3 rounds: 4,269 different distances become more than 9,000, and every value stays."""
+    X, Y = CASES["PCA"][:2]
+    counts = [len(np.unique(pdist(Z))) for Z in (X, X / 3)]
+    assert counts[0] == 4269
+    assert counts[1] > 9000
+    assert "turns 4,269 different distances into\nmore than 9,000" in TEXT
+    for measure in (dreval.trustworthiness, dreval.continuity, dreval.mrre_false):
+        assert measure(X / 3, Y, n_neighbors=K) == measure(X, Y, n_neighbors=K)
 
 
 @each("row", ITSELF)

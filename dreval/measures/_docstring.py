@@ -7,6 +7,7 @@ import math
 import textwrap
 from typing import Any
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES
 from dreval.glossary import DIRECTIONS, METRICS, block
 
@@ -70,12 +71,18 @@ _PARAMETER_DOCS = {
     "random_state": "random_state : int, Generator or None, default None\n    Seed of {drawn}.",
     "ties": (
         'ties : {"index", "bounds"}, default "index"\n    "index": ties are broken by row number, the lower first. '
-        '"bounds": also return the worst and the best\n    value over all ways of breaking ties (distances that are '
-        "equal up to rounding)."
+        '"bounds": also return the worst and the best\n    value over all ways of breaking ties (see Notes).'
     ),
     "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
 }
 
+
+# What counts as a tie wherever neighbors are found or points are ranked.
+TIES = (
+    "Ties: two successive distances from a point, in ascending order, are tied if they differ by at most\n"
+    f"{ROUNDING:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with\n"
+    "the next are one tie."
+)
 
 # What the seed of a measure draws, by the parameter that it goes with.
 DRAWN = {
@@ -132,8 +139,8 @@ def docstring(card: Any, text: str) -> str:
         textwrap.fill(f"Chance level: {_chance_level(card)}.", 110),
     ]
     near = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
-    if near and card.ties is None:
-        notes.append("Distances that are equal up to rounding are ties, and ties are broken by row number.")
+    if near or card.ties is not None:
+        notes.append(TIES + " Ties are broken by row number." * (card.ties is None))
     if card.smooth and (near or "n_neighbors" in card.parameters):
         notes.append(
             'The interval of ``ci="points"`` is conservative, as for all measures of neighbors (``Evaluation``).'
