@@ -524,6 +524,30 @@ MUTANTS = [
     Mutant("inference/bands.py", "draws /= np.sqrt(", "draws *= np.sqrt(", "inference/test_bands.py"),
     Mutant("inference/bands.py", "LARGEST_SHARE * ks <= n", "ks <= n", "inference/test_bands.py"),
     Mutant(
+        "geometry/local_stretch.py",
+        "max(BROKEN * spread, TWICE)",
+        "BROKEN * spread",
+        "measures/test_local_stretch.py::test_broken_edges_are_those_across_a_cut",
+    ),
+    Mutant(
+        "geometry/local_stretch.py",
+        "max(BROKEN * spread, TWICE)",
+        "TWICE",
+        "measures/test_local_stretch.py::test_broken_edges_are_unusual_too",
+    ),
+    Mutant(
+        "geometry/local_stretch.py",
+        "scores = left[:, :, :q].transpose(0, 2, 1) @ B",
+        "scores = left[:, :, :q].transpose(0, 2, 1) @ B[:, :, ::-1]",
+        "measures/test_local_stretch_elsewhere.py",
+    ),
+    Mutant(
+        "geometry/local_stretch.py",
+        "errors = np.sqrt((k - 1) / k * (gaps**2).sum(axis=0))",
+        "errors = np.sqrt((gaps**2).sum(axis=0) / k)",
+        "measures/test_local_stretch.py::test_standard_errors_are_the_jackknife_over_neighbors",
+    ),
+    Mutant(
         "dimension/intrinsic_dimension.py",
         "-np.log1p(-np.arange(1, kept + 1) / n)",
         "-np.log1p(-np.arange(1, kept + 1) / (n + 1))",
