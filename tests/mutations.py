@@ -47,6 +47,8 @@ class Mutant(NamedTuple):
     tests: str
 
 
+TSNE_LOSS = "geometry/test_tsne_loss.py"
+TSNE_SCORES = "scores/test_tsne_scores.py"
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
@@ -61,6 +63,48 @@ INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 MUTANTS = [
+    Mutant(
+        "geometry/_loops/tsne_loss.py",
+        "if inside[t] and moved[t] <= limits[1, t]:",
+        "if inside[t] and moved[t] <= limits[0, t]:",
+        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_computed_again_for_a_moved_point",
+    ),
+    Mutant(
+        "geometry/_loops/tsne_loss.py",
+        "np.exp(-beta[t] * (limits[0, t] - least[t])) + after)",
+        "0.0 + after)",
+        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_computed_again_for_a_moved_point",
+    ),
+    Mutant(
+        "geometry/_loops/tsne_loss.py",
+        "starts[0], starts[1], starts[2] = own, columns[:, most], columns[:, second]",
+        "starts[0], starts[1], starts[2] = own, own, own",
+        f"{TSNE_SCORES}::test_perturbations_are_the_minima_of_the_definition",
+    ),
+    Mutant(
+        "geometry/tsne_loss.py",
+        "4.0 * drawn - (4.0 / parts.total) * pushed - own * parts.pull",
+        "4.0 * drawn - (4.0 / parts.total) * pushed",
+        f"{TSNE_LOSS}::test_derivatives_are_those_of_the_loss",
+    ),
+    Mutant(
+        "geometry/tsne_loss.py",
+        "> WIDENED * width:",
+        "> 50 * WIDENED * width:",
+        f"{TSNE_LOSS}::test_steps_end_where_the_map_only_expands",
+    ),
+    Mutant(
+        "scores/singularity_score.py",
+        "lowest = parts.spectra[0][:, 0]",
+        "lowest = parts.spectra[0][:, -1]",
+        f"{TSNE_SCORES}::test_newton_steps_lead_to_a_map_that_has_scores",
+    ),
+    Mutant(
+        "scores/perturbation_score.py",
+        "sqrt(nearest(dense, 1, n_jobs=n_jobs)[1]).mean()",
+        "sqrt(nearest(dense, 1, n_jobs=n_jobs)[1].mean())",
+        f"{TSNE_SCORES}::test_perturbations_are_the_minima_of_the_definition",
+    ),
     Mutant(
         "significance/noise.py",
         "adjusted((1 + reached[1]) / (1 + len(pooled))",

@@ -199,7 +199,7 @@ def test_steps_end_where_the_map_only_expands() -> None:
     assert ended == "wide"
     assert steps < 100
     assert parts.own_steps.max() > ALLOWED * near
-    assert 1.9 * start.std(axis=0).max() < Y.std(axis=0).max()
+    assert 1.9 < Y.std(axis=0).max() / start.std(axis=0).max() < 20
 
 
 def test_gradient_hessian_and_singularity_are_those_of_the_authors() -> None:

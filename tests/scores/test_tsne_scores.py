@@ -16,7 +16,7 @@ import dreval
 import dreval.geometry.tsne_loss as tsne_loss
 from dreval.errors import ApproximationWarning, InputError, UndefinedMeasure, UnknownName
 from dreval.geometry.affinities import conditional_affinities
-from dreval.geometry.tsne_loss import NeighborAffinities, PairAffinities
+from dreval.geometry.tsne_loss import NeighborAffinities, PairAffinities, loss_parts
 from dreval.records.point_scores import SingularityScore
 
 X = np.random.default_rng(0).normal(size=(70, 5)) + 3 * (np.arange(70) % 2)[:, None]
@@ -97,6 +97,8 @@ def test_newton_steps_lead_to_a_map_that_has_scores(score: SingularityScore, raw
     assert_array_equal(again.values, score.values)
     assert not again.moved.any()
     assert again.n_steps == 0
+    blocks = loss_parts(PairAffinities(X, PERPLEXITY), score.coordinates).blocks
+    assert_allclose(score.lambda_min, np.linalg.eigvalsh(blocks).min(axis=1), rtol=1e-10)
     assert_allclose(score.values, 1 / score.lambda_min)
     assert_allclose(score.per_n, score.values / 70)
 
