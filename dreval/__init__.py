@@ -34,6 +34,7 @@ _PLACES = {
     "list_methods": "registry",
     "list_scores": "registry",
     "list_tests": "registry",
+    "perplexity_curve": "scores._perplexity",
     "recommend": "measures._recommendation",
     "card": "registry",
 }

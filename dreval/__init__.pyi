@@ -33,6 +33,7 @@ from dreval.registry import list_measures as list_measures
 from dreval.registry import list_methods as list_methods
 from dreval.registry import list_scores as list_scores
 from dreval.registry import list_tests as list_tests
+from dreval.scores._perplexity import perplexity_curve as perplexity_curve
 from dreval.significance._curves import bandwidth_curve as bandwidth_curve
 from dreval.significance._curves import kappa_curve as kappa_curve
 from dreval.significance._ranking import dependence_ranking as dependence_ranking
@@ -114,6 +115,7 @@ __all__ = [
     "noise_test",
     "parallel_analysis",
     "pearson_distance",
+    "perplexity_curve",
     "perturbation_score",
     "procrustes_disparity",
     "procrustes_lower_bound",

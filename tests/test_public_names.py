@@ -21,6 +21,7 @@ from dreval.records.embedding import Embedding
 from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.parallel_analysis import ParallelAnalysis
+from dreval.records.perplexity_curve import PerplexityCurve
 from dreval.records.sweep import Sweep
 from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, SCORES, TESTS
 
@@ -42,6 +43,7 @@ FUNCTIONS = {
     "load_results",
     "local_distortion",
     "parallel_analysis",
+    "perplexity_curve",
     "perturbation_score",
     "recommend",
     "list_figures",
@@ -260,7 +262,8 @@ def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> N
 def test_every_public_function_and_method_has_an_example() -> None:
     """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
     public = {name: getattr(dreval, name) for name in dir(dreval) if callable(getattr(dreval, name))}
-    kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis, Sweep)
+    kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis, PerplexityCurve)
+    kinds += (Sweep,)
     records = {kind.__name__: kind for kind in kinds}
     methods = {
         f"{name}.{verb}": function

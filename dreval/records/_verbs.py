@@ -35,6 +35,8 @@ VERBS = {
     "Method.summary": "dreval.report.contents.single:method_summary",
     "ParallelAnalysis.plot": "dreval.report.figures._dimension:draw_parallel_analysis",
     "ParallelAnalysis.summary": "dreval.report.contents.dimension:parallel_analysis_summary",
+    "PerplexityCurve.plot": "dreval.report.figures._perplexity:draw_perplexity_curve",
+    "PerplexityCurve.summary": "dreval.report.contents.single:perplexity_summary",
     "PerturbationScore.summary": "dreval.report.contents.single:scores_summary",
     "ProtocolStatus.summary": "dreval.report.contents.status:protocol_summary",
     "NoiseTest.plot": "dreval.report.figures._points:noise_map",

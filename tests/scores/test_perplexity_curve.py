@@ -60,7 +60,7 @@ def test_a_store_keeps_runs_and_processes_change_nothing(
     first = dreval.perplexity_curve(X, [25], n_jobs=2, **given)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
     assert_allclose(first.values["value"], expected, rtol=0, atol=0)
-    monkeypatch.setattr("dreval.scores._perplexity.singularity_score", None)
+    monkeypatch.setattr("dreval.scores._perplexity.SCORES", None)
     again = dreval.perplexity_curve(X, [25], **given)
     assert_allclose(again.values["value"], expected, rtol=0, atol=0)
 

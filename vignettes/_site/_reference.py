@@ -33,6 +33,7 @@ RECORDS = (
     "dreval.records.point_scores.LocalDistortion",
     "dreval.records.point_scores.SingularityScore",
     "dreval.records.point_scores.PerturbationScore",
+    "dreval.records.perplexity_curve.PerplexityCurve",
     "dreval.records.embedding.Embedding",
     "dreval.records.intrinsic_dimension.IntrinsicDimension",
     "dreval.records.parallel_analysis.ParallelAnalysis",

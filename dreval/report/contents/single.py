@@ -13,6 +13,7 @@ from dreval.glossary import DIRECTIONS, format_number, part_words
 from dreval.records.cost_estimate import CostEstimate
 from dreval.records.embedding import Embedding
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.perplexity_curve import PerplexityCurve
 from dreval.records.point_scores import PointScores
 from dreval.registry import METHODS
 from dreval.report.document import Block
@@ -147,3 +148,21 @@ def scores_summary(record: PointScores) -> Summary:
     ]
     block = Block("Scores of the points", ["", "min", "median", "mean", "max"], rows)
     return Summary(record.TITLE, header, [block], record.notes)
+
+
+def perplexity_summary(record: PerplexityCurve) -> Summary:
+    """The scores at each perplexity with their intervals, and how many maps have none."""
+    recipe = record.recipe
+    header = [("n", format_number(recipe["n"])), ("p", format_number(recipe["p"]))]
+    header += [("Seeds", str(recipe["parameters"]["n_seeds"])), ("Seed", str(recipe["random_state"]))]
+    rows = [
+        [
+            f"{row['perplexity']:.3g}",
+            row["score"],
+            *(format_number(row[word]) for word in ("value", "conf_low", "conf_high")),
+            f"{row['n_used']} of {row['n_used'] + row['n_refused']}",
+        ]
+        for row in record.table.to_dict("records")
+    ]
+    columns = ["perplexity", "score / n", "mean", f"{100 * record.conf_level:g} % low", "high", "maps"]
+    return Summary("Perplexity curve", header, [Block("Singularity of t-SNE maps", columns, rows)], record.notes)

@@ -1,0 +1,204 @@
+"""The perplexity curve: how the singularity of t-SNE maps depends on the perplexity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import FloatArray, check_bool, check_float, check_int, describe
+from dreval._random import stream_seed
+from dreval.errors import InputError, UndefinedMeasure
+from dreval.inference.intervals import student_interval
+from dreval.inference.reruns import Found, Job, Reruns, open_case
+from dreval.inputs.analysis import analysis, made_by
+from dreval.records.notes import joined
+from dreval.records.perplexity_curve import REFUSED, PerplexityCurve
+from dreval.registry import SCORES
+
+TOP = 0.05  # share of the points with the largest scores
+LEAST, SMALLEST, MOST, COUNT = 3, 5.0, 100.0, 6  # seeds; perplexities by default: smallest, largest, number
+
+
+@analysis(
+    title="Perplexity curve",
+    question="From which perplexity on do t-SNE maps of these data no longer tear more than at larger ones?",
+    direction="lower is more stable; look for the perplexity from which the curve is flat",
+    caution="Maps with different perplexities minimize different losses: a lower score is not evidence that a map is "
+    "closer to the data. Intervals are over seeds, for these data and this start; where runs are refused they are "
+    "about the others only. A perplexity chosen on the curve has no error rate.",
+    cost="S runs of t-SNE and of singularity_score(polish=True) for each of H perplexities.",
+    reference="@liu2025.",
+)
+def perplexity_curve(
+    X: Any,
+    perplexities: Sequence[float] | None = None,
+    *,
+    n_seeds: int = 5,
+    n_components: int = 2,
+    polish: bool = True,
+    conf_level: float = 0.95,
+    store: str | Path | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> PerplexityCurve:
+    r"""The singularity of t-SNE maps as a function of the perplexity, with intervals over seeds.
+
+    At each perplexity t-SNE is run with S seeds, and each map has the mean :math:`m` of the largest 5 % of
+    :math:`s_i / n` (``singularity_score``), and their median. The value is the geometric mean over seeds; its interval
+    is Student's for the mean of :math:`\log m`, with S - 1 degrees of freedom. Liu, Ma and Zhong choose the perplexity
+    from which the curve of the 5 % is flat.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points. Distances are Euclidean.
+    perplexities : list of float, optional
+        Different ones, each at most a third of the number of other points; six from 5 to 100 by default, evenly spaced
+        on a log scale.
+    n_seeds : int, default 5
+        Number S of seeds, the same at all perplexities; at least 3.
+    n_components : int, default 2
+        Number of dimensions of the maps.
+    polish : bool, default True
+        Whether Newton steps move each map to a minimum; without, most maps are refused.
+    conf_level : float, default 0.95
+        Level of each interval.
+    store : path, optional
+        A file in which the scores of each run are kept, so that a killed call goes on where it stopped.
+    random_state : int, Generator or None, default None
+        Seed: run r depends on it, on the perplexity and on r only.
+    n_jobs : int, optional
+        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+    **options
+        Of ``dreval.methods.TSNE``, as ``init="random"``; affinities are those of the neighbors, as by default.
+
+    Returns
+    -------
+    PerplexityCurve
+        ``tidy()`` has two rows for each perplexity; ``values`` the numbers of each run; ``plot()``.
+
+    Raises
+    ------
+    UndefinedMeasure
+        If every run is refused; the first reason is given.
+    InputError
+        If an argument breaks its rule.
+
+    See Also
+    --------
+    singularity_score : the score of the points of one map.
+    sweep : settings that are not distinguishable from the best by a measure.
+
+    Warnings
+    --------
+    Maps with different perplexities minimize different losses: a lower score is not evidence that a map is closer to
+    the data. Intervals are over seeds, for these data and this start; where runs are refused they are about the others
+    only. A perplexity chosen on the curve has no error rate.
+
+    Notes
+    -----
+    With the default start, principal components, seeds change little, and intervals are narrow; ``init="random"`` gives
+    those of runs from anywhere. Runs whose map has no minimum (the loss of small perplexities falls for as long as the
+    map expands) are counted in ``n_refused``. Two intervals that do not overlap are evidence of different means; many
+    are not adjusted for each other.
+
+    Cost: S runs of t-SNE and of ``singularity_score`` for each perplexity.
+
+    References
+    ----------
+    Liu, Z., Ma, R., & Zhong, Y. (2025). Assessing and improving reliability of neighbor embedding methods: a
+    map-continuity perspective. *Nature Communications* 16, 5037.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(90, 4))
+    >>> curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
+    >>> curve.tidy()[["perplexity", "score", "n_refused"]]
+       perplexity    score  n_refused
+    0        15.0  top 5 %          0
+    1        15.0   median          0
+    2        25.0  top 5 %          0
+    3        25.0   median          0
+    """
+    seeds, d = check_int(n_seeds, "n_seeds", low=LEAST), check_int(n_components, "n_components", low=1)
+    level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
+    check_bool(polish, "polish")
+    for name in {"perplexity", "random_state", "n_affinities", "dof"} & set(options):
+        cure = "Leave it out: perplexities= and random_state= are arguments, and the score is of t-SNE as by default."
+        raise InputError("options", f"must not hold {name!r}", repr(options[name]), cure)
+    data = open_case(X, "tsne", None, None, random_state).data
+    chosen, root = _perplexities(perplexities, data.n), 0
+    rows, long = [], []
+    first: list[Any] = []
+    for h, perplexity in enumerate(chosen):
+        given = {**options, "perplexity": perplexity}
+        case = open_case(data, "tsne", None, None, random_state if h == 0 else root, options=given)
+        root = case.root
+        compare = partial(_scores, perplexity=perplexity, polish=polish)
+        names = [f"seed {r}" for r in range(seeds)]
+        recipe = {"score": "perplexity_curve", "polish": polish}
+        jobs = {name: Job(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
+        with Reruns(case, d, recipe, compare, store, n_jobs, progress) as runs:
+            found = runs.all(f"perplexity {perplexity:g}", names, jobs.__getitem__)
+        refused = [one["reason"] for one in found if one["reason"] is not None]
+        first += refused[:1]
+        for key, score in (("top", "top 5 %"), ("median", "median")):
+            values = np.array([one.get(key, math.nan) for one in found])
+            rows.append({"perplexity": perplexity, "score": score, **_interval(values, level, refused)})
+            long += [{"perplexity": perplexity, "score": score, "seed": r, "value": v} for r, v in enumerate(values)]
+    table = pd.DataFrame(rows)
+    if not table["n_used"].any():
+        got = f"{seeds * len(chosen)} refused runs, the first: {str(first[0]).rstrip('.')}"
+        raise UndefinedMeasure("perplexities", "must give maps that have scores", got, "Choose larger ones.")
+    given = {"perplexities": chosen, "n_seeds": seeds, "n_components": d, "polish": polish, "conf_level": level}
+    return PerplexityCurve(table, pd.DataFrame(long), level, recipe=made_by(data, {**given, **options}, root))
+
+
+def _perplexities(given: Any, n: int) -> list[float]:
+    """The perplexities, sorted; by default some on a log scale."""
+    most = (n - 1) / 3.0
+    if given is None:
+        values = np.unique(np.round(np.geomspace(min(SMALLEST, most), min(MOST, most), COUNT), 1))
+        return [float(value) for value in np.minimum(values, most)]
+    cure = "Pass a list such as [10, 20, 40, 80]."
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
+        raise InputError("perplexities", "must be a list of numbers", describe(given), cure)
+    values = sorted(check_float(value, "perplexities", low=1.5, high=most) for value in given)
+    if len(set(values)) < len(values):
+        raise InputError("perplexities", "must be different", describe(given), cure)
+    return values
+
+
+def _scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> Found:
+    """Mean of the largest 5 % and median of s / n, of one map."""
+    found = SCORES.get("singularity_score")(
+        X, Y, perplexity=perplexity, affinities="neighbors", polish=polish, n_jobs=1
+    )
+    largest = np.sort(found.per_n)[-math.ceil(TOP * len(Y)) :]
+    return {"top": float(largest.mean()), "median": float(np.median(found.per_n))}
+
+
+def _interval(values: FloatArray, level: float, refused: list[Any]) -> dict[str, Any]:
+    """The geometric mean of the runs that have a value, and its interval."""
+    logs = np.log(values[np.isfinite(values)])
+    S = len(logs)
+    row = {"value": math.nan, "se_log": math.nan, "conf_low": math.nan, "conf_high": math.nan, "conf_level": level}
+    if S:
+        row["value"] = math.exp(float(logs.mean()))
+    if S >= LEAST:
+        row["se_log"] = float(logs.std(ddof=1)) / math.sqrt(S)
+        ends = student_interval(float(logs.mean()), row["se_log"], S - 1, (-math.inf, math.inf), level)
+        row["conf_low"], row["conf_high"] = map(math.exp, ends)
+    notes = [REFUSED(refused=len(refused), runs=len(values), first=refused[0])] if refused else []
+    return {**row, "n_used": S, "n_refused": len(refused), "note": joined(notes)}
