@@ -456,11 +456,10 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
         cure = "Every row needs the same number of numbers."
         raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
     if array.dtype.kind == "c":
-        raise InputError(
-            argument, "must be real", "complex numbers", "Pass the real and imaginary parts as separate columns."
-        )
+        cure = "Complex data not supported: pass the real and imaginary parts as separate columns."
+        raise InputError(argument, "must be real", "complex numbers", cure)
     if hasattr(value, "toarray"):
-        raise InputError(argument, "must be dense", describe(value), f"Use {argument}.toarray().")
+        raise InputError(argument, "must be dense, not sparse", describe(value), f"Use {argument}.toarray().")
     if array.dtype.kind == "O":
         refuse_missing(array, argument)
     if array.dtype.kind not in "biuf":
@@ -538,16 +537,14 @@ def check_points(
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
-        raise InputError(
-            argument, "must be a table of rows and columns", describe(array), "Pass an (n, p) array, rows are points."
-        )
+        got = describe(array)
+        if array.ndim == 2:
+            got = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required"
+        raise InputError(argument, "must be a table of rows and columns", got, "Pass an (n, p) array, rows are points.")
     if array.shape[0] < min_rows:
-        raise InputError(
-            argument,
-            f"must have at least {min_rows} rows",
-            f"{array.shape[0]} rows",
-            "Rows are points; transpose the array if columns are.",
-        )
+        got = "1 sample" if len(array) == 1 else f"{len(array)} rows"
+        cure = "Rows are points; transpose the array if columns are."
+        raise InputError(argument, f"must have at least {min_rows} rows", got, cure)
     check_exact(array, argument)
     with np.errstate(over="ignore"):
         points = np.array(array, dtype=np.float64, order="C", copy=True if own else None)

@@ -23,6 +23,17 @@ from dreval.records.notes import Note, note
 DISCONNECTED = ("error", "connect")
 
 
+def allowed_neighbors(n_neighbors: Any, n: int) -> int:
+    """The number of neighbors, or with a warning that of all other points if that is less."""
+    wanted = check_int(n_neighbors, "n_neighbors", low=1)
+    if wanted < n:
+        return wanted
+    warnings.warn(
+        ApproximationWarning(note("neighbors.fewer", wanted=wanted, n=n, used=n - 1)), stacklevel=caller_level()
+    )
+    return n - 1
+
+
 def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr_matrix:
     """The graph that joins two points when either is among the k nearest neighbors of the other.
 

@@ -20,6 +20,7 @@ from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.graphs import (
     DISCONNECTED,
     IntArray,
+    allowed_neighbors,
     connected_parts,
     join_components,
     knn_graph,
@@ -48,6 +49,7 @@ class GraphMethod(Method):
     parts_: tuple[Self, ...]
     part_: IntArray
     _kept: IntArray
+    _k: int
 
     def __getattr__(self, name: str) -> Any:
         """Name the place of an attribute that only the copies for the parts have."""
@@ -62,11 +64,12 @@ class GraphMethod(Method):
     def _fit(self, X: FloatArray) -> None:
         asked = check_one_of(self.disconnected, WAYS, "disconnected", aliases=True)
         self._points, self.parts_, self._kept = X, (), np.arange(len(X))
-        graph = knn_graph(X, self.n_neighbors)
+        self._k = allowed_neighbors(self.n_neighbors, len(X))
+        graph = knn_graph(X, self._k)
         count, parts = connected_parts(graph)
         if count == 1 or asked in DISCONNECTED:
             way = asked if asked in DISCONNECTED else DISCONNECTED[0]
-            self._fit_connected(X, *join_components(graph, X, self.n_neighbors, way))
+            self._fit_connected(X, *join_components(graph, X, self._k, way))
         elif asked == "largest":
             self._fit_largest(X, parts)
         else:
@@ -91,7 +94,7 @@ class GraphMethod(Method):
         self.embedding_ = Y[nearest(X[kept], 1, X)[0][:, 0]]
         self.embedding_[kept] = Y
         self._shifts = np.zeros((1, self.n_components))
-        said = parts_note("graph.largest", parts, self.n_neighbors, others=len(X) - len(kept))
+        said = parts_note("graph.largest", parts, self._k, others=len(X) - len(kept))
         warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
 
     def _fit_separately(self, X: FloatArray, parts: IntArray) -> None:
@@ -108,9 +111,7 @@ class GraphMethod(Method):
         self._shifts[:, 0] = starts - [Y[:, 0].min() for _, Y in fitted]
         for c, (_, Y) in enumerate(fitted):
             self.embedding_[self.part_ == c] = Y + self._shifts[c]
-        warnings.warn(
-            ApproximationWarning(parts_note("graph.separate", parts, self.n_neighbors)), stacklevel=caller_level()
-        )
+        warnings.warn(ApproximationWarning(parts_note("graph.separate", parts, self._k)), stacklevel=caller_level())
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:
         """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point.
@@ -161,8 +162,8 @@ class LocalMethod(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
-        disconnected: str = "error",
+        n_neighbors: int = 7,
+        disconnected: str = "connect",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -177,7 +178,7 @@ class LocalMethod(GraphMethod):
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
         normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
-        M = self._matrix(X, neighborhoods(X, self.n_neighbors, links))
+        M = self._matrix(X, neighborhoods(X, self._k, links))
         self.eigenvalues_, functions = bottom_eigenpairs(M, self.n_components)
         self.embedding_ = scale_columns(functions, normalize)
 
@@ -189,9 +190,9 @@ class TangentMethod(LocalMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         include_self: bool = True,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -301,7 +302,7 @@ class BarycenterMethod(LocalMethod):
         """Coordinates (m, d) of new rows (m, p), combined from those of their k nearest fitted points."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            neighbors = nearest(fitted._points, fitted.n_neighbors, points)[0]
+            neighbors = nearest(fitted._points, fitted._k, points)[0]
             weights = barycenter_weights(fitted._points[neighbors] - points[:, None], fitted.reg)
             return np.einsum("mk,mkd->md", weights, fitted.embedding_[neighbors])
 

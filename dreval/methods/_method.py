@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import (
+    MIN_POINTS,
     check_int,
+    check_one_of,
     check_parameters,
     check_points,
     check_random_state,
@@ -28,6 +33,7 @@ from dreval.records.read_only import read_only_array
 from dreval.references import Cites
 
 FloatArray = npt.NDArray[np.float64]
+CONTAINERS = ("default", "pandas")
 UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
 FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any entry of them may be
 
@@ -111,6 +117,8 @@ class Method:
     random_state: int | np.random.Generator | None
 
     def __init_subclass__(cls) -> None:
+        if "transform" in vars(cls):
+            cls.transform = _in_container(vars(cls)["transform"])  # type: ignore[attr-defined]
         keywords_checked(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -132,7 +140,7 @@ class Method:
 
         The data are copied once, so that later changes of ``X`` have no effect. Fitted arrays are read-only.
         """
-        points = check_points(X, "X", own=True)
+        points = as_rows(X, own=True)
         check_int(self.n_components, "n_components", low=1)
         check_random_state(self.random_state)
         most = self.card.max_components(*points.shape, self.get_params())
@@ -174,9 +182,37 @@ class Method:
     def _fit(self, X: FloatArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit")
 
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Fit, and return the embedding (n, n_components) as a new array."""
-        return self.fit(X, y).embedding_.copy()
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return the embedding (n, n_components) as a new array, or as ``set_output`` says."""
+        return self._contained(self.fit(X, y).embedding_.copy(), X)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what ``fit_transform`` and ``transform`` return, as in scikit-learn.
+
+        "default" is an array, "pandas" a DataFrame with the index of the data; None changes nothing. Without a choice
+        ``sklearn.set_config(transform_output=...)`` holds where scikit-learn is in use.
+        """
+        if transform is not None:
+            chosen = check_one_of(transform, CONTAINERS, "transform", aliases=True)
+            self._sklearn_output_config = {"transform": chosen}  # by this name ``sklearn.clone`` keeps it
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the columns of the embedding: the method in lower case, and a number."""
+        self._check_fitted()
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{j}" for j in range(self.embedding_.shape[1])], dtype=object)
+
+    def _contained(self, Y: FloatArray, X: Any) -> Any:
+        """Coordinates of the rows of X in the container that was chosen."""
+        usual = "default"
+        if "sklearn" in sys.modules:
+            usual = sys.modules["sklearn"].get_config().get("transform_output", usual)
+        if vars(self).get("_sklearn_output_config", {}).get("transform", usual) != "pandas":
+            return Y
+        import pandas as pd
+
+        return pd.DataFrame(Y, index=getattr(X, "index", None), columns=self.get_feature_names_out())
 
     def kernel_transform(self, X: Any, **options: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.
@@ -207,14 +243,11 @@ class Method:
     def _new_points(self, X: Any) -> FloatArray:
         """New rows (m, p) in normal form, with the columns of the data of the fit: by name where both have names."""
         self._check_fitted()
-        points = check_points(in_columns(X, getattr(self, "feature_names_in_", None), "X"), "X", min_rows=1)
-        if points.shape[1] != self.n_features_in_:
-            raise InputError(
-                "X",
-                f"must have the {self.n_features_in_} columns of the data that were fitted",
-                f"{points.shape[1]} columns",
-                "Pass new points as rows, with the same columns in the same order.",
-            )
+        points = as_rows(in_columns(X, getattr(self, "feature_names_in_", None), "X"), min_rows=1)
+        if points.shape[1] != (p := self.n_features_in_):
+            got = f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {p} features as input"
+            cure = "Pass new points as rows, with the same columns in the same order."
+            raise InputError("X", "must have the columns of the data that were fitted", got, cure)
         largest = float(np.abs(points).max())
         if largest > self._reach > 0:
             got = f"one of size {largest:.3g} for {type(self).__name__}"
@@ -257,6 +290,38 @@ class Method:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
 
 
+class WrongType(InputError, TypeError):
+    """Entries that are no numbers, which Python calls a wrong type."""
+
+
+def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray:
+    """Rows in normal form. Other than elsewhere a vector is refused, and objects that are numbers are taken.
+
+    Both are the custom of scikit-learn, whose checks also look for some of the words here and in ``check_points``.
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        cure = "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        raise InputError("X", "must have rows and columns", f"a vector of length {len(X)}", cure)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and not isinstance(X, np.ma.MaskedArray):
+        kinds = {type(one) for one in X.flat}
+        if others := [kind.__name__ for kind in kinds if not issubclass(kind, (Real, str, type(None)))]:
+            got = f"a {others[0]}: the argument must be a string or a number"
+            raise WrongType("X", "must hold numbers", got, "Convert it to a numeric array.")
+        if all(issubclass(kind, Real) for kind in kinds):
+            X = X.astype(np.float64)
+    return check_points(X, "X", min_rows=min_rows, own=own)
+
+
+def _in_container(transform: Callable[..., FloatArray]) -> Callable[..., Any]:
+    """A ``transform`` that returns what ``set_output`` says."""
+
+    @wraps(transform)
+    def contained(self: Method, X: Any) -> Any:
+        return self._contained(transform(self, X), X)
+
+    return contained
+
+
 def fix_signs(Y: FloatArray) -> FloatArray:
     """Flip columns so that in each the entry of largest absolute value is positive (first one on ties)."""
     rows = np.argmax(np.abs(Y), axis=0)
@@ -274,13 +339,13 @@ bandwidth : float, optional
     Length-scale sigma of the kernel, a length in the unit of the data, not a squared one; by default the median
     rule.""",
     "disconnected": """\
-disconnected : {"error", "connect", "largest", "separate"}
-    How to handle a graph of neighbors that is not connected. "error": raise MethodFailed. "connect": join the parts by
-    their shortest links. "largest": embed the largest part and place every other point at the nearest point of it, new
-    points too where their nearest fitted point was left out. "separate": embed each part by itself and place the parts
-    side by side. All but "error" warn. With "largest" and "separate", ``embedding_`` and ``part_`` (n,), the part of
-    each point (-1: left out), refer to all points; all other attributes below are those of ``parts_``, fitted copies,
-    the largest first (None where too small).""",
+disconnected : {"connect", "error", "largest", "separate"}
+    How to handle a graph of neighbors that is not connected. "connect": join the parts by their shortest links.
+    "error": raise MethodFailed. "largest": embed the largest part and place every other point at the nearest point of
+    it, new points too where their nearest fitted point was left out. "separate": embed each part by itself and place
+    the parts side by side. All but "error" warn. With "largest" and "separate", ``embedding_`` and ``part_`` (n,), the
+    part of each point (-1: left out), refer to all points; all other attributes below are those of ``parts_``, fitted
+    copies, the largest first (None where too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.
@@ -295,7 +360,7 @@ UnknownName
     If a word is not one of those listed.""",
     "graph_warns": """\
 ApproximationWarning
-    If the graph is not connected, and what was done about it.""",
+    If the graph is not connected, and what was done about it; if there are not as many other points as neighbors.""",
     "include_self": """\
 include_self : bool
     Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is no other
@@ -311,7 +376,7 @@ kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     accepted for "gaussian".""",
     "n_neighbors": """\
 n_neighbors : int
-    Number k of neighbors, 1 to n - 1; the point itself is not counted.""",
+    Number k of neighbors; the point itself is not counted. Of fewer points all others are taken, with a warning.""",
     "n_slices": """\
 n_slices : int, optional
     Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
@@ -349,7 +414,8 @@ embedding_ : ndarray (n, d)
     beyond the rank of the centered data are 0.""",
     "rigid_neighborhoods": """\
 n_neighbors : int
-    Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.""",
+    Number k of neighbors; a neighborhood is the point and its neighbors. Of fewer points all others are taken, with a
+    warning.""",
     "rigid_embedding": """\
 embedding_ : ndarray (n, d)
     Coordinates on the scale of the data, centered, on their principal axes; in each column the entry of largest size

@@ -10,7 +10,7 @@ import numpy as np
 from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.geometry.kernels import is_classes
-from dreval.methods._method import FloatArray, Method, fix_signs
+from dreval.methods._method import FloatArray, Method, as_rows, fix_signs
 from dreval.records.notes import note
 
 USUAL = 10  # slices
@@ -54,15 +54,16 @@ class SupervisedMethod(Method):
         ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers. Integers that are numbers are
         given as floats, ``y.astype(float)``.
         """
-        self._response = _response(y, len(check_points(X, "X")))
+        self._response = _response(y, len(as_rows(X)), type(self).__name__)
         return super().fit(X, y)
 
 
-def _response(y: Any, n: int) -> Response:
+def _response(y: Any, n: int, method: str) -> Response:
     """The response in normal form, or a refusal."""
     if y is None:
+        got = f"None: {method} requires y to be passed, but the target y is None"
         cure = "Pass numbers or classes, one per row: fit(X, y), or labels= in an evaluation."
-        raise InputError("y", "must be given, since the method is supervised", "None", cure)
+        raise InputError("y", "must be given, since the method is supervised", got, cure)
     y = check_unmasked(y, "y")
     array = np.asarray(y)
     if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
@@ -114,6 +115,8 @@ def unit_variance(Y: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     lengths = np.linalg.norm(Y[:, :r], axis=0)
     scale = np.divide(np.sqrt(len(Y)), lengths, out=np.zeros(r), where=lengths > 0)
     out[:, :r] = fix_signs(Y[:, :r] * scale)
+    if zero := int(d - np.count_nonzero(scale)):
+        warnings.warn(DegenerateDataWarning(note("scores.zero", zero=zero, d=d)), stacklevel=caller_level())
     factors[:r] = scale * np.where(np.any(out[:, :r] != Y[:, :r] * scale, axis=0), -1.0, 1.0)
     return out, factors
 
@@ -165,11 +168,12 @@ class SlicedMethod(LinearScores):
 
 
 def leading(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """The d largest eigenvalues (d,) of a symmetric M >= 0, 0 where it has fewer, and the vectors there are."""
+    """The d largest eigenvalues (d,) of a symmetric M >= 0, 0 where it has fewer, and the vectors of those above 0."""
     values, vectors = np.linalg.eigh(M)
     found = np.zeros(d)
     found[: len(values)] = np.maximum(values[::-1][:d], 0.0)
-    return found, vectors[:, ::-1][:, :d]
+    found[found <= len(M) * np.finfo(float).eps * found[0]] = 0.0  # rounding
+    return found, vectors[:, ::-1][:, : np.count_nonzero(found)]
 
 
 def slice_count(n_slices: Any, n: int, usual: int = USUAL) -> int:

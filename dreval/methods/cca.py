@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.errors import InputError
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
 
@@ -89,11 +88,6 @@ class CCA(LinearScores):
     def _fit(self, X: FloatArray) -> None:
         d, n = self.n_components, len(X)
         white, other = whiten(X), whiten(self._response.columns, "y")
-        if d > other.left.shape[1]:
-            most = other.left.shape[1]
-            raise InputError(
-                "n_components", f"must be at most the rank of y, {most}", str(d), f"Choose at most {most}."
-            )
         left, values, right = np.linalg.svd(white.left.T @ other.left, full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = np.minimum(values[:d], 1.0)

@@ -119,10 +119,10 @@ class ConformalEigenmaps(BarycenterMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         n_functions: int = 10,
         reg: float = 1e-3,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -134,7 +134,7 @@ class ConformalEigenmaps(BarycenterMethod):
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
         m = min(check_int(self.n_functions, "n_functions", low=1), len(X) - 1)
-        groups = neighborhoods(X, self.n_neighbors, links)
+        groups = neighborhoods(X, self._k, links)
         self.eigenvalues_, functions = bottom_eigenpairs(self._matrix(X, groups), m)
         functions = functions * np.sqrt(len(X))
         loss, whole = shape_losses(X, functions, groups)

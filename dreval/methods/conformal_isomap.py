@@ -36,7 +36,7 @@ class ConformalIsomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1.
+        Number k of neighbors; of fewer points all others are taken, with a warning.
     %(disconnected)s
     %(unused_seed)s
 
@@ -87,8 +87,8 @@ class ConformalIsomap(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
-        disconnected: str = "error",
+        n_neighbors: int = 7,
+        disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -97,7 +97,7 @@ class ConformalIsomap(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
-        spacing = np.sqrt(nearest(X, self.n_neighbors)[1]).mean(axis=1)
+        spacing = np.sqrt(nearest(X, self._k)[1]).mean(axis=1)
         spacing[spacing == 0] = spacing[spacing > 0].min() if spacing.any() else 1.0
         graph = graph.copy()
         rows = np.repeat(np.arange(len(X)), np.diff(graph.indptr))

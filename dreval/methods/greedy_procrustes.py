@@ -87,8 +87,8 @@ class GreedyProcrustes(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
-        disconnected: str = "error",
+        n_neighbors: int = 10,
+        disconnected: str = "connect",
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
@@ -103,6 +103,6 @@ class GreedyProcrustes(GraphMethod):
     def _fit_connected(self, X: FloatArray, _: Any, links: IntArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
-        patches = Patches(X, self.n_neighbors, links, self.n_components)
+        patches = Patches(X, self._k, links, self.n_components)
         Y, self.path_ = patches.refine(laid(X, patches, self.n_components), self.max_iter, self.tol)
         self.embedding_ = principal_axes(Y)

@@ -36,8 +36,8 @@ class Isomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1. Too many connect parts of the manifold that are near in space only
-        (shortcuts).
+        Number k of neighbors; of fewer points all others are taken, with a warning. Too many connect parts of the
+        manifold that are near in space only (short cuts).
     %(disconnected)s
     %(unused_seed)s
 
@@ -93,8 +93,8 @@ class Isomap(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
-        disconnected: str = "error",
+        n_neighbors: int = 7,
+        disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -112,7 +112,7 @@ class Isomap(GraphMethod):
         """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points; O(m n k) time."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            paths = paths_to_new(fitted._points, fitted.n_neighbors, fitted.geodesics_, points)
+            paths = paths_to_new(fitted._points, fitted._k, fitted.geodesics_, points)
             return add_by_gower(paths**2, fitted.embedding_, fitted.eigenvalues_, fitted._means)
 
         return self._place(X, place)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.errors import InputError
 from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
 from dreval.methods._method import FloatArray, method
 
@@ -102,10 +101,6 @@ class KernelCCA(KernelScores):
         d, ridge = self.n_components, len(X) * check_positive(self.kappa, "kappa") / 2
         w, U = kept_spectrum(self._centered_gram(X))
         wy, Uy = kept_spectrum(self._response_gram())
-        if self._response.codes is not None and d > len(wy):
-            raise InputError(
-                "n_components", "must be below the number of classes", str(d), f"Choose at most {len(wy)}."
-            )
         left, values, _ = np.linalg.svd((U * (w / (w + ridge))).T @ (Uy * (wy / (wy + ridge))), full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = values[:d]

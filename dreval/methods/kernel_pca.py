@@ -124,7 +124,7 @@ class KernelPCA(KernelMethod):
     def denoise(self, X: Any) -> FloatArray:
         """Rows (m, p) brought back from their projections on the d functions, searched from the rows themselves."""
         points = self._new_points(X)
-        return self._pre_images(self.transform(points), points)
+        return self._pre_images(np.asarray(self.transform(points)), points)
 
     def _pre_images(self, scores: FloatArray, start: FloatArray) -> FloatArray:
         """The fixed-point iteration, rows independent of each other."""

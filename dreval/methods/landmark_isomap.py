@@ -44,7 +44,7 @@ class LandmarkIsomap(GraphMethod):
     n_components : int
         Number d of coordinates, below the number of landmarks.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1.
+        Number k of neighbors; of fewer points all others are taken, with a warning.
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
     %(disconnected)s
@@ -101,9 +101,9 @@ class LandmarkIsomap(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         n_landmarks: int | None = None,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -137,7 +137,7 @@ class LandmarkIsomap(GraphMethod):
         """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            squared = paths_to_new(fitted._points, fitted.n_neighbors, fitted.geodesics_, points) ** 2
+            squared = paths_to_new(fitted._points, fitted._k, fitted.geodesics_, points) ** 2
             Y = add_by_gower(squared, fitted._coordinates, fitted.eigenvalues_, fitted._means)
             return (Y - fitted._center) @ fitted._axes
 

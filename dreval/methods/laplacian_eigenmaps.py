@@ -44,7 +44,7 @@ class LaplacianEigenmaps(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1.
+        Number k of neighbors; of fewer points all others are taken, with a warning.
     weights : {"connectivity", "heat"}
         "connectivity": 1 on every edge, so that only the graph counts, not its scale. "heat":
         :math:`\exp(-|x_i - x_j|^2 / t)`.
@@ -109,10 +109,10 @@ class LaplacianEigenmaps(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         weights: str = "connectivity",
         bandwidth: float | None = None,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:

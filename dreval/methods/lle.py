@@ -86,9 +86,9 @@ class LLE(BarycenterMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         reg: float = 1e-3,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:

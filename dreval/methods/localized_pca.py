@@ -54,6 +54,8 @@ class LocalizedPCA(Method):
         Means of the regions.
     axes_ : ndarray (m, p, d)
         Principal axes of the regions, turned towards those of all data.
+    n_iter_ : int
+        Rounds that were made.
 
     Raises
     ------
@@ -109,7 +111,8 @@ class LocalizedPCA(Method):
         self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
         centers = X[far_apart(X, min(self.n_charts, len(X)))]
         regions = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
-        for _ in range(self.max_iter):
+        for rounds in range(1, self.max_iter + 1):
+            self.n_iter_ = rounds
             large = np.flatnonzero(np.bincount(regions) > d)
             planes = [_plane(X[regions == r], d) for r in large] or [(self.mean_, self._plane)]
             self.means_, self.axes_ = np.array([m for m, _ in planes]), np.array([axes for _, axes in planes])

@@ -40,7 +40,7 @@ class LocallyLinearCoordination(MapMethod):
     local_components : int, optional
         Dimension of each; by default d, at most p.
     n_neighbors : int
-        Number of neighbors in the weights of LLE, 1 to n - 1.
+        Number of neighbors in the weights of LLE.
     reg : float
         Ridge of these weights, above 0, relative to the trace of the local Gram matrix.
     disconnected : {"error", "connect"}
@@ -101,9 +101,9 @@ class LocallyLinearCoordination(MapMethod):
         *,
         n_charts: int = 20,
         local_components: int | None = None,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         reg: float = 1e-3,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components

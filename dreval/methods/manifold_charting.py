@@ -141,7 +141,7 @@ class ManifoldCharting(GraphMethod):
         *,
         n_neighbors: int = 15,
         n_charts: int = 200,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -157,10 +157,10 @@ class ManifoldCharting(GraphMethod):
         self._unit = power_of_two(moved)  # charts have a shift beside their coordinates, which must be of one size
         moved *= self._unit
         self.centers_ = far_apart(moved, count)
-        self._atlas = _atlas(moved, self.centers_, self.n_neighbors, self.n_components)
+        self._atlas = _atlas(moved, self.centers_, self._k, self.n_components)
         u = self._atlas.coordinates(moved)
         self.shares_ = self._atlas.shares(moved, u)
-        joined = _linked(moved, u, self.shares_, links, self.n_neighbors)
+        joined = _linked(moved, u, self.shares_, links, self._k)
         self.eigenvalues_, maps = connected(*joined, self.n_components)
         self._maps = maps[:count]
         self._finish(u)

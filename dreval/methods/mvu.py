@@ -227,7 +227,7 @@ class MVU(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1; two points are joined when either is among the nearest of the other.
+        Number k of neighbors; two points are joined when either is among the nearest of the other.
     distances : {"equal", "at_most"}
         Whether distances of neighbors are kept ("equal": rods, as in the paper) or may also shrink ("at_most": strings,
         with <= instead of =).
@@ -314,7 +314,7 @@ class MVU(GraphMethod):
         *,
         n_neighbors: int = 6,
         distances: str = "equal",
-        disconnected: str = "error",
+        disconnected: str = "connect",
         tol: float = 1e-3,
         random_state: int | np.random.Generator | None = None,
     ) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_float, check_int, check_k, check_points, check_rows
+from dreval._check import check_float, check_int, check_points, check_rows
 from dreval.errors import InputError
+from dreval.geometry.graphs import allowed_neighbors
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._procrustes import Patches, principal_axes
 from dreval.registry import METHODS
@@ -89,7 +90,7 @@ class ProcrustesRefinement(Method):
         n_components: int = 2,
         *,
         init: Any = "pca",
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
@@ -104,8 +105,7 @@ class ProcrustesRefinement(Method):
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
-        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
-        patches = Patches(X, self.n_neighbors, np.empty((0, 2), np.int64), self.n_components)
+        patches = Patches(X, allowed_neighbors(self.n_neighbors, len(X)), np.empty((0, 2), np.int64), self.n_components)
         start = self._start(X)
         Y, self.path_ = patches.refine(patches.best_scale(start) * start, self.max_iter, self.tol)
         self.embedding_ = principal_axes(Y)
@@ -116,7 +116,7 @@ class ProcrustesRefinement(Method):
             cls = METHODS.get(self.init, "init")
             mine = {"n_neighbors": self.n_neighbors, "random_state": self.random_state}
             known = inspect.signature(cls).parameters
-            Y = cls(self.n_components, **{key: value for key, value in mine.items() if key in known}).fit_transform(X)
+            Y = cls(self.n_components, **{key: value for key, value in mine.items() if key in known}).fit(X).embedding_
         else:
             Y = check_points(self.init, "init")
             check_rows(len(Y), len(X), "init")

@@ -105,10 +105,10 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 15,
+        n_neighbors: int = 7,
         algorithm: str = "spectral",
         n_sweeps: int = 100,
-        disconnected: str = "error",
+        disconnected: str = "connect",
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
@@ -128,7 +128,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
         d = self.n_components
-        patches = Patches(X, self.n_neighbors, links, d)
+        patches = Patches(X, self._k, links, d)
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
         if algorithm == "spectral":

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dreval.errors import InputError
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import SlicedMethod, slice_count
 
@@ -88,13 +87,6 @@ class SIR(SlicedMethod):
 
     def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:
         count = int(codes.max()) + 1
-        if self.n_components >= count:
-            raise InputError(
-                "n_components",
-                f"must be below the number of slices, {count}",
-                str(self.n_components),
-                f"Choose at most {count - 1}, or method 'save'.",
-            )
         share = np.bincount(codes) / len(codes)
         means = np.array([Z[codes == h].mean(axis=0) for h in range(count)])
         return (means.T * share) @ means

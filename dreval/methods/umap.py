@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_k, check_one_of, known_name
+from dreval._check import check_float, check_int, check_one_of, known_name
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
-from dreval.geometry.graphs import connected_parts
+from dreval.geometry.graphs import allowed_neighbors, connected_parts
 from dreval.geometry.neighbors import nearest
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, method
@@ -133,7 +133,7 @@ class UMAP(Method):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1, the point itself not counted; umap-learn counts it, and has k + 1.
+        Number k of neighbors, the point itself not counted; umap-learn counts it, and has k + 1.
     min_dist : float
         Distance in the embedding below which the weight is 1, from 0 to ``spread``.
     spread : float
@@ -235,7 +235,7 @@ class UMAP(Method):
     def _fit(self, X: FloatArray) -> None:
         from dreval.geometry._loops import layouts as loops
 
-        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
+        self._k = allowed_neighbors(self.n_neighbors, len(X))
         check_one_of(self.init, STARTS, "init", aliases=True)
         spread = check_float(self.spread, "spread", low=0.01, high=100.0)
         check_float(self.min_dist, "min_dist", low=0.0, high=spread)
@@ -246,7 +246,7 @@ class UMAP(Method):
         default = 500 if len(X) <= MANY else 200
         self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
         self.a_, self.b_ = curve_parameters(self.min_dist, self.spread)
-        self.graph_, self.rho_, self.sigma_ = fuzzy_graph(X, self.n_neighbors)
+        self.graph_, self.rho_, self.sigma_ = fuzzy_graph(X, self._k)
         seed = root_seed(self.random_state)
         Y = self._started(X, stream(seed, "start of umap"))
         edges = self.graph_.tocoo()
@@ -278,7 +278,7 @@ class UMAP(Method):
         from dreval.geometry._loops import layouts as loops
 
         points = self._new_points(X)
-        neighbors, squared = nearest(self._points, self.n_neighbors, points)
+        neighbors, squared = nearest(self._points, self._k, points)
         weights = fuzzy_weights(np.sqrt(squared), local=False)[0]
         Y = np.einsum("mk,mkd->md", weights / weights.sum(axis=1, keepdims=True), self.embedding_[neighbors])
         rounds = max(self.n_epochs_ // 5, 1)

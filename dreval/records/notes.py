@@ -382,6 +382,11 @@ CODES: dict[str, Code] = {
         ASSUMPTION,
         "Choose a smaller perplexity.",
     ),
+    "neighbors.fewer": Code(
+        "{wanted} neighbors are too many for {n} points; {used}, all others, were taken.",
+        ASSUMPTION,
+        "Choose a smaller n_neighbors.",
+    ),
     "graph.parts": Code(f"{_PARTS} with n_neighbors={{k}}", FAILURE, "Choose a larger n_neighbors."),
     "graph.joined": Code(
         f"The graph of {{k}} nearest neighbors has {_PARTS}. They were joined by {{links}} links of length up to "
@@ -423,6 +428,11 @@ CODES: dict[str, Code] = {
         "numeric response.",
         ASSUMPTION,
         "Pass floats for a numeric response.",
+    ),
+    "scores.zero": Code(
+        "{zero} of the {d} columns of the embedding are 0: data and response determine no more directions.",
+        LIMIT,
+        "Choose a smaller n_components.",
     ),
     "folds.fewer": Code("{points} points have no {folds} folds: each is one of its own.", ASSUMPTION),
     # measures of methods

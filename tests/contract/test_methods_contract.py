@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from strategies import KINDS, clouds
 
 import dreval
-from dreval.errors import DrevalWarning, InputError, UnknownName
+from dreval.errors import ApproximationWarning, DrevalWarning, InputError, UnknownName
 from dreval.methods._method import Method
 from dreval.registry import METHODS
 
@@ -321,7 +321,8 @@ def test_illegal_data_and_seeds_are_refused(name):
     for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
         with pytest.raises(InputError, match="`X` must"):
             _make(name, 20).fit(wrong)
-    with pytest.raises(InputError, match=r"`X` must be dense: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."):
+    got = r"`X` must be dense, not sparse: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."
+    with pytest.raises(InputError, match=got):
         _make(name, 20).fit(csr_array(X))
     for wrong in ("zero", np.random.RandomState(0)):
         with pytest.raises(InputError, match="random_state"):
@@ -330,10 +331,20 @@ def test_illegal_data_and_seeds_are_refused(name):
 
 @each("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
 def test_neighbors_are_bounded_by_the_points(name):
-    """Fifteen neighbors of 10 points are refused, and the message says what is allowed."""
+    """Of 10 points all others are the neighbors where more are wanted, with a warning; LSDR and IKD refuse."""
     X = np.random.default_rng(0).normal(size=(10, 3))
-    with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
-        METHODS.get(name)(n_neighbors=15).fit(X)
+    many, most = METHODS.get(name)(n_neighbors=15, random_state=0), METHODS.get(name)(n_neighbors=9, random_state=0)
+    if name in ("lsdr", "ikd"):
+        with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
+            many.fit(X)
+        return
+    with pytest.warns(ApproximationWarning, match="15 neighbors are too many for 10 points; 9, all others, were taken"):
+        Y = many.fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        np.testing.assert_array_equal(Y, most.fit_transform(X))
+    with pytest.raises(InputError):
+        METHODS.get(name)(n_neighbors=0).fit(X)
 
 
 def _told(method, X, flat):
@@ -376,7 +387,7 @@ def test_out_of_sample_and_inverse_are_where_the_card_says(name):
         assert method.transform(X[:7] + 0.01).shape == (7, 2)
         with pytest.raises(InputError, match="must be fitted first"):
             _make(name, 60).transform(X)
-        with pytest.raises(InputError, match="3 columns"):
+        with pytest.raises(InputError, match="expecting 3 features"):
             method.transform(X[:, :2])
     if card.inverse:
         assert method.inverse_transform(Y).shape == X.shape

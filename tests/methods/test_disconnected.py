@@ -30,11 +30,12 @@ def _parts():
 
 
 @each_method
-def test_the_default_refuses_and_names_the_cure(name):
-    """Sizes, the parameter, and a way out."""
+def test_error_names_the_cure(name):
+    """Sizes, the parameter, and a way out; by default the parts are joined."""
     X, _ = _parts()
     with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or disconnected="connect"'):
-        METHODS.get(name)(2, n_neighbors=8).fit(X)
+        METHODS.get(name)(2, n_neighbors=8, disconnected="error").fit(X)
+    assert METHODS.get(name)().disconnected == "connect"
 
 
 @each_method
@@ -115,7 +116,7 @@ def test_ways_that_a_cost_does_not_know_are_refused(way, k):
         LocallyLinearCoordination(2, n_neighbors=k, disconnected=way, random_state=0).fit(X)
     if k == 8:
         with pytest.raises(MethodFailed, match="3 components of 40, 30, 20 points"):
-            LocallyLinearCoordination(2, n_neighbors=k).fit(X)
+            LocallyLinearCoordination(2, n_neighbors=k, disconnected="error").fit(X)
         with pytest.warns(ApproximationWarning, match="They were joined by 2 links"):
             LocallyLinearCoordination(2, n_neighbors=k, disconnected="connect", random_state=0).fit(X)
 

@@ -66,10 +66,10 @@ def test_transform_of_the_fitted_rows_is_the_embedding():
 
 
 def test_parts_are_refused_or_joined():
-    """Three far clusters: an error by default, a warning and all rows with disconnected="connect"."""
+    """Three far clusters: an error with "error", a warning and all rows with disconnected="connect"."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components of 20, 20, 20 points"):
-        Isomap(n_neighbors=8).fit(X)
+        Isomap(n_neighbors=8, disconnected="error").fit(X)
     with pytest.warns(ApproximationWarning, match="2 links"):
         Y = Isomap(n_neighbors=8, disconnected="connect").fit_transform(X)
     assert Y.shape == (60, 2)

@@ -86,10 +86,10 @@ def test_default_bandwidth_is_the_median_squared_edge():
 
 
 def test_parts_are_refused_or_joined():
-    """Far clusters are an error by default and a warning with disconnected="connect"."""
+    """Far clusters are an error with "error" and a warning with disconnected="connect"."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components"):
-        LaplacianEigenmaps(n_neighbors=8).fit(X)
+        LaplacianEigenmaps(n_neighbors=8, disconnected="error").fit(X)
     with pytest.warns(ApproximationWarning, match="2 links"):
         Y = LaplacianEigenmaps(n_neighbors=8, disconnected="connect").fit_transform(X)
     assert np.isfinite(Y).all()

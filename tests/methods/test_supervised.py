@@ -287,13 +287,15 @@ def test_responses_are_checked(cls):
 
 
 def test_numbers_of_directions_are_bounded_by_the_response():
-    """SIR: slices less 1; CCA: the rank of y; sliced methods take one column."""
+    """SIR, CCA, kernel CCA: classes less 1, and columns of 0 beyond, with a warning; sliced methods take one column."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     y = np.arange(30) % 3
-    with pytest.raises(InputError, match="must be below the number of slices, 3"):
-        SIR(3).fit(X, y)
-    with pytest.raises(InputError, match="must be at most the rank of y, 2"):
-        CCA(3).fit(X, y)
+    for cls in (SIR, CCA, KernelCCA):
+        with pytest.warns(DegenerateDataWarning, match="1 of the 3 columns of the embedding are 0"):
+            Y = cls(3).fit_transform(X, y)
+        np.testing.assert_array_equal(Y[:, 2], 0.0)
+        np.testing.assert_allclose(Y[:, :2], cls(2).fit_transform(X, y), atol=1e-12)
+        np.testing.assert_allclose(Y[:, :2].T @ Y[:, :2] / 30, np.eye(2), atol=0.1)
     with pytest.raises(InputError, match="must be one column of numbers, or classes"):
         SAVE(1).fit(X, X[:, :2])
 
