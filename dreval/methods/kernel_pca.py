@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from dreval._check import known_name
+from dreval._check import check_float, check_int, check_one_of, known_name
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import cross_gram
-from dreval.methods._kernel import POINT_KERNELS, KernelMethod
+from dreval.geometry.kernels import center, cross_gram
+from dreval.methods._kernel import POINT_KERNELS, KernelMethod, check_positive
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
 
 ROUNDS, HALVINGS, TOLERANCE = 200, 30, 1e-9
+TINY, LARGEST = np.finfo(float).tiny, 1e140
+PRODUCT_KERNELS = ("polynomial", "sigmoid", "cosine")
 
 
 @method(
@@ -39,8 +42,18 @@ class KernelPCA(KernelMethod):
     ----------
     n_components : int
         Number d of functions, at most n - 1.
-    %(kernel)s
-    %(bandwidth)s
+    kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "polynomial", "sigmoid", "cosine", "precomputed"}
+        Kernel of the data. The first three are functions of the distance, see ``dreval.geometry.kernels.gram_matrix``.
+        With :math:`s = \langle x, y \rangle / \sigma^2`, "polynomial" is :math:`(s + c)^m` and "sigmoid"
+        :math:`\tanh(s + c)`; "cosine" is the cosine of the angle between two rows. These three read the zero of the
+        columns. With "precomputed" X is the (n, n) matrix. "rbf" is accepted for "gaussian".
+    bandwidth : float, optional
+        Length-scale :math:`\sigma` of the kernel, a length in the unit of the data, not a squared one; by default the
+        median rule, of "polynomial" and "sigmoid" the root of the number of columns.
+    degree : int
+        Degree m of "polynomial", at least 1.
+    offset : float
+        The number c of "polynomial" and "sigmoid".
     %(unused_seed)s
 
     Attributes
@@ -49,14 +62,15 @@ class KernelPCA(KernelMethod):
         Scores, centered and uncorrelated; in each column the entry of largest size is positive. A column whose
         eigenvalue is not above rounding is 0.
     eigenvalues_ : ndarray (d,)
-        Leading eigenvalues of the centered kernel matrix, descending.
+        Leading eigenvalues of the centered kernel matrix, descending; "sigmoid" may have negative ones, which are 0
+        here.
     bandwidth_ : float or None
         Length-scale as used.
 
     Raises
     ------
     InputError
-        If a parameter is out of its range, or the kernel matrix does not vary.
+        If a parameter is out of its range, the kernel matrix does not vary or overflows, or a row is 0 for "cosine".
     UnknownName
         If ``kernel`` is not one of the listed options.
 
@@ -97,11 +111,15 @@ class KernelPCA(KernelMethod):
         *,
         kernel: str = "gaussian",
         bandwidth: float | None = None,
+        degree: int = 3,
+        offset: float = 1.0,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.bandwidth = bandwidth
+        self.degree = degree
+        self.offset = offset
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
@@ -110,6 +128,49 @@ class KernelPCA(KernelMethod):
         self.eigenvalues_ = np.maximum(values, 0.0)
         self.embedding_ = fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0)))
         self._scale = np.where(kept, self.eigenvalues_, np.inf)
+
+    def _centered_gram(self, X: FloatArray) -> FloatArray:
+        kernel = check_one_of(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS), "kernel", aliases=True)
+        check_int(self.degree, "degree", low=1)
+        check_float(self.offset, "offset")
+        if kernel not in PRODUCT_KERNELS:
+            return super()._centered_gram(X)
+        if kernel != "cosine":
+            usual = math.sqrt(X.shape[1])
+            self.bandwidth_ = usual if self.bandwidth is None else check_positive(self.bandwidth, "bandwidth")
+        else:
+            self.bandwidth_ = None
+        self._points = X
+        gram = self._products(X)
+        self._means = gram.mean(axis=0)
+        if np.ptp(gram) <= np.finfo(float).eps * np.abs(gram).max():
+            cure = "Use another kernel, or another bandwidth."
+            raise InputError("X", f"must vary under kernel={kernel!r}", "a constant kernel matrix", cure)
+        return center(gram)
+
+    def _centered_cross(self, points: FloatArray) -> FloatArray:
+        if known_name(self.kernel, PRODUCT_KERNELS) not in PRODUCT_KERNELS:
+            return super()._centered_cross(points)
+        rows = self._products(points)
+        return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
+
+    def _products(self, points: FloatArray) -> FloatArray:
+        """Values (m, n) of a kernel of inner products between rows and the points of the fit."""
+        kernel = known_name(self.kernel, PRODUCT_KERNELS)
+        if kernel == "cosine":
+            rows, fitted = (Z / np.abs(Z).max(axis=1, keepdims=True, initial=TINY) for Z in (points, self._points))
+            lengths = np.linalg.norm(rows, axis=1), np.linalg.norm(fitted, axis=1)
+            if not lengths[0].all():
+                zero = int(np.flatnonzero(lengths[0] == 0)[0])
+                raise InputError("X", "must have no row of zeros for kernel='cosine'", f"row {zero}", "Leave it out.")
+            return np.asarray((rows / lengths[0][:, None]) @ (fitted / lengths[1][:, None]).T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = (points / self.bandwidth_) @ (self._points / self.bandwidth_).T + self.offset
+            values = np.tanh(values) if kernel == "sigmoid" else values**self.degree
+        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST:
+            got, cure = "a kernel that overflows", "Use a larger bandwidth, or a smaller degree."
+            raise InputError("bandwidth", f"must be wide enough for kernel={kernel!r}", got, cure)
+        return values
 
     def transform(self, X: Any) -> FloatArray:
         """Scores (m, d) of new rows (m, p); of the fitted rows the embedding itself. O(m n (p + d)) time."""
@@ -129,7 +190,7 @@ class KernelPCA(KernelMethod):
     def _pre_images(self, scores: FloatArray, start: FloatArray) -> FloatArray:
         """The fixed-point iteration, rows independent of each other."""
         weights = scores @ (self.embedding_ / self._scale).T
-        kernel = known_name(self.kernel, POINT_KERNELS)
+        kernel = known_name(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS))
         if kernel == "linear":
             return weights @ (self._points - self._points.mean(axis=0)) + self._points.mean(axis=0)
         if kernel != "gaussian":

@@ -38,6 +38,38 @@ def test_equals_scikit_learn(name):
     assert_allclose(mine.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
 
 
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize(("kernel", "theirs"), [("polynomial", "poly"), ("sigmoid", "sigmoid"), ("cosine", "cosine")])
+@pytest.mark.parametrize("sigma", [None, 40.0])
+def test_kernels_of_inner_products_equal_those_of_scikit_learn(name, kernel, theirs, sigma):
+    """Polynomial of degree 3, sigmoid and cosine, with the default width and another one."""
+    X = DATA[name]()
+    X = (X - X.mean(axis=0)) / X.std(axis=0) if name == "wdbc" else X
+    p = X.shape[1]
+    mine = KernelPCA(3, kernel=kernel, bandwidth=sigma).fit(X)
+    gamma = 1 / p if sigma is None else 1 / sigma**2
+    other = Oracle(3, kernel=theirs, gamma=gamma, degree=3, coef0=1.0, eigen_solver="dense").fit(X)
+    assert_allclose(mine.eigenvalues_, other.eigenvalues_, rtol=1e-7, atol=1e-9 * mine.eigenvalues_[0])
+    clear = mine.eigenvalues_ > 1e-6 * mine.eigenvalues_[0]
+    _same_up_to_sign(mine.embedding_[:, clear], other.transform(X)[:, clear])
+    _same_up_to_sign(mine.transform(X[:30] * 1.01)[:, clear], other.transform(X[:30] * 1.01)[:, clear])
+
+
+def test_what_kernels_of_inner_products_refuse():
+    """Rows of zeros have no angle, numbers overflow, and a kernel may not vary."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(InputError, match=r"row of zeros.*row 3"):
+        KernelPCA(kernel="cosine").fit(np.where(np.arange(20)[:, None] == 3, 0.0, X))
+    with pytest.raises(InputError, match="overflows"):
+        KernelPCA(kernel="polynomial", degree=200).fit(100 * X)
+    with pytest.raises(InputError, match="must vary"):
+        KernelPCA(kernel="sigmoid", offset=0.0, bandwidth=1.0).fit(1e3 + X)
+    with pytest.raises(InputError, match="degree"):
+        KernelPCA(kernel="polynomial", degree=0).fit(X)
+    same = KernelPCA(kernel="cosine").fit(X).embedding_
+    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, same, atol=1e-12)
+
+
 def test_equals_kernlab(root):
     """R kernlab's kpca with rbfdot: its scores are sqrt(n) times ours, since it divides the kernel matrix by n."""
     text = (root / "tests" / "oracles" / "kernlab_kpca.csv").read_text("utf-8")
