@@ -107,12 +107,13 @@ def perplexity_curve(
 
     Notes
     -----
-    With the default start, principal components, seeds change little, and intervals are narrow; ``init="random"`` gives
-    those of runs from anywhere. Runs whose map has no minimum (the loss of small perplexities falls for as long as the
-    map expands) are counted in ``n_refused``. Two intervals that do not overlap are evidence of different means; many
-    are not adjusted for each other.
+    Runs whose map has no minimum (the loss of small perplexities falls for as long as the map expands) are counted in
+    ``n_refused``. Intervals of several perplexities are not adjusted for each other. On 90 normal points in four
+    columns, perplexities 15 and 25, starts at principal components and at random, 95 % intervals of five seeds held the
+    geometric mean of up to 150 seeds in 93 to 96 %.
 
-    Cost: S runs of t-SNE and of ``singularity_score`` for each perplexity.
+    Cost: S runs of t-SNE and of ``singularity_score`` for each perplexity. Polishing dominates: about 20 processor
+    seconds for a map of 1000 points.
 
     References
     ----------
@@ -137,14 +138,13 @@ def perplexity_curve(
     for name in {"perplexity", "random_state", "n_affinities", "dof"} & set(options):
         cure = "Leave it out: perplexities= and random_state= are arguments, and the score is of t-SNE as by default."
         raise InputError("options", f"must not hold {name!r}", repr(options[name]), cure)
-    data = open_case(X, "tsne", None, None, random_state).data
-    chosen, root = _perplexities(perplexities, data.n), 0
+    data, _, root, _ = open_case(X, "tsne", None, None, random_state)
+    chosen = _perplexities(perplexities, data.n)
     rows, long = [], []
     first: list[Any] = []
-    for h, perplexity in enumerate(chosen):
+    for perplexity in chosen:
         given = {**options, "perplexity": perplexity}
-        case = open_case(data, "tsne", None, None, random_state if h == 0 else root, options=given)
-        root = case.root
+        case = open_case(data, "tsne", None, None, root, options=given)
         compare = partial(_scores, perplexity=perplexity, polish=polish)
         names = [f"seed {r}" for r in range(seeds)]
         recipe = {"score": "perplexity_curve", "polish": polish}

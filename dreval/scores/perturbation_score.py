@@ -111,7 +111,7 @@ def perturbation_score(
     acts.
 
     Cost: about 300 evaluations of the loss of a point, each O(n), for each point: about fifteen processor seconds for
-    all of 1000 points, and a hundred times as much for 10,000; O(n) memory.
+    all of 1000 points, and a hundred times as much for 10,000; O(n) memory, with k neighbors O(n k).
 
     References
     ----------

@@ -113,9 +113,11 @@ def singularity_score(
     Student's t with other degrees of freedom than one is not
     supported, nor is UMAP, which does not minimize the loss that it states.
 
-    Cost: :math:`O(n^2 (p + d^2))` time, about ten processor seconds for n = 10,000 and p = 50, and O(n) memory.
-    Polishing takes hundreds to thousands of products with the whole Hessian, each :math:`O(n^2 d)`: seconds for
-    n = 1000, and a hundred times as much for n = 10,000.
+    Cost: of all pairs :math:`O(n^2 (p + d^2))` time, about ten processor seconds for n = 10,000 and p = 50, and O(n)
+    memory; of k neighbors about two seconds, and O(n k) memory. Polishing takes hundreds to thousands of products with
+    the whole Hessian (30,000 at most), each :math:`O(n^2 d)`. For a map of 1000 points without clusters by the bundled
+    method it took 2100 of them and 17 processor seconds with neighbors, 2800 and 38 seconds with all pairs. For
+    n = 10,000 one product takes 80 times as long with neighbors, 0.6 seconds, and 2.5 seconds with all pairs.
 
     References
     ----------
