@@ -81,7 +81,7 @@ class GPLVM(Method):
     objective_ : float
         The minimum, in units in which the mean variance of a column is 1.
     log_likelihood_ : float
-        Log-likelihood of the data given the places, in the units of the data.
+        Log-likelihood of the data under the fitted model, given the places, in the units of the data.
     signal_variance_, noise_variance_ : float
         v and s^2, in mean variances of a column.
     n_iter_ : int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -80,7 +81,9 @@ class GTM(Method):
         Their points in the space of the data.
     noise_variance_ : float
         1 / beta in squared units of the data.
-    log_likelihood_ : ndarray (n_iter_ + 1,)
+    log_likelihood_ : float
+        Log-likelihood of the data under the fitted model, in the units of the data.
+    path_ : ndarray (n_iter_ + 1,)
         Penalized log-likelihood at the start and after each round, for data in units in which the mean variance of a
         column is 1; it rises.
     n_iter_ : int
@@ -119,7 +122,7 @@ class GTM(Method):
     >>> import dreval, numpy as np
     >>> X = dreval.simulate("s4", n=100, random_state=0).data
     >>> gtm = dreval.methods.GTM(n_components=2).fit(X)
-    >>> bool((np.diff(gtm.log_likelihood_) > 0).all()), gtm.inverse_transform(gtm.embedding_).shape
+    >>> bool((np.diff(gtm.path_) > 0).all()), gtm.inverse_transform(gtm.embedding_).shape
     (True, (100, 3))
     """
 
@@ -203,7 +206,9 @@ class GTM(Method):
             values.append(value)
             if values[-1] - values[-2] <= self.tol * n:
                 break
-        self.log_likelihood_, self.n_iter_ = np.array(values), len(values) - 1
+        self.path_, self.n_iter_ = np.array(values), len(values) - 1
+        penalty = 0.5 * self.reg * float(np.sum(self._weights**2))
+        self.log_likelihood_ = values[-1] + penalty - n * p * math.log(self._scaled.unit)
         if values[-1] - values[-2] > self.tol * n:
             gain = (values[-1] - values[-2]) / n
             warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)), stacklevel=caller_level())

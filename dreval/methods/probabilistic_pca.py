@@ -46,7 +46,8 @@ class ProbabilisticPCA(Method):
     noise_variance_ : float
         :math:`\sigma^2`.
     log_likelihood_ : float
-        Mean log-likelihood of a point under the fitted model; infinite where the model is degenerate.
+        Log-likelihood of the data under the fitted model, in the units of the data; infinite where the model is
+        degenerate.
 
     Raises
     ------
@@ -101,7 +102,7 @@ class ProbabilisticPCA(Method):
         )
         model = np.r_[variances[:d], np.full(p - d, self.noise_variance_)]
         with np.errstate(divide="ignore"):
-            self.log_likelihood_ = float(-0.5 * (p * np.log(2 * np.pi) + np.log(model).sum() + p))
+            self.log_likelihood_ = float(-0.5 * n * (p * np.log(2 * np.pi) + np.log(model).sum() + p))
 
     def transform(self, X: Any) -> FloatArray:
         """Posterior means (m, d) of new rows (m, p); of the fitted rows the embedding itself."""

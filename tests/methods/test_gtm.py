@@ -55,15 +55,24 @@ def test_a_round_equals_a_slow_twin(d):
     gtm._rounds(rows, phi)
     assert_allclose(gtm._weights, weights, rtol=1e-8, atol=1e-10)
     assert gtm._variance == pytest.approx(spread / rows.size)
-    assert_allclose(gtm.log_likelihood_, [before, after])
+    assert_allclose(gtm.path_, [before, after])
 
 
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
 @given(clouds(min_n=4, max_n=30, min_p=1, max_p=4), st.integers(1, 2), st.floats(0.01, 10.0))
 def test_the_likelihood_never_falls(X, d, penalty):
     """Round by round, on every kind of cloud, beyond rounding."""
-    values = GTM(min(d, X.shape[1]), n_nodes=36, n_basis=9, reg=penalty, max_iter=30).fit(X).log_likelihood_
+    values = GTM(min(d, X.shape[1]), n_nodes=36, n_basis=9, reg=penalty, max_iter=30).fit(X).path_
     assert (np.diff(values) >= -1e-9 * np.abs(values).max()).all()
+
+
+def test_the_log_likelihood_is_that_of_the_data_in_their_units():
+    """Normal densities about the centers, without penalty; in a unit c times as large n p log c less."""
+    X = 100 * _cloud(2)
+    gtm = GTM(1, n_nodes=9, n_basis=4).fit(X)
+    expected, _ = _value(X, gtm.centers_, gtm.noise_variance_, np.zeros(1), 0.0)
+    assert gtm.log_likelihood_ == pytest.approx(expected, rel=1e-9)
+    assert GTM(1, n_nodes=9, n_basis=4).fit(4 * X).log_likelihood_ == pytest.approx(expected - X.size * np.log(4))
 
 
 def test_coordinates_are_posterior_means():
