@@ -46,7 +46,7 @@ SHEPARD, TEST, GROUPED, HALVES, RUNS = (
 )
 NONE = ("", "")  # of a step that is of no measure or test
 NS, MIB = 1e-9, 1 / 2**20
-PROBED, SEEN_BY_PROBE = 200, (400, 2000)  # points from which the probe looks, at so many; first to load the code
+PROBED, SEEN_BY_PROBE = 200, 2000  # points from which the probe looks, at so many
 TIE_ROWS, FEW_TIE_ROWS = 50, 20  # from which an estimate, and a bar, look for ties that a run looks for from 200
 LONG = 0.2  # nominal seconds beyond which the probe leaves a measure out
 FEWEST, MOST = 1 / 8, 8  # times the nominal speed that a machine is thought to have
@@ -302,7 +302,9 @@ def _of_test(sizes: Sizes, name: str, task: TestTask, matrices: bool, method: fl
     if task.kind == "method":
         runs = (1 + int(task.options.get("n_replicates", 99))) * int(task.options.get("n_seeds", 1))
         return Step(TEST, name, (task.name, task.target), "methods", math.nan if method is None else runs * method)
-    if task.kind == "residual":
+    if card.second == "groups" and task.kind == "variable" and len(np.unique(task.variable)) != 2:
+        seconds = 0.0  # a row without a value, with its reason
+    elif task.kind == "residual":
         rows = min(known, 1000)
         seconds = count * (0.0003 + 3 * rows**2 * NS)
     elif card.operations is not None:
@@ -428,17 +430,15 @@ def machine_speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTas
     The pass and the measures are those of the run; the second of two rounds counts, with everything loaded.
     """
     speeds: dict[str, float] = {}
-    for most in SEEN_BY_PROBE:
+    for _ in range(2):  # of the same sizes, since fewer points load other code
         with few_blas_threads(0):  # so that all work is this thread's
-            speeds = _speeds(data, Y, anchored, plan, sizes, most)
+            speeds = _speeds(data, Y, anchored, plan, sizes)
     return speeds
 
 
-def _speeds(
-    data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask], sizes: Sizes, most: int
-) -> dict[str, float]:
+def _speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask], sizes: Sizes) -> dict[str, float]:
     """The speeds from one round of the probe."""
-    n = min(data.n, most)
+    n = min(data.n, SEEN_BY_PROBE)
     if isinstance(data.table, Stored):  # its first rows, which are read at once
         places: Any = np.arange(min(n, row_blocks(data.table)[0].stop))
         X = rows_of(data.table, slice(0, len(places)))

@@ -620,13 +620,14 @@ class Evaluation:
             found.spreads.clear()
         asked = self.sources[name], self.data, view.Y, self.seed, self.n_jobs, store, bar, finished
         evaluate_algorithms(found, plan, *asked)
-        bar.set_description(f"tests of {name}")
 
         def part(task: TestTask) -> Callable[[float], Any]:
             return bar.part(TEST, name, (task.name, task.target))
 
         again = [task for task in tests if task.kind == "method"]
         others = [task for task in tests if task.kind != "method"]
+        if others:
+            bar.set_description(f"tests of {name}")
         found.rows += evaluate_tests(name, view.Y, others, self.seed, self.n_jobs, part)
         for task in again:
             bar.set_description(f"{task.name} test of {name}")
