@@ -22,7 +22,8 @@ class Patches:
     """The neighborhoods of all points, in groups of equal size, with the points of each in coordinates of their own.
 
     ``members`` (m, k + 1) have the point itself first; ``scores`` (m, k + 1, q) are the centered points of a
-    neighborhood on its principal axes ``axes`` (m, p, q), q = min(k + 1, p), padded with zeros up to d.
+    neighborhood on its principal axes ``axes`` (m, p, q), q = min(k + 1, p), padded with zeros up to d. ``flat`` of
+    them hold copies of one point.
     """
 
     def __init__(self, X: FloatArray, n_neighbors: int, links: IntArray, d: int) -> None:
@@ -44,6 +45,7 @@ class Patches:
         self._gather = csr_matrix((ones, (flat, np.arange(len(flat)))), shape=(self.n, len(flat)))
         self._times = np.bincount(flat, minlength=self.n)[:, None]
         self._size = sum(float((scores**2).sum()) for _, _, scores, _ in self.groups) / self.n
+        self.flat = sum(int((scores == 0).all(axis=(1, 2)).sum()) for _, _, scores, _ in self.groups)
 
     def round(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """R(X, Y), and the Y of the next round (Eq. 12 and 13): every point at the mean of the places it gets.

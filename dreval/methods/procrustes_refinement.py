@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_float, check_int, check_points, check_rows
-from dreval.errors import InputError
+from dreval.errors import DegenerateDataWarning, InputError, MethodFailed, caller_level
 from dreval.geometry.graphs import allowed_neighbors
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._procrustes import Patches, principal_axes
+from dreval.records.notes import note
 from dreval.registry import METHODS
 
 
@@ -56,8 +58,17 @@ class ProcrustesRefinement(Method):
     ------
     InputError
         If a parameter is out of its range, or the start has another shape.
+    MethodFailed
+        If every neighborhood holds copies of one point only.
     UnknownName
         If ``init`` is no bundled method.
+
+    Warns
+    -----
+    ApproximationWarning
+        If there are not as many other points as neighbors.
+    DegenerateDataWarning
+        If some neighborhoods hold copies of one point only.
 
     See Also
     --------
@@ -85,6 +96,8 @@ class ProcrustesRefinement(Method):
     True
     """
 
+    varied = True
+
     def __init__(
         self,
         n_components: int = 2,
@@ -106,6 +119,13 @@ class ProcrustesRefinement(Method):
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
         patches = Patches(X, allowed_neighbors(self.n_neighbors, len(X)), np.empty((0, 2), np.int64), self.n_components)
+        if patches.flat == len(X):
+            got = f"{len(X)} neighborhoods that hold copies of one point each"
+            cure = "Choose a larger n_neighbors (at least the number of copies of any point), or leave copies out."
+            raise MethodFailed("n_neighbors", "must reach points that differ", got, cure)
+        if patches.flat:
+            said = note("neighborhoods.copies", flat=patches.flat, n=len(X))
+            warnings.warn(DegenerateDataWarning(said), stacklevel=caller_level())
         start = self._start(X)
         Y, self.path_ = patches.refine(patches.best_scale(start) * start, self.max_iter, self.tol)
         self.embedding_ = principal_axes(Y)

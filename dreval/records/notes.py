@@ -434,6 +434,11 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Choose a smaller n_components.",
     ),
+    "neighborhoods.copies": Code(
+        "{flat} of {n} neighborhoods hold copies of one point only, and say nothing of its place.",
+        LIMIT,
+        "Choose a larger n_neighbors, at least the number of copies of any point, or leave copies out.",
+    ),
     "folds.fewer": Code("{points} points have no {folds} folds: each is one of its own.", ASSUMPTION),
     # measures of methods
     "columns.fewer": Code(

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from strategies import clouds
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import DegenerateDataWarning, InputError, MethodFailed
 from dreval.geometry.neighbors import nearest
 from dreval.methods import GreedyProcrustes, ProcrustesRefinement, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import Patches
@@ -146,3 +146,14 @@ def test_a_start_of_another_shape_is_refused():
         ProcrustesRefinement(2, init=X, n_neighbors=5).fit(X)
     with pytest.raises(InputError, match="`init` must have one row per point"):
         ProcrustesRefinement(2, init=X[:20, :2], n_neighbors=5).fit(X)
+
+
+def test_refinement_does_not_collapse_copies_silently():
+    """Ten copies of each point fill all neighborhoods of seven; those of one point copied are counted."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    with pytest.raises(MethodFailed, match="`n_neighbors` must reach points that differ: got 400 neighborhoods"):
+        ProcrustesRefinement(2, random_state=0).fit(np.repeat(X, 10, axis=0))
+    some = np.vstack([X, np.tile(X[:1], (9, 1))])
+    with pytest.warns(DegenerateDataWarning, match="10 of 49 neighborhoods hold copies of one point only"):
+        Y = ProcrustesRefinement(2, random_state=0).fit_transform(some)
+    assert len(np.unique(Y.round(9), axis=0)) >= 40
