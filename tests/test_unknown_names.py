@@ -257,6 +257,7 @@ def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> 
         "simulate": lambda: dreval.simulate("s1", 20, k=5),
         "kappa_curve": lambda: dreval.kappa_curve(X, Y, k=5),
         "bandwidth_curve": lambda: dreval.bandwidth_curve(X, Y, k=5),
+        "perplexity_curve": lambda: dreval.perplexity_curve(X, k=5),
         "Evaluation.with_embedding": lambda: dreval.Evaluation(X).with_embedding("a", "isomap", k=5),
         "Results.plot": lambda: results.plot("scatter", k=5),
         "Results.transform": lambda: results.transform("a", X[:2], data=X, k=5),
