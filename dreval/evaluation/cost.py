@@ -36,7 +36,7 @@ from dreval.records.cost_estimate import TEXTS, CostEstimate
 from dreval.registry import TESTS
 
 METHOD, PASS, CHECKS = "run of the method", "neighbors and ranks", "checks and tables"
-OF_MEASURES = VALUE, CHANCE, INTERVAL = "value", "chance level", "interval"
+OF_MEASURES = VALUE, TIES, CHANCE, INTERVAL = "value", "worst and best order of ties", "chance level", "interval"
 SHEPARD, TEST, GROUPED, HALVES, RUNS = (
     "Shepard table",
     "test",
@@ -85,7 +85,8 @@ class Step(NamedTuple):
 class Sizes:
     """The numbers that the work depends on: n points of p features seen from m rows, and lists of k neighbors.
 
-    ``entries`` is the number of stored numbers a point has, p but for sparse data.
+    ``entries`` is the number of stored numbers a point has, p but for sparse data; ``tied`` the share of rows whose
+    neighbors or ranks depend on how ties are broken, which are sorted in full.
     """
 
     n: int
@@ -96,6 +97,7 @@ class Sizes:
     entries: float
     ranks: bool = True
     full: bool = False
+    tied: float = 0.0
 
     @property
     def streamed(self) -> bool:
@@ -117,7 +119,9 @@ class Sizes:
     def sweep(self, rows: int, embeddings: int) -> float:
         """Seconds of distances, neighbors and ranks from some rows among all points."""
         made = self.n * self.entries * 12  # the data, centered
-        return 0.003 + (made + rows * (6000 + self.n * (1.0 + 0.035 * self.entries + 6.0 * embeddings))) * NS
+        sorted_in_full = (24.0 * (1 + embeddings) + 0.5 * self.entries) * self.tied
+        point = 1.0 + 0.035 * self.entries + 6.0 * embeddings + sorted_in_full
+        return 0.003 + (made + rows * (6000 + self.n * point)) * NS
 
     def passes(self, embeddings: int) -> float:
         """Seconds of the pass."""
@@ -134,7 +138,7 @@ class Sizes:
             return rows * 75e-6 * embeddings
         sort = rows * self.n * math.log2(self.n + 1)
         once = sort + rows * self.n * 0.05 * self.entries + self.n * self.entries * 12
-        return (sort * embeddings + once) * NS
+        return (sort * embeddings + once + rows * self.n * 20 * (1 + embeddings) * self.tied) * NS
 
     def measured_pairs(self, first: bool) -> float:
         """Seconds of distances and mid ranks of all pairs, in the data for the first embedding only."""
@@ -218,6 +222,13 @@ def _of_measure(
         if ("local", name, task.k) in done:
             own *= 0.05
         done.add(("local", name, task.k))
+    bounds = ("worst and best", name, kind == "rows" or task.k)
+    if card.ties is not None and not sizes.streamed and bounds not in done:
+        done.add(bounds)
+        point = 300 if kind == "rows" else 55 + 0.5 * sizes.entries
+        if sizes.tied:
+            spent = sizes.m * sizes.n * point * sizes.tied * NS
+            yield Step(TIES, name, item, kind if kind == "rows" else "pass", spent, 0.8, memory)
     yield Step(VALUE, name, item, kind, own, 0.0 if card.level == "global" else 0.8, memory)
     yield Step(CHANCE, name, item, kind, _chance_seconds(sizes, name, task, stated, own, done), 0.5, memory)
     if ci in ("points", "anchors") and card.smooth:
@@ -414,6 +425,12 @@ def plan_steps(
         for name, Y in embedded.items()
     }
 
+    if reading(plan) and sizes.ranks and not sizes.streamed and embedded:
+        some = np.unique(np.linspace(0, data.n - 1, min(data.n, tie_rows)).astype(np.int64))
+        own = {name: view.Y for name, view in views.items()}
+        looked = sweep(data.table, own, rows=some, k=min(sizes.k, data.n - 2), n_jobs=1, metric=data.metric)
+        sizes = replace(sizes, tied=float(np.mean([view.ambiguous.mean() for view in looked.values()])))
+
     def stated(name: str, task: MeasureTask) -> bool:
         return is_stated(task.card, views[name], task.parameters, tie_rows)
 
@@ -457,6 +474,7 @@ def _speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask], siz
         given: dict[str, Any] = {"k": small.k, "ranks": sizes.ranks, "n_jobs": 1, "metric": data.metric}
         seen = (seen_from if anchored and small.m < n else sweep)(X, embedded, rows=rows, **given)[""]
         spent["pass"] = clock() - began
+        small = replace(small, tied=float(seen.ambiguous.mean()))
         nominal["pass"] = small.passes(1) if anchored and small.m < n else small.sweep(small.m, 1)
     else:
         seen = sweep(X, embedded, rows=rows[:0], k=1, ranks=False, n_jobs=1, metric=data.metric)[""]
@@ -465,7 +483,8 @@ def _speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask], siz
     for task in plan:
         if task.card.level == "algorithm" or task.card.curve or value_seconds(small, task) > LONG:
             continue
-        steps = list(_of_measure(small, "", 0, 1, task, None, True, done, 0.0))[:-1]  # without the chance level
+        steps = list(_of_measure(small, "", 0, 1, task, None, True, done, 0.0))
+        steps = [step for step in steps if step.name not in (TIES, CHANCE)]
         kind, began = steps[-1].kind, clock()
         try:
             answer(task.thing, seen_by(task, view), task.parameters)

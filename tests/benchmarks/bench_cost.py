@@ -25,7 +25,7 @@ MOMENTS = (0.25, 0.5, 0.75)
 
 def case(n: int, p: int, **more: Any) -> dict[str, Any]:
     """One case: sizes, settings, and the arguments of the run."""
-    usual = {"labels": True, "two": False, "anchors": "auto", "run": {}}
+    usual = {"labels": True, "two": False, "ties": False, "anchors": "auto", "run": {}}
     return {"n": n, "p": p, **usual, **more}
 
 
@@ -41,6 +41,8 @@ CASES: dict[str, dict[str, Any]] = {
     "n=5000 p=50 bare": case(5000, 50, labels=False, run=BARE),
     "n=5000 p=500": case(5000, 500),
     "n=5000 p=50 all tests": case(5000, 50, run={"measures": ["trustworthiness"], "tests": "all"}),
+    "n=5000 p=10 ties": case(5000, 10, ties=True),
+    "n=5000 p=50 ties, bare": case(5000, 50, labels=False, ties=True, run=BARE),
     "n=20,000 p=10, 2000 anchors": case(20_000, 10, anchors=2000),
     "n=20,000 p=50, 2000 anchors": case(20_000, 50, anchors=2000),
     "n=20,000 p=50, 2000 anchors, two, ci=None": case(20_000, 50, anchors=2000, two=True, run={"ci": None}),
@@ -54,7 +56,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def evaluation(chosen: dict[str, Any], n: int) -> Any:
-    """Ten Gaussian clusters, and their first principal components with noise."""
+    """Ten Gaussian clusters, and their first principal components with noise; with ties both in whole numbers."""
     import numpy as np
 
     import dreval
@@ -66,6 +68,8 @@ def evaluation(chosen: dict[str, Any], n: int) -> Any:
         X[at : at + 100_000] += centers[codes[at : at + 100_000]]
     axes = np.linalg.svd(X[:2000] - X[:2000].mean(axis=0), full_matrices=False)[2][:2].T
     Y = X @ axes + 0.1 * rng.normal(size=(n, 2))
+    if chosen["ties"]:
+        X, Y = np.rint(X), np.rint(Y)
     embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)} if chosen["two"] else {"Y": Y}
     anchors = chosen["anchors"] if n == chosen["n"] or chosen["anchors"] != 2000 else 50
     given = {"labels": codes if chosen["labels"] else None, "anchors": anchors}

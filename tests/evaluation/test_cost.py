@@ -348,3 +348,15 @@ def test_the_record_is_small_and_fixed() -> None:
     with pytest.raises(AttributeError):
         found.n = 3  # type: ignore[misc]
     assert "<table" in found._repr_html_()
+
+
+def test_ties_cost_what_is_sorted_in_full_for_them():
+    """Whole numbers have a step of worst and best orders, and drawn chance levels; other numbers have none."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    measures, found = ["trustworthiness", "continuity", "r_nx_auc"], {}
+    for name, points in (("none", X), ("ties", np.rint(X))):
+        ev = dreval.Evaluation(points, {"Y": points[:, :2].copy()}, n_neighbors=5, random_state=0)
+        found[name] = ev.estimate_cost(measures, tests=None, ci=None).table.groupby("step")["processor_seconds"].sum()
+    assert cost.TIES not in found["none"].index
+    assert found["ties"][cost.TIES] > 0
+    assert found["ties"][cost.CHANCE] > found["none"][cost.CHANCE]

@@ -85,7 +85,7 @@ def test_numbers_of_dimensions_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
 
 def test_sweeps_are_drawn_into_axes(ax: mpl.axes.Axes) -> None:
     """A line for one option, cells for two, a list for settings of several kinds."""
-    line, cells = {"n_neighbors": [12, 20]}, {"n_neighbors": [12, 20], "n_components": [1, 2]}
+    line, cells = {"n_neighbors": [12, 19]}, {"n_neighbors": [12, 19], "n_components": [1, 2]}
     for grid in (line, cells, [line, {"n_neighbors": [15], "disconnected": ["connect"]}]):
         found = dreval.sweep(X, "isomap", grid, n_replicates=3, random_state=0)
         ax.clear()
