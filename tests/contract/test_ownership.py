@@ -22,7 +22,7 @@ N = 40
 ROWS = np.random.default_rng(1).normal(size=(5, 3))
 PLACES = np.random.default_rng(2).normal(size=(5, 2)) / 4
 PARTS = np.r_[np.zeros(25), np.full(15, 100.0)]  # two clusters, whose graph of neighbors is not connected
-FITS = {"fit", "fit_transform", "get_params", "set_params", "card", "generalization_curve"}  # these answer nothing
+FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card", "generalization_curve"}  # no answers
 
 
 def _variants():
