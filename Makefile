@@ -5,6 +5,8 @@
 #   make lint    ruff (rules and format) and mypy
 #   make bench   dreval beside other tools: ratios of time and memory, in one run
 #   make site    the reference site in _build/site: every vignette is executed, and any warning is an error
+#   make floors  the tests at the oldest versions of its dependencies that the package allows
+#   make dist    the wheel and the source archive in dist/, built twice and equal byte for byte
 #   make papers  the published comparisons at full size (half an hour to one), whose tables the next `make site` shows
 
 PYTHON ?= python3
@@ -12,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench site papers
+.PHONY: demo test lint bench site floors dist papers
 
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
@@ -36,6 +38,20 @@ site: $(VENV)/.test $(VENV)/.site
 	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -b html -d _build/doctrees vignettes _build/site && \
 	$(BIN)/python vignettes/_site/check_links.py _build/site && \
 	echo "The site is in _build/site/index.html ($$(( $$(date +%s) - start )) s)."
+
+# What computes, what is read, and what is stored; uv resolves to the oldest versions.
+floors: $(BIN)/python
+	@test -x .venv-floors/bin/python || $(PYTHON) -m venv .venv-floors
+	.venv-floors/bin/python -m pip --disable-pip-version-check --quiet install uv
+	.venv-floors/bin/python -m uv pip install --quiet --python .venv-floors/bin/python --resolution lowest-direct \
+		--editable ".[test]"
+	.venv-floors/bin/python -m pytest tests/measures tests/records tests/comparison tests/inference tests/inputs \
+		tests/evaluation tests/journal -n auto --dist worksteal
+
+dist: $(VENV)/.test
+	@rm -rf dist build && mkdir build && for folder in dist build/again; do \
+		$(BIN)/python -m build --outdir $$folder . > build/log 2>&1 || { cat build/log; exit 1; }; done && \
+	for file in dist/*; do cmp $$file build/again/$$(basename $$file) || exit 1; done && ls -l dist
 
 papers: $(VENV)/.test
 	$(BIN)/python tests/published/run.py $(ARGS)
