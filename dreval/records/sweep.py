@@ -45,8 +45,8 @@ class Sweep(Record):
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-    >>> dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
-    Sweep(isomap: 3 settings, 5 halves)
+    >>> dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
+    Sweep(kernel_pca: 3 settings, 5 halves)
     """
 
     settings: tuple[Mapping[str, Any], ...]
@@ -83,7 +83,7 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> found = dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
         >>> len(found.of("r_nx_auc"))
         3
         """
@@ -103,12 +103,12 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
-        >>> found.tidy()[["n_neighbors", "in_best_set"]]
-           n_neighbors  in_best_set
-        0            3         <NA>
-        1            8         True
-        2           12         True
+        >>> found = dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
+        >>> found.tidy()[["bandwidth", "in_best_set"]]
+           bandwidth  in_best_set
+        0        0.5        False
+        1       10.0        False
+        2       20.0         True
         """
         return self.table.copy()
 
@@ -119,10 +119,10 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> found = dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
         >>> found.glance()[["n_settings", "n_in_best_set", "over"]]
            n_settings  n_in_best_set    over
-        0           3              2  halves
+        0           3              1  halves
         """
         made = []
         for rows in self._rows().values():
@@ -151,8 +151,8 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0).best_set()
-        [{'n_neighbors': 8}, {'n_neighbors': 12}]
+        >>> dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0).best_set()
+        [{'bandwidth': 20.0}]
         """
         kept = self.of(measure)["in_best_set"].fillna(False)
         return [dict(setting) for setting, inside in zip(self.settings, kept, strict=True) if inside]
@@ -178,7 +178,7 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0).plot()
+        >>> dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0).plot()
         <Figure size ...>
         """
         return call("Sweep.plot", self, measure, ax, figsize)

@@ -197,11 +197,11 @@ class Study:
     >>> study.run().table()[["dataset", "embedding", "value"]].round(3)
       dataset embedding  value
     0      s2       pca  0.735
-    1      s2    isomap  0.725
+    1      s2    isomap  0.715
     2      s3       pca  0.860
-    3      s3    isomap  0.866
+    3      s3    isomap  0.869
     4      s4       pca  0.914
-    5      s4    isomap  0.915
+    5      s4    isomap  0.916
     >>> folder.cleanup()
     """
 

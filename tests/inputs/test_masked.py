@@ -105,12 +105,12 @@ def test_every_mask_is_seen_where_it_is(mask: list[bool], listed: bool) -> None:
     assert f"in row {mask.index(True) // 2}" in caught.value.got
 
 
-@pytest.mark.parametrize("cell", [None, np.nan])
-def test_objects_with_gaps_say_where(cell: Any) -> None:
+@pytest.mark.parametrize(("cell", "said"), [(None, "must be complete: got 1 missing value, the first"), (np.nan, "NaN")])
+def test_objects_with_gaps_say_where(cell: Any, said: str) -> None:
     """An array of objects in which something is missing is refused with the place, not as one of no numbers."""
     objects = X.astype(object)
     objects[4, 1] = cell
-    with pytest.raises(InputError, match=r"`X` must be complete: got 1 missing value, the first in row 4, column 1"):
+    with pytest.raises(InputError, match=rf"`X` must be .*{said} in row 4, column 1"):
         dreval.methods.PCA().fit(objects)
 
 

@@ -32,7 +32,7 @@ def test_every_method_embeds_new_points_and_reconstructs(name):
     assert_allclose(method.kernel_inverse_transform(places), reconstruction_map(method.embedding_, X)(places))
     with pytest.raises(InputError, match="must be fitted first"):
         METHODS.get(name)().kernel_inverse_transform(places)
-    with pytest.raises(InputError, match="must have the 4 columns"):
+    with pytest.raises(InputError, match="is expecting 4 features"):
         method.kernel_transform(X[:, :2])
 
 
