@@ -200,6 +200,7 @@ def list_scores() -> list[str]:
 
 KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
 KINDS |= {"dimension": DIMENSIONS, "score": SCORES}
+ALONE = {"perplexity_curve": "dreval.scores._perplexity", "sweep": "dreval.study.sweep"}  # functions that have a card
 
 
 @keywords_checked
@@ -209,7 +210,7 @@ def card(name: str, kind: str | None = None) -> Any:
     Parameters
     ----------
     name : str
-        A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension").
+        A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension", "sweep").
     kind : {"measure", "test", "method", "dataset", "figure", "dimension", "score"}, optional
         What it is the name of; needed for names of several things, such as "cca" (a test and a method).
 
@@ -240,11 +241,13 @@ def card(name: str, kind: str | None = None) -> Any:
         return KINDS[check_one_of(kind, KINDS, "kind", aliases=True)].card(name, "name")
     if name in TESTS.public_names():
         return TESTS.card(name.removesuffix(TESTS.suffix))
+    if name in ALONE:
+        return getattr(importlib.import_module(ALONE[name]), name).card
     having = [word for word, registry in KINDS.items() if known_name(name, registry.names()) in registry]
     if len(having) > 1:
         cure = f"Pass kind={having[0]!r} or kind={having[1]!r}."
         raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(having)}", cure)
-    names = [one for registry in KINDS.values() for one in registry]
+    names = [*ALONE, *(one for registry in KINDS.values() for one in registry)]
     listing = tuple(call for registry in KINDS.values() for call in registry.listing)
     if not having:
         check_one_of(name, dict.fromkeys(names), "name", listing)

@@ -17,7 +17,7 @@ from each import each
 import dreval
 from dreval.measures._recommendation import GOALS
 from dreval.references import reference
-from dreval.registry import DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS, Registry
+from dreval.registry import ALONE, DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS, Registry
 
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
 REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
@@ -70,6 +70,8 @@ MAY_BE_EMPTY = {
     ("measures", "caution"): "a good value says what the question asks",
     ("significance", "tolerance"): "the test has no low-rank factors",
     ("significance", "nulls"): "only a test of a method has null data",
+    ("significance", "question"): "tests of variables ask their hypothesis",
+    ("significance", "cost"): "tests of variables have operations and memory",
     ("measures", "choices"): "no parameter is a word",
     ("measures", "area_of"): "it is no area under a curve",
     ("measures", "ceiling"): "the value of a perfect copy is the better bound, without a direction the lower one",
@@ -217,6 +219,21 @@ def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
         page = " ".join((inspect.getdoc(thing(folder, name)) or "").split())
 
         assert f"Warnings -------- {thing(folder, name).card.caution}" in page
+
+
+@each("name", list(ALONE))
+def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
+    """A complete card with a question and a cost, found by its name; the page has all sections and the caution."""
+    function, card = getattr(dreval, name), dreval.card(name)
+    page = inspect.getdoc(function) or ""
+
+    assert card is function.card
+    assert card.name == name
+    assert all(getattr(card, field.name) for field in dataclasses.fields(card))
+    assert card.question.endswith("?")
+    assert set(SECTIONS["scores"]) <= set(re.findall(r"^([A-Z][A-Za-z ]+)\n-{3,}$", page, flags=re.MULTILINE))
+    assert f"Warnings -------- {card.caution}" in " ".join(page.split())
+    assert "Cost: " in page
 
 
 @each_measure

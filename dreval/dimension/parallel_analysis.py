@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import FloatArray, check_float, check_int
-from dreval._parallel import n_threads, one_blas_thread, run_blocks
+from dreval._parallel import n_threads, one_blas_thread, open_progress, run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.inputs.analysis import CALLED, analysis, made_by
@@ -41,6 +41,7 @@ def parallel_analysis(
     alpha: float = 0.05,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
+    progress: bool | None = None,
 ) -> ParallelAnalysis:
     r"""Count the principal components that independent columns do not explain.
 
@@ -63,6 +64,8 @@ def parallel_analysis(
         Seed; permutation b depends on the seed and b only.
     n_jobs : int, optional
         Number of threads, all cores by default; the numbers do not depend on it.
+    progress : bool, optional
+        Progress bar on stderr of the permutations; by default after two seconds, on a terminal.
 
     Returns
     -------
@@ -124,7 +127,10 @@ def parallel_analysis(
     def permute(b: int) -> None:
         null[b] = eigenvalues(stream(root, "parallel analysis", b).permuted(Z, axis=0))
 
-    run_blocks(permute, range(count), n_jobs)
+    with open_progress(progress) as bar:
+        bar.set_description("permutations")
+        bar.reset(total=count)
+        run_blocks(permute, range(count), n_jobs, bar.update)
     p = (1 + (null >= observed * (1 - 1e-12)).sum(axis=0)) / (count + 1)
     failed = np.flatnonzero(p > alpha)
     kept = int(failed[0]) if len(failed) else len(p)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -165,7 +165,8 @@ class Reruns:
     Y)`` returns the result of a run, a dict of plain numbers and at most one array, ``values``, from the embedding
     of the data (where no ``base`` is passed: from the data of the run) and the embedding of the run; it is called
     in the worker process. A result also has ``seconds`` and ``reason``, which is None for a run that succeeded,
-    else a note on its failure.
+    else a note on its failure. ``bar`` is an open progress bar that counts the runs of several; without it each kind
+    of runs has one of its own.
     """
 
     case: Case
@@ -175,6 +176,7 @@ class Reruns:
     store: Any = None
     n_jobs: int | None = None
     progress: bool | None = None
+    bar: Any = None
 
     def __enter__(self) -> Reruns:
         from dreval import __version__
@@ -238,9 +240,10 @@ class Reruns:
         found = {name: _with_values(*finished[name]) for name in names if name in finished}
         arguments = (self.case, self.n_components, base, self.compare)
         calls = (delayed(_answer)(name, *arguments, job(name)) for name in names if name not in found)
-        with open_progress(self.progress) as bar:
-            bar.set_description(f"{what} of {self.case.source.name}")
-            bar.reset(total=len(names))
+        with open_progress(self.progress) if self.bar is None else nullcontext(self.bar) as bar:
+            if self.bar is None:
+                bar.set_description(f"{what} of {self.case.source.name}")
+                bar.reset(total=len(names))
             bar.update(len(found))
             answers: Iterator[tuple[str, Found, list[Any]]] = Parallel(
                 n_jobs=self.n_jobs, return_as="generator_unordered"

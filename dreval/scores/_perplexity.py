@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import FloatArray, check_bool, check_float, check_int, describe
+from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import student_interval
@@ -142,21 +143,24 @@ def perplexity_curve(
     chosen = _perplexities(perplexities, data.n)
     rows, long = [], []
     first: list[Any] = []
-    for perplexity in chosen:
-        given = {**options, "perplexity": perplexity}
-        case = open_case(data, "tsne", None, None, root, options=given)
-        compare = partial(_scores, perplexity=perplexity, polish=polish)
-        names = [f"seed {r}" for r in range(seeds)]
-        recipe = {"score": "perplexity_curve", "polish": polish}
-        jobs = {name: Job(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
-        with Reruns(case, d, recipe, compare, store, n_jobs, progress) as runs:
-            found = runs.all(f"perplexity {perplexity:g}", names, jobs.__getitem__)
-        refused = [one["reason"] for one in found if one["reason"] is not None]
-        first += refused[:1]
-        for key, score in (("top", "top 5 %"), ("median", "median")):
-            values = np.array([one.get(key, math.nan) for one in found])
-            rows.append({"perplexity": perplexity, "score": score, **_interval(values, level, refused)})
-            long += [{"perplexity": perplexity, "score": score, "seed": r, "value": v} for r, v in enumerate(values)]
+    cases = [open_case(data, "tsne", None, None, root, options={**options, "perplexity": one}) for one in chosen]
+    names = [f"seed {r}" for r in range(seeds)]
+    with open_progress(progress) as bar:
+        bar.set_description(f"maps at {len(chosen)} perplexities")
+        bar.reset(total=len(chosen) * seeds)
+        for perplexity, case in zip(chosen, cases, strict=True):
+            compare = partial(_scores, perplexity=perplexity, polish=polish)
+            recipe = {"score": "perplexity_curve", "polish": polish}
+            jobs = {name: Job(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
+            with Reruns(case, d, recipe, compare, store, n_jobs, bar=bar) as runs:
+                found = runs.all("maps", names, jobs.__getitem__)
+            refused = [one["reason"] for one in found if one["reason"] is not None]
+            first += refused[:1]
+            for key, score in (("top", "top 5 %"), ("median", "median")):
+                values = np.array([one.get(key, math.nan) for one in found])
+                rows.append({"perplexity": perplexity, "score": score, **_interval(values, level, refused)})
+                where = {"perplexity": perplexity, "score": score}
+                long += [{**where, "seed": r, "value": value} for r, value in enumerate(values)]
     table = pd.DataFrame(rows)
     if not table["n_used"].any():
         got = f"{seeds * len(chosen)} refused runs, the first: {str(first[0]).rstrip('.')}"
@@ -183,7 +187,7 @@ def _perplexities(given: Any, n: int) -> list[float]:
 def _scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> Found:
     """Mean of the largest 5 % and median of s / n, of one map."""
     found = SCORES.get("singularity_score")(
-        X, Y, perplexity=perplexity, affinities="neighbors", polish=polish, n_jobs=1
+        X, Y, perplexity=perplexity, affinities="neighbors", polish=polish, n_jobs=1, progress=False
     )
     largest = np.sort(found.per_n)[-math.ceil(TOP * len(Y)) :]
     return {"top": float(largest.mean()), "median": float(np.median(found.per_n))}

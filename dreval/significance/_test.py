@@ -82,6 +82,9 @@ class TestCard(Cites):
         Share of a kernel's trace that its factors may leave.
     operations : function of (n, B, whole) or None
         Nanoseconds of a test of n rows with B permutations on a usual processor; ``whole``: of n x n matrices.
+    question, cost : str
+        Of a test of a method: what it answers, and its time in n and in the number of null data sets. Those of
+        variables all have one question, their hypothesis, and say what they cost in ``operations`` and ``memory``.
     reference : str
         Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
@@ -101,10 +104,13 @@ class TestCard(Cites):
     memory: str = "matrices"
     tolerance: float | None = None
     operations: Callable[[int, int, bool], float] | None = None
+    question: str = ""
+    cost: str = ""
 
     def __repr__(self) -> str:
         fields = {
             "name": self.name,
+            **({"question": self.question} if self.question else {}),
             "hypothesis": HYPOTHESES[self.second],
             "variables": self.variables,
             "null data": ", ".join(self.nulls),
@@ -112,6 +118,7 @@ class TestCard(Cites):
             "statistic": self.statistic,
             "effect size": self.effect_size,
             "needs": ", ".join(self.needs),
+            **({"cost": self.cost} if self.cost else {}),
             "reference": self.reference,
         }
         return block(self.title, fields)

@@ -21,6 +21,7 @@ from dreval._check import (
     describe,
     known_name,
 )
+from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import sweep
@@ -117,6 +118,8 @@ LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of 
     needs=("method",),
     second="method",
     memory="columns",
+    question="Is there more than noise: does the method show more of the data than of null data, and at which points?",
+    cost="(R + 1) n_seeds runs of the method for each setting, and O(n^2 (p + d)) time for the score of each.",
     reference="@phipson2010 for p; null embeddings after @johnson2022 and @xia2024, clusters after @grabski2023.",
 )
 def noise_test(
@@ -293,27 +296,31 @@ def noise_test(
         r, s = names[name]
         return Job(draw(r), noise_seed(root, r, s))
 
-    for one in (case, *others):
-        with Reruns(one, d or 2, key, score, store, n_jobs, progress) as runs:
-            try:
-                embedded = [runs.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
-            except DrevalError as error:
-                if len(settings) == 1:
-                    raise
-                embedded = []
-                unrun.append(refusal(error).named(CALLED))
-            found = runs.all("null data", list(names), job)
-        maps += embedded[:1]
-        if embedded:
-            failures += [got["reason"].named(CALLED) for got in found if got["reason"]]
-            own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
-            missing = np.full(len(own[-1]), np.inf)  # a failed run reaches any score,
-        else:
-            size = max((len(got[VALUES]) for got in found if VALUES in got), default=1)
-            missing = np.full(size, -np.inf)  # but none where the data fail as well
-            own.append(missing)
-        scores = [got.get(VALUES, missing) for got in found]
-        nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
+    with open_progress(progress) as bar:
+        bar.set_description(f"data and null data of {case.source.name}")
+        bar.reset(total=len(settings) * (n_replicates + 1) * n_seeds)
+        for one in (case, *others):
+            with Reruns(one, d or 2, key, score, store, n_jobs, bar=bar) as runs:
+                try:
+                    embedded = [runs.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
+                except DrevalError as error:
+                    if len(settings) == 1:
+                        raise
+                    embedded = []
+                    unrun.append(refusal(error).named(CALLED))
+                bar.update(n_seeds)
+                found = runs.all("null data", list(names), job)
+            maps += embedded[:1]
+            if embedded:
+                failures += [got["reason"].named(CALLED) for got in found if got["reason"]]
+                own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
+                missing = np.full(len(own[-1]), np.inf)  # a failed run reaches any score,
+            else:
+                size = max((len(got[VALUES]) for got in found if VALUES in got), default=1)
+                missing = np.full(size, -np.inf)  # but none where the data fail as well
+                own.append(missing)
+            scores = [got.get(VALUES, missing) for got in found]
+            nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
     if len(unrun) == len(settings):
         got = f"{len(unrun)} failures, the first: {str(unrun[0]).rstrip('.')}"
         cure = "Run the method alone with one of the settings to see where."

@@ -19,7 +19,6 @@ from dreval._check import (
     check_k,
     check_one_of,
     describe,
-    keywords_checked,
 )
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
@@ -29,6 +28,7 @@ from dreval.geometry.distances import take
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, open_case, runnable, with_settings
+from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
 from dreval.inputs.identity import identity
 from dreval.inputs.source_kinds import Source
@@ -64,7 +64,16 @@ class _Setting:
         return cell_key({"source": identity(self.source), D: self.d})
 
 
-@keywords_checked
+@analysis(
+    title="Sweep of settings",
+    question="Which settings of the method are not distinguishable from the best?",
+    direction="that of the measure; settings in the best set are not shown to be worse than the best",
+    caution="A setting in the set is not shown to be good, nor to be equal to the best: it is not shown to be worse, "
+    "by this measure. The value of the best setting is too optimistic, since it was chosen for its size: report it on "
+    "other points.",
+    cost="H R runs of the method for H settings and R replicates, and R passes over the data, O(n^2 p) time each.",
+    reference="@hsu1981 for the set.",
+)
 def sweep(
     X: Any,
     source: Any,

@@ -1,0 +1,131 @@
+"""What runs a method again goes on after kill -9, with the numbers of an undisturbed call; bars count all runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval._parallel import open_progress
+
+BEGIN = """
+import sys
+import numpy as np
+import dreval
+from method_runs import printing
+X = np.random.default_rng(0).normal(size=(60, 4)) * [3, 2, 1, 1]
+Z = np.random.default_rng(0).normal(size=(90, 4))
+fit = dreval.methods.TSNE._fit
+
+def told(self, X):
+    print("run", flush=True)
+    return fit(self, X)
+
+dreval.methods.TSNE._fit = told
+store = sys.argv[1]
+GRID = {'size': [0.1, 2.0]}
+"""
+CALLS = {  # the call, the runs that it makes, and after which of them it is killed
+    "noise_test": ("dreval.noise_test(X, printing, n_replicates=19, random_state=0, store=store).points", 20, 8),
+    "noise_test of settings": (
+        "dreval.noise_test(X, printing, param_grid=GRID, n_replicates=9, random_state=0, store=store).settings",
+        20,
+        14,
+    ),
+    "stability": (
+        "dreval.stability(X, printing, over='both', n_replicates=4, random_state=0, store=store).points",
+        12,
+        7,
+    ),
+    "sweep": (
+        "dreval.sweep(X, printing, {'size': [0.1, 0.5, 2.0]}, n_replicates=4, random_state=0, store=store).values",
+        12,
+        5,
+    ),
+    "perplexity_curve": (
+        "dreval.perplexity_curve(Z, [15, 25], n_seeds=3, random_state=0, store=store).values",
+        6,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_a_killed_call_goes_on(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after some runs: those that were written are not made a second time, and every number is the same.
+
+    The total of the bar is the number of runs, all settings and the data themselves included, and the bar ends there.
+    """
+    call, count, stop = CALLS[name]
+    program = f"{BEGIN}\nfound = {call}\n"
+    command, places = [sys.executable, "-c", program, tmp_path / "killed"], os.pathsep.join(sys.path)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": places}) as run:
+        assert run.stdout is not None
+        for _ in range(stop):
+            assert run.stdout.readline() == b"run\n"
+        run.send_signal(signal.SIGKILL)
+        run.stdout.read()
+    assert run.returncode == -signal.SIGKILL
+    with closing(sqlite3.connect(tmp_path / "killed")) as db:
+        kept = int(db.execute("SELECT count(*) FROM cells").fetchone()[0])
+    assert stop - 2 <= kept < count
+
+    fit = dreval.methods.TSNE._fit
+    for module in ("dreval.inference.reruns", "dreval.significance.noise", "dreval.scores._perplexity"):
+        monkeypatch.setattr(f"{module}.open_progress", lambda _: Bar())
+    monkeypatch.setattr("dreval.scores.singularity_score.open_progress", silent)
+    tables = {}
+    for store, runs in (("killed", count - kept), ("other", count)):
+        Bar.shown.clear()
+        monkeypatch.setattr(dreval.methods.TSNE, "_fit", fit)  # what the program replaces
+        here = {"sys": SimpleNamespace(argv=["", str(tmp_path / store)])}
+        exec(program.replace("import sys", ""), here)
+        assert capsys.readouterr().out.count("run\n") == runs
+        assert Bar.shown == [count, count]
+        tables[store] = here["found"]
+    assert np.isfinite(tables["other"].select_dtypes("number").to_numpy(float)).any()
+    pd.testing.assert_frame_equal(tables["killed"], tables["other"], check_exact=True)
+
+
+class Bar:
+    """A progress bar that keeps its total, and where it ends."""
+
+    shown: ClassVar[list[int]] = []
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shown.append(self.n)
+
+    def set_description(self, what: str) -> None:
+        """What is counted."""
+        assert what
+
+    def reset(self, total: int) -> None:
+        """Begin."""
+        self.shown.append(total)
+        self.n = 0
+
+    def update(self, more: int) -> None:
+        """Go on."""
+        self.n += more
+
+
+def silent(wanted: bool | None) -> Any:
+    """The bar of a score inside a run, which must have been told to show nothing."""
+    assert wanted is False
+    return open_progress(wanted)
