@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from ast import literal_eval
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dreval.cli._main import (
     DATA,
@@ -18,6 +19,7 @@ from dreval.cli._main import (
     add_answer,
     check_different,
     check_output,
+    check_report,
     json_text,
     names,
     neighbors,
@@ -35,10 +37,14 @@ EPILOG = f"""examples:
   dreval sweep data.csv -m lle --grid n_neighbors=8,12 --grid n_components=1,2
   dreval sweep kinds.csv -m pca --grid n_components=1,2 --labels kind
   dreval sweep data.csv -m umap --grid n_neighbors=5,15 --store sweep.journal
+  dreval sweep data.csv -m tsne --grid perplexity=10,30 --report out.html
 
 With --store the same command repeated goes on where the last one stopped.
 
 {CODES}"""
+if TYPE_CHECKING:
+    from dreval.records.sweep import Sweep
+
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -74,6 +80,8 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="processes (1)")
     verb.add_argument("--store", metavar="PATH", help="keep finished runs in this file, and go on from it")
+    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
+    verb.add_argument("--save", type=Path, metavar="PATH", help="save the sweep (read by dreval.load_results)")
     verb.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
     verb.add_argument(
         "--plot", type=Path, metavar="PATH", help=f"draw the first measure into this file ({' '.join(FIGURES)})"
@@ -103,13 +111,20 @@ def _sweep(options: Any, say: Say) -> int:
     """Run the sweep, write what was asked for, and print the summary."""
     check_output(options.table, "--table", [options.data, options.labels], (".csv",))
     check_output(options.plot, "--plot", [options.data, options.labels], FIGURES)
-    check_different([("--table", options.table), ("--plot", options.plot)])
+    check_report(options.report, "--report", [options.data, options.labels])
+    check_output(options.save, "--save", [options.data, options.labels])
+    outputs = [(f"--{name}", getattr(options, name)) for name in ("store", "table", "plot", "report", "save")]
+    check_different(outputs)
     METHODS.get(options.method, "method")
     twice = [name for at, (name, _) in enumerate(options.grid) if name in dict(options.grid[:at])]
     if twice:
         cure = f"Separate the values of one option by commas: --grid {twice[0]}=5,15."
         raise InputError("--grid", "must name an option once", repr(twice[0]), cure)
+    from dreval.records.archive import check_saved, save_sweep
     from dreval.study.sweep import sweep
+
+    if options.save:
+        check_saved(options.save, "--save")
 
     given = {
         name: getattr(options, name)
@@ -134,8 +149,17 @@ def _sweep(options: Any, say: Say) -> int:
                 "table",
             ),
             ("--plot", options.plot, lambda path: found.plot().savefig(path), "figure"),
+            ("--save", options.save, lambda path: save_sweep(found, path), "sweep"),
+            ("--report", options.report, partial(_report, found), "report"),
         ],
         say,
         options.quiet or options.json,
     )
     return NOT_ALL if found.tidy()["n_replicates"].lt(given["n_replicates"]).any() else DONE
+
+
+def _report(found: Sweep, path: Path) -> None:
+    """Write the report of a sweep."""
+    from dreval.report.swept import write_sweep
+
+    write_sweep(found, path)

@@ -15,7 +15,7 @@ from dreval._check import check_numeric, check_one_of, describe, did_you_mean
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
 from dreval.journal.study_file import StudyFile, read_study_table
-from dreval.records.archive import load_results
+from dreval.records.archive import load_evaluation
 from dreval.records.comparison import Family
 from dreval.records.frames import full_name
 from dreval.records.notes import Note, Notes, joined, note
@@ -70,7 +70,7 @@ def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
         elif path.suffix.lower() in TABLES:
             one = pd.DataFrame(read_table(path, "results").values)
         else:
-            one = load_results(path)
+            one = load_evaluation(path, "results")
     if isinstance(one, Results):
         return _of_results(one, known)
     if isinstance(one, pd.DataFrame):

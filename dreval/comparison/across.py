@@ -27,7 +27,7 @@ from dreval.comparison.within import compare_pairs
 from dreval.errors import Hint, InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.records.archive import load_results
+from dreval.records.archive import load_evaluation
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
@@ -208,7 +208,7 @@ def _single(results: Any) -> Results | None:
     """The one result that is to be compared by its points, itself or from its file; None for everything else."""
     one = results[0] if isinstance(results, list | tuple) and len(results) == 1 else results
     if isinstance(one, str | os.PathLike) and not is_journal(Path(one)) and Path(one).suffix.lower() not in TABLES:
-        return load_results(Path(one))
+        return load_evaluation(Path(one), "results")
     return one if isinstance(one, Results) else None
 
 

@@ -38,6 +38,7 @@ VERBS = {
     "PerplexityCurve.plot": "dreval.report.figures._perplexity:draw_perplexity_curve",
     "PerplexityCurve.summary": "dreval.report.contents.single:perplexity_summary",
     "PerturbationScore.summary": "dreval.report.contents.single:scores_summary",
+    "PointScores.plot": "dreval.report.figures._points:scores_map",
     "ProtocolStatus.summary": "dreval.report.contents.status:protocol_summary",
     "NoiseTest.plot": "dreval.report.figures._points:noise_map",
     "NoiseTest.summary": "dreval.report.contents.tests:noise_summary",
@@ -64,6 +65,8 @@ VERBS = {
     "Study.report": "dreval.report.studies:write_study",
     "StudyStatus.summary": "dreval.report.contents.status:study_summary",
     "Sweep.plot": "dreval.report.figures._sweep:draw_sweep",
+    "Sweep.report": "dreval.report.swept:write_sweep",
+    "Sweep.save": "dreval.records.archive:save_sweep",
     "Sweep.summary": "dreval.report.contents.sweep:sweep_summary",
 }
 

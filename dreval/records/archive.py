@@ -29,13 +29,14 @@ from dreval.records.frames import (
 from dreval.records.notes import Note
 from dreval.records.results import Results
 from dreval.records.shepard import Shepard
+from dreval.records.sweep import OWN, Sweep, sweep_frame
 from dreval.records.whole_file import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 1
-MANIFEST = "manifest.json"
+MANIFEST, SWEEP = "manifest.json", "sweep"
 OTHER_FORMATS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".json", ".parquet", ".h5ad", ".xlsx"}
 OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf"}
 Members = dict[str, bytes]
@@ -84,18 +85,35 @@ def save_results(results: Results, path: str | Path) -> Path:
         buffer = io.BytesIO()
         np.save(buffer, results.data_neighbors, allow_pickle=False)
         members["neighbors.npy"] = buffer.getvalue()
+    about = {"recipe": _plain(results.recipe), "embeddings": names}
+    return _write(path, {**about, "labels": _saved(results.labels), "ids": _saved(results.ids)}, members)
+
+
+def save_sweep(found: Sweep, path: str | Path) -> Path:
+    """Write a sweep; numbers keep every digit. Options that JSON does not know are written as text."""
+    import pandas as pd
+
+    path = check_saved(path)
+    table = found.table[list(OWN)].astype({"in_best_set": object})
+    table["in_best_set"] = ["" if one is pd.NA else str(bool(one)) for one in table["in_best_set"]]
+    members: dict[str, str | bytes] = {
+        "table.csv": table.to_csv(index=False),
+        "values.csv": found.values.to_csv(index=False),
+        "notes.json": json.dumps([one.plain() for one in found.notes], indent=1, ensure_ascii=False),
+        "settings.json": json.dumps([_plain(one) for one in found.settings], indent=1, ensure_ascii=False),
+    }
+    about = {"kind": SWEEP, "recipe": _plain(found.recipe), "over": found.over, "alpha": found.alpha}
+    return _write(path, about, members)
+
+
+def _write(path: Path, about: dict[str, Any], members: dict[str, str | bytes]) -> Path:
+    """Write the members and a manifest of what they are about, with a checksum of each."""
     stored = {
         name: text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
         for name, text in members.items()
     }
-    body = {
-        "format": FORMAT,
-        "recipe": _plain(results.recipe),
-        "embeddings": names,
-        "labels": _saved(results.labels),
-        "ids": _saved(results.ids),
-        "members": {name: hashlib.sha256(content).hexdigest() for name, content in stored.items()},
-    }
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in stored.items()}
+    body = {"format": FORMAT, **about, "members": sums}
     manifest = json.dumps({"sha256": _hash(body), **body}, indent=1, ensure_ascii=False)
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {MANIFEST: manifest.encode("utf-8", "backslashreplace"), **stored}.items():
@@ -110,8 +128,8 @@ def _hash(body: dict[str, Any]) -> str:
 
 
 @keywords_checked
-def load_results(path: str | Path) -> Results:
-    """Read what ``Results.save`` wrote; the numbers are equal to the last bit.
+def load_results(path: str | Path) -> Any:
+    """Read what ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
 
     Parameters
     ----------
@@ -120,13 +138,13 @@ def load_results(path: str | Path) -> Results:
 
     Returns
     -------
-    Results
-        Without the data, of which only the hash was saved.
+    Results or Sweep
+        What was saved; without the data, of which only the hash is there.
 
     Raises
     ------
     InputError
-        If the file does not exist or was not written by ``Results.save``.
+        If the file does not exist or was not written by ``save``.
 
     Examples
     --------
@@ -141,21 +159,28 @@ def load_results(path: str | Path) -> Results:
     """
     path = check_path(path, "path")
     if not path.is_file():
-        raise MissingFile(
-            "path", "must be an existing file", repr(str(path)), "Give the path that `Results.save` wrote."
-        )
+        raise MissingFile("path", "must be an existing file", repr(str(path)), "Give the path that `save` wrote.")
     try:
         manifest, members = _read_members(path)
         if manifest["format"] == FORMAT:
-            return _read_all(members, manifest)
+            return (_read_sweep if manifest.get("kind") == SWEEP else _read_all)(members, manifest)
     except DrevalError:
         raise
     except _DAMAGE as cause:
         why = " ".join(str(cause).split())[:200]
         raise InputError(
-            "path", "must be a file written by `Results.save`", f"{str(path)!r} ({why})", "Save the result again."
+            "path", "must be a file written by `save` of a result", f"{str(path)!r} ({why})", "Save the result again."
         ) from cause
     raise InputError("path", f"must be of format {FORMAT}", f"format {manifest['format']!r}", "Upgrade dreval.")
+
+
+def load_evaluation(path: str | Path, argument: str) -> Results:
+    """A saved result of an evaluation; a sweep is refused."""
+    found = load_results(path)
+    if isinstance(found, Results):
+        return found
+    cure = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."
+    raise InputError(argument, "must be the saved result of an evaluation", f"a sweep, {str(path)!r}", cure)
 
 
 # What zipfile, zlib, json, csv and numpy raise on files that are not, or no longer, what they were written as.
@@ -198,6 +223,15 @@ _MANIFEST = {
         "intervals": _WORDS, "conf_level": float, "call": str, "command": str,
     },
 }  # fmt: skip
+_SWEEP = {
+    "over": str,
+    "alpha": float,
+    "recipe": {
+        "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
+        "versions": _WORDS,
+    },
+}  # fmt: skip
+_SETTING_NOTES = [dict.fromkeys(("code", "scope"), str)]
 _NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
 
 
@@ -284,6 +318,40 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     )
 
 
+def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
+    """The sweep in the content of a file."""
+    import pandas as pd
+
+    _check_form(manifest, _SWEEP, MANIFEST)
+    settings, notes = (json.loads(members[name]) for name in ("settings.json", "notes.json"))
+    _check_form(settings, [dict], "settings.json")
+    _check_form(notes, _SETTING_NOTES, "notes.json")
+    table, values = _cells(members["table.csv"]), _cells(members["values.csv"])
+    texts = ["measure", "parameters", "note"]
+    numbers = [name for name in OWN if name not in (*texts, "in_best_set")]
+    table[numbers] = _floats(table[numbers])
+    table["in_best_set"] = [{"True": True, "False": False, "": pd.NA}[one] for one in table["in_best_set"]]
+    table = table.astype({**dict.fromkeys(numbers, "float64"), "n_replicates": "int64"})
+    values["value"] = _floats(values[["value"]])["value"]
+    values = values.astype({"setting": "int64", "replicate": "int64", "value": "float64"})
+    count = manifest["recipe"]["parameters"]["n_replicates"]
+    measures, rest = divmod(len(table), len(settings))
+    numbered = values["setting"].isin(range(len(settings))).all()
+    if rest or not measures or len(values) != len(table) * count or not numbered:
+        raise ValueError("the tables are not those of the settings")
+    if manifest["over"] not in ("seeds", "halves"):
+        raise ValueError(f"replicates over {manifest['over']!r}")
+    return Sweep(
+        settings=tuple(settings),
+        table=sweep_frame(_rows(table), settings * measures),
+        values=pd.DataFrame(_rows(values[["measure", "parameters", "setting", "replicate", "value"]])),
+        over=manifest["over"],
+        alpha=manifest["alpha"],
+        recipe=manifest["recipe"],
+        notes=tuple(map(Note.of_plain, notes)),
+    )
+
+
 def _cells(text: bytes) -> pd.DataFrame:
     """A table of text, just as it was written: nothing is guessed."""
     import pandas as pd
@@ -339,4 +407,6 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

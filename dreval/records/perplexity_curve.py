@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dreval.records._verbs import Record, call
-from dreval.records.notes import LIMIT, Notes, define
+from dreval.records.notes import LIMIT, Notes, define, joined
 from dreval.records.read_only import read_only
 
 REFUSED = define(
@@ -68,6 +68,24 @@ class PerplexityCurve(Record):
         True
         """
         return self.table.copy()
+
+    def glance(self) -> pd.DataFrame:
+        """One row: the data, how many perplexities have an interval, and how many maps have no score.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(90, 4))
+        >>> curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
+        >>> curve.glance()[["n", "n_perplexities", "n_with_interval", "n_seeds", "n_refused"]]
+            n  n_perplexities  n_with_interval  n_seeds  n_refused
+        0  90               2                2        3          0
+        """
+        top = self.table[self.table["score"] == self.table["score"].iloc[0]]
+        row = {name: self.recipe[name] for name in ("n", "p")} | {"n_perplexities": len(top)}
+        row |= {"n_with_interval": int(top["conf_low"].notna().sum()), "n_seeds": self.recipe["parameters"]["n_seeds"]}
+        row |= {"n_refused": int(top["n_refused"].sum()), "conf_level": self.conf_level}
+        return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)}])
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
         """The values over the perplexity, with their intervals.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dreval.records._verbs import Record
+from dreval._check import check_one_of
+from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 
@@ -67,6 +68,39 @@ class PointScores(Record):
         row = {"n": n, "n_components": d, **self.recipe.get("parameters", {})}
         row |= {"median": score["median"], "max": score["max"]} | {name: getattr(self, name) for name in self.NUMBERS}
         return pd.DataFrame([row])
+
+    def plot(self, score: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+        """The map with the score of each point, from low (dark) to high (light); points without one are gray.
+
+        Parameters
+        ----------
+        score : str, optional
+            One of the scores in ``tidy``; by default the first.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        figsize : (float, float), optional
+            Width and height of a new figure, in inches.
+
+        Returns
+        -------
+        matplotlib.figure.Figure or matplotlib.axes.Axes
+            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such score.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 2))
+        >>> dreval.local_distortion(X, X * [2.0, 0.5]).plot("anisotropy")
+        <Figure size ...>
+        """
+        known = self.tidy()["score"].tolist()
+        name = known[0] if score is None else check_one_of(score, known, "score", aliases=True)
+        return call("PointScores.plot", self, name, ax, figsize)
 
     def __repr__(self) -> str:
         score = self.tidy().iloc[0]

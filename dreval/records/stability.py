@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dreval._check import check_one_of
 from dreval.records._verbs import call
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.notes import joined
 from dreval.records.read_only import read_only
 
 if TYPE_CHECKING:
@@ -48,6 +49,26 @@ class Stability(MeasureRecord):
         """What figures show all points in: the first replicate where it has all of them, else the mean, (n, d)."""
         first = self.replicates[0]
         return first if np.isfinite(first).all() else self.mean
+
+    def glance(self) -> pd.DataFrame:
+        """One row: the data, the replicates, the value with its interval, and how many points agree less than half.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
+        >>> found = dreval.stability(X, "pca", n_replicates=6, random_state=0)
+        >>> found.glance()[["n", "source", "over", "n_replicates", "n_neighbors"]]
+            n source    over  n_replicates  n_neighbors
+        0  40    pca  halves             6            1
+        """
+        import pandas as pd
+
+        row = {name: self.recipe[name] for name in ("n", "p", "source")} | dict(self.recipe["parameters"])
+        row |= {"stability": self.value, "conf_low": self.parts["conf_low"], "conf_high": self.parts["conf_high"]}
+        if self.points is not None:
+            row["n_below_half"] = int((self.points["agreement"] < 0.5).sum())
+        return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)}])
 
     def augment(self) -> pd.DataFrame:
         """One row per point: coordinates ``y1``, ``y2``, ... as in the figures (``map``), and ``points``.

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, check_path
 from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes, joined
 from dreval.records.read_only import read_only
+
+OWN = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates", "in_best_set",
+       "p_value", "note")  # fmt: skip
+
+
+def sweep_frame(rows: list[dict[str, Any]], settings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table of rows and their settings, with a column for each option; a name that is taken gets a line below."""
+    names = list(dict.fromkeys(name for one in settings for name in one))
+    made = pd.DataFrame([{key: row[key] for key in OWN} for row in rows])
+    for place, name in enumerate(names, 2):
+        column = pd.Series([one.get(name) for one in settings], dtype=object).infer_objects()
+        made.insert(place, f"{name}_" if name in OWN else name, column)
+    return made.astype({"in_best_set": "boolean"})
 
 
 @read_only
@@ -182,6 +196,42 @@ class Sweep(Record):
         <Figure size ...>
         """
         return call("Sweep.plot", self, measure, ax, figsize)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        See ``Results.report``; the path is given back.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = found.report(f"{folder}/page.html")
+        ...     path.name, path.exists()
+        ('page.html', True)
+        """
+        return Path(call("Sweep.report", self, check_path(path, "path"), title=title))
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
+
+        Values of options that are no numbers, words, truth values or lists of them, such as functions, are saved as
+        text. Embeddings are not part of a sweep: those of its runs stay in ``store=``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dreval.load_results(found.save(f"{folder}/a.dreval")).best_set()
+        [{'n_neighbors': 8}, {'n_neighbors': 12}]
+        """
+        return Path(call("Sweep.save", self, path))
 
     @property
     def call(self) -> str:

@@ -37,7 +37,7 @@ from dreval.measures._measure import answer
 from dreval.measures._method_measure import CALLED
 from dreval.records.call import written_again
 from dreval.records.notes import Note, joined, note, refusal
-from dreval.records.sweep import Sweep
+from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
 
 OVER = ("auto", "seeds", "halves")
@@ -46,8 +46,6 @@ SMALLEST = 12  # points of which halves are taken
 MANY = 20_000  # points beyond which embeddings are evaluated at some of them
 SCORED = 2000
 D = "n_components"
-OWN = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates", "in_best_set",
-       "p_value", "note")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -281,8 +279,8 @@ def sweep(
     for t, task in enumerate(tasks):
         failures = [[*lost[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
         rows_of = _judged(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures)
-        for h, (one, row) in enumerate(zip(settings.values(), rows_of, strict=True)):
-            table.append({"measure": task.name, "parameters": task.words, **row, "options": one.options})
+        for h, row in enumerate(rows_of):
+            table.append({"measure": task.name, "parameters": task.words, **row})
             long += [
                 {"measure": task.name, "parameters": task.words, "setting": h, "replicate": r, "value": values[t, h, r]}
                 for r in range(R)
@@ -301,7 +299,7 @@ def sweep(
     words = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
     return Sweep(
         settings=tuple(one.options for one in settings.values()),
-        table=_frame(table),
+        table=sweep_frame(table, [one.options for one in settings.values()] * len(tasks)),
         values=pd.DataFrame(long),
         over=over,
         alpha=1 - level,
@@ -396,13 +394,3 @@ def _judged(
     if len(tested) == 1 and rows[tested[0]]["in_best_set"]:  # beside nothing that could be tested
         rows[tested[0]] |= {"p_value": math.nan, "in_best_set": pd.NA, "note": joined([note("sweep.alone")])}
     return rows
-
-
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The table, with a column for each option; one of the name of another column has a line below its own."""
-    names = list(dict.fromkeys(name for row in rows for name in row["options"]))
-    made = pd.DataFrame([{key: row[key] for key in OWN} for row in rows])
-    for place, name in enumerate(names, 2):
-        column = pd.Series([row["options"].get(name) for row in rows], dtype=object).infer_objects()
-        made.insert(place, f"{name}_" if name in OWN else name, column)
-    return made.astype({"in_best_set": "boolean"})

@@ -31,6 +31,23 @@ def test_it_prints_and_writes_what_python_gives(run: Any) -> None:
     assert run(*ISOMAP, "n_neighbors=10,15", "--quiet") == (0, "", "")
 
 
+def test_a_report_and_the_saved_sweep_are_those_of_python(run: Any) -> None:
+    """The text letter by letter, the file with every digit; outputs are different files."""
+    grid = {"n_neighbors": [10, 15]}
+    expected = dreval.sweep("data.csv", "isomap", grid, measures=["r_nx_auc"], random_state=0)
+    code, out, err = run(*ISOMAP, "n_neighbors=10,15", "--report", "r.md", "--save", "s.dreval")
+
+    assert (code, err) == (0, "")
+    assert out.endswith("sweep written to s.dreval\n\nreport written to r.md\n")
+    expected.report("p.md")
+    assert Path("r.md").read_text("utf-8").replace("r-figures", "p-figures") == Path("p.md").read_text("utf-8")
+    loaded = dreval.load_results("s.dreval")
+    pd.testing.assert_frame_equal(loaded.tidy(), expected.tidy(), check_exact=True)
+    code, _, err = run(*ISOMAP, "n_neighbors=10,15", "--save", "s.dreval", "--store", "s.dreval")
+    assert code == 2
+    assert "must not be a file that --store writes too" in err
+
+
 def test_a_setting_that_fails_is_code_1(run: Any) -> None:
     """The others have their values."""
     code, out, err = run(*ISOMAP, "n_neighbors=0,10,15")

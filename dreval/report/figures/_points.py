@@ -19,6 +19,7 @@ from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
 from dreval.records.frames import setting_names
 from dreval.records.noise_test import NoiseTest
+from dreval.records.point_scores import PointScores
 from dreval.records.results import MOST_LISTED, Results
 from dreval.records.stability import Stability
 from dreval.registry import MEASURES
@@ -187,6 +188,20 @@ def noise_map(found: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> 
         said = f"Hollow: {few},\nnot distinguished from noise" if hollow.any() else "No point is like noise"
         axes.set_title(said, loc="left", fontsize=8.5, color=LIGHT["ink"])
         return figure
+
+    return draw_for_reader(draw, ax, figsize)
+
+
+def scores_map(found: PointScores, score: str, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+    """The map that was scored, each point in the color of one of its scores."""
+    values, Y = np.asarray(getattr(found, score), np.float64), found.coordinates
+
+    def draw() -> Figure:
+        made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.8)
+        colors = number_colors(values, f"{found.TITLE}: {score.replace('_', ' ')}")
+        draw_points(axes, Y, colors.classes)
+        write_scale(made, axes, colors)
+        return made
 
     return draw_for_reader(draw, ax, figsize)
 

@@ -1,0 +1,76 @@
+"""Reliability of maps of single cells: what AnnData gives is what the matrices in it give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+
+pytestmark = pytest.mark.doors
+
+N = 90
+MAPS = {"pca": {}, "tsne": {"perplexity": 15}, "umap": {"n_neighbors": 10}}
+
+
+@pytest.fixture(scope="module")
+def cells() -> Any:
+    """Counts of 20 genes in three types of cells, two of them joined by cells between them, with three maps."""
+    import anndata
+
+    rng = np.random.default_rng(0)
+    kinds = np.arange(N) % 3
+    share = np.where(kinds == 2, 0.0, np.where(np.arange(N) < 60, kinds, rng.uniform(size=N)))
+    means = np.exp(rng.normal(size=(3, 20)))
+    rates = (1 - share)[:, None] * means[0] + share[:, None] * means[1]
+    counts = rng.poisson(5 * np.where((kinds == 2)[:, None], 4 * means[2], rates))
+    names = [f"cell{i}" for i in range(N)]
+    adata = anndata.AnnData(np.log1p(counts), obs=pd.DataFrame({"kind": kinds.astype(str)}, index=names))
+    for name, options in MAPS.items():
+        adata.obsm[f"X_{name}"] = dreval.embed(adata.X, name, random_state=0, **options).coordinates
+    adata.obsm["X_tsne"] = dreval.singularity_score(
+        adata.X, adata.obsm["X_tsne"], perplexity=15, affinities="neighbors", polish=True
+    ).coordinates
+    return adata
+
+
+def test_methods_are_run_on_the_matrix_of_cells(cells: Any) -> None:
+    """Noise test, stability and sweep of methods by name: the numbers of the plain matrix, and more than noise."""
+    tested = [dreval.noise_test(X, "pca", n_replicates=19, random_state=0) for X in (cells, cells.X)]
+    assert tested[0].p_value == tested[1].p_value == 0.05
+    pd.testing.assert_frame_equal(tested[0].points, tested[1].points)
+    stable = [dreval.stability(X, "umap", n_replicates=3, random_state=0) for X in (cells, cells.X)]
+    assert stable[0].recipe["parameters"]["over"] == "seeds"
+    pd.testing.assert_frame_equal(stable[0].points, stable[1].points)
+    swept = [
+        dreval.sweep(X, "isomap", {"n_neighbors": [8, 15]}, n_replicates=3, random_state=0) for X in (cells, cells.X)
+    ]
+    pd.testing.assert_frame_equal(swept[0].tidy(), swept[1].tidy())
+
+
+@pytest.mark.parametrize("name", list(MAPS))
+def test_stored_maps_are_scored_by_their_names(cells: Any, name: str) -> None:
+    """Local distortion of each map in obsm; the scores of the loss of the t-SNE map."""
+    Y = cells.obsm[f"X_{name}"]
+    for key in (name, f"X_{name}"):
+        scored = [dreval.local_distortion(X, there) for X, there in ((cells, key), (cells.X, Y))]
+        pd.testing.assert_frame_equal(scored[0].augment(), scored[1].augment())
+        np.testing.assert_array_equal(scored[0].broken, scored[1].broken)
+    if name == "tsne":
+        given = {"perplexity": 15, "affinities": "neighbors"}
+        soft = [dreval.singularity_score(X, there, **given) for X, there in ((cells, "X_tsne"), (cells.X, Y))]
+        np.testing.assert_array_equal(soft[0].values, soft[1].values)
+        far = [
+            dreval.perturbation_score(X, there, points=[0, 1, 65], **given)
+            for X, there in ((cells, "X_tsne"), (cells.X, Y))
+        ]
+        np.testing.assert_array_equal(far[0].values, far[1].values)
+
+
+def test_dimensions_are_those_of_the_matrix(cells: Any) -> None:
+    """Intrinsic dimension and parallel analysis of AnnData."""
+    for of in (dreval.intrinsic_dimension, dreval.parallel_analysis):
+        pd.testing.assert_frame_equal(of(cells, random_state=0).tidy(), of(cells.X, random_state=0).tidy())

@@ -1,0 +1,110 @@
+"""Sweeps saved, loaded and reported: every digit, three forms, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputError
+from dreval.glossary import format_p
+
+X = np.random.default_rng(0).normal(size=(48, 4)) * [4, 3, 1, 1]
+
+
+def noisy(X: np.ndarray, n_components: int, random_state: int, size: float = 1.0, sign: Any = None) -> np.ndarray:
+    """The first columns with noise of its own for each seed; sizes of more than 5 fail."""
+    if size > 5:
+        raise ValueError(f"size {size}")
+    noise = np.random.default_rng(random_state).normal(size=(len(X), n_components))
+    return X[:, :n_components] + size * (noise if sign is None else sign(noise))
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    """Two measures, a setting that fails, and an option that is a function."""
+    grid = [{"size": np.array([0.1, 0.5, 3.0, 9.0])}, {"size": [0.2], "sign": [np.abs]}]
+    measures = ["r_nx_auc", "stress"]
+    return dreval.sweep(X, noisy, grid, measures=measures, n_replicates=4, random_state=0)
+
+
+def test_a_saved_sweep_is_read_to_the_last_bit(found: Any, tmp_path: Path) -> None:
+    """All tables and sentences are equal; a function is its text; the loaded one saves to the same bytes."""
+    path = found.save(tmp_path / "a.dreval")
+    loaded = dreval.load_results(path)
+    told = found.tidy()
+    told["sign"] = [None if one is None else str(one) for one in told["sign"]]
+    pd.testing.assert_frame_equal(loaded.tidy(), told, check_exact=True)
+    pd.testing.assert_frame_equal(loaded.values, found.values, check_exact=True)
+    pd.testing.assert_frame_equal(loaded.glance(), found.glance())
+    assert loaded.tidy()["in_best_set"].isna().sum() == 2
+    assert found.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": np.abs}]
+    assert loaded.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": str(np.abs)}]
+    assert (loaded.notes, loaded.over, loaded.alpha, loaded.call) == (found.notes, found.over, found.alpha, found.call)
+    answers = [" ".join(str(one).split("Sweep\n")[0].split()) for one in (found, loaded)]
+    assert answers[0] == answers[1].replace(str(np.abs), "absolute")
+    loaded.save(tmp_path / "b.dreval")
+    assert (tmp_path / "b.dreval").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["html", "md", "tex"])
+def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form: str, tmp_path: Path) -> None:
+    """The sets of both measures, their means and p-values, the reason of the failure, and what does not follow."""
+    path = found.report(tmp_path / f"r.{form}", title="Sizes")
+    text = path.read_text("utf-8")
+    plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
+    for said in (
+        "Sizes",
+        "(size = 0.1) and (size = 0.2, sign = absolute) are not",
+        "size 9",
+        "too optimistic",
+        "seeds",
+    ):
+        assert said.lower() in plain.lower()
+    table = found.tidy()
+    below = "" if form != "tex" else "".join(one.read_text("utf-8") for one in sorted(tmp_path.glob("r-figures/*.tex")))
+    for value in table["p_value"].dropna():
+        assert format_p(value).removeprefix("<") in plain + below
+    figures = text.count("<svg") if form == "html" else len(list(tmp_path.glob("r-figures/*.[sp][vd][gf]")))
+    assert figures >= 2
+    assert found.report(tmp_path / f"again.{form}", title="Sizes").exists()
+    if form == "html":
+        assert (tmp_path / "again.html").read_bytes() == path.read_bytes()
+        assert "://" not in re.sub(r"https?://(doi\.org|www\.w3\.org)", "", text)
+
+
+def test_a_sweep_is_no_evaluation(found: Any, tmp_path: Path) -> None:
+    """A comparison of embeddings refuses its file, and says what there is instead."""
+    path = found.save(tmp_path / "a.dreval")
+    for given in (path, [path, path]):
+        with pytest.raises(InputError, match=r"`results` must be the saved result of an evaluation: got a sweep"):
+            dreval.compare(given)
+    for suffix in ("a.csv", "a.html"):
+        with pytest.raises(InputError, match="must not have the suffix of another format"):
+            found.save(tmp_path / suffix)
+    with pytest.raises(InputError, match=r"`path` must end in \.html, \.md or \.tex"):
+        found.report(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("member", ["settings.json", "values.csv", "manifest.json"])
+def test_a_changed_file_is_refused(found: Any, member: str, tmp_path: Path) -> None:
+    """A setting, a value, or the level that somebody changed."""
+    path = found.save(tmp_path / "a.dreval")
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    if member == "manifest.json":
+        members[member] = json.dumps({**json.loads(members[member]), "alpha": 0.5}).encode()
+    else:
+        members[member] = members[member].replace(b"0", b"1", 1)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match=f"{member} was changed after it was written"):
+        dreval.load_results(path)
