@@ -60,7 +60,7 @@ class Stability(MeasureRecord):
         >>> found = dreval.stability(X, "pca", n_replicates=6, random_state=0)
         >>> found.glance()[["n", "source", "over", "n_replicates", "n_neighbors"]]
             n source    over  n_replicates  n_neighbors
-        0  40    pca  halves             6            1
+        0  40    pca  halves             6            2
         """
         import pandas as pd
 

@@ -59,8 +59,8 @@ class Sweep(Record):
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-    >>> dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
-    Sweep(kernel_pca: 3 settings, 5 halves)
+    >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+    Sweep(isomap: 3 settings, 5 halves)
     """
 
     settings: tuple[Mapping[str, Any], ...]
@@ -97,7 +97,7 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> len(found.of("r_nx_auc"))
         3
         """
@@ -111,18 +111,18 @@ class Sweep(Record):
         ``measure``, ``parameters``, a column for each option, ``mean`` over replicates, its standard error ``se`` and
         interval ``conf_low``, ``conf_high``, ``n_replicates`` (those that did not fail), ``in_best_set``, ``p_value``
         (of the test that it is the best, adjusted for the choice among the settings), ``note``. A setting that is not
-        judged, as 3 below, of which a run fails, has ``<NA>`` and its reason.
+        judged, as 0 below, of which a run fails, has ``<NA>`` and its reason.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
-        >>> found.tidy()[["bandwidth", "in_best_set"]]
-           bandwidth  in_best_set
-        0        0.5        False
-        1       10.0        False
-        2       20.0         True
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> found.tidy()[["n_neighbors", "in_best_set"]]
+           n_neighbors  in_best_set
+        0            0         <NA>
+        1            8         True
+        2           12         True
         """
         return self.table.copy()
 
@@ -133,10 +133,10 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0)
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> found.glance()[["n_settings", "n_in_best_set", "over"]]
            n_settings  n_in_best_set    over
-        0           3              1  halves
+        0           3              2  halves
         """
         made = []
         for rows in self._rows().values():
@@ -165,8 +165,8 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0).best_set()
-        [{'bandwidth': 20.0}]
+        >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).best_set()
+        [{'n_neighbors': 8}, {'n_neighbors': 12}]
         """
         kept = self.of(measure)["in_best_set"].fillna(False)
         return [dict(setting) for setting, inside in zip(self.settings, kept, strict=True) if inside]
@@ -192,7 +192,7 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> dreval.sweep(X, "kernel_pca", {"bandwidth": [0.5, 10.0, 20.0]}, random_state=0).plot()
+        >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).plot()
         <Figure size ...>
         """
         return call("Sweep.plot", self, measure, ax, figsize)
@@ -207,7 +207,7 @@ class Sweep(Record):
         >>> import tempfile
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = found.report(f"{folder}/page.html")
         ...     path.name, path.exists()
@@ -226,7 +226,7 @@ class Sweep(Record):
         >>> import tempfile
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     dreval.load_results(found.save(f"{folder}/a.dreval")).best_set()
         [{'n_neighbors': 8}, {'n_neighbors': 12}]

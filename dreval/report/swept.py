@@ -67,7 +67,7 @@ def write_sweep(found: Sweep, path: str | Path, title: str | None = None) -> Pat
     --------
     >>> import numpy as np, dreval, tempfile
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-    >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [3, 8, 12]}, random_state=0)
+    >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     print(write_sweep(found, f"{folder}/isomap.md").read_text("utf-8").splitlines()[0])
     # Sweep of three settings of isomap
