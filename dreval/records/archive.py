@@ -330,8 +330,8 @@ def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
     texts = ["measure", "parameters", "note"]
     numbers = [name for name in OWN if name not in (*texts, "in_best_set")]
     table[numbers] = _floats(table[numbers])
-    known = {"True": True, "False": False, "": pd.NA}
-    table["in_best_set"] = pd.array([known[one] for one in table["in_best_set"]], dtype="boolean")
+    known: dict[str, Any] = {"True": True, "False": False, "": pd.NA}
+    table["in_best_set"] = table["in_best_set"].map(known.__getitem__)
     table = table.astype({**dict.fromkeys(numbers, "float64"), "n_replicates": "int64"})
     values["value"] = _floats(values[["value"]])["value"]
     values = values.astype({"setting": "int64", "replicate": "int64", "value": "float64"})
