@@ -119,7 +119,10 @@ def attainable_note(table: Any, adjust: str | None) -> list[Note]:
     m, most = len(tested), int(tested["n_resamples"].max())
     word = "p" if adjust is None else "adjusted p"
     enough = round((m if adjust == "holm" else 1) / ALPHA) - 1
-    return [note("test.attainable", word=word, tests=m, least=least, most=most, enough=enough)]
+    way, name = f"n_resamples={enough}", str(tested["test"].iloc[0])
+    if TESTS.card(name.partition(":")[0]).second == "method":  # it has a number of its own, and a family
+        way = f"options={{{name!r}: {{'n_replicates': {enough}}}}}"
+    return [note("test.attainable", word=word, tests=m, least=least, most=most, way=way)]
 
 
 def plain_ids(ids: pd.Index[Any]) -> npt.NDArray[Any]:

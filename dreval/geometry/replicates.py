@@ -30,11 +30,14 @@ class Replicate(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Neighbor agreement of each point over pairs of replicates (NaN where no pair has it), and of each pair."""
+    """Neighbor agreement of each point over pairs of replicates (NaN where no pair has it), and of each pair.
+
+    ``without`` (R,) is the mean over points where each replicate is left out.
+    """
 
     points: FloatArray
     pairs: FloatArray
-    used: int
+    without: FloatArray
 
 
 @cache
@@ -63,6 +66,7 @@ def neighbor_agreement(
     """
     lists: dict[tuple[int, bytes], IntArray] = {}
     total, count, of_pairs = np.zeros(n), np.zeros(n), np.full(len(pairs), np.nan)
+    own_total, own_count = np.zeros((2, len(replicates), n))
     for place, (r, s) in enumerate(pairs):
         one, other = replicates[r], replicates[s]
         alike = np.array_equal(one.rows, other.rows)
@@ -85,9 +89,16 @@ def neighbor_agreement(
             values = (both / (2 * few - both) - chance) / (1.0 - chance)
         total[common] += values
         count[common] += 1
+        for at in (r, s):
+            own_total[at, common] += values
+            own_count[at, common] += 1
         of_pairs[place] = values.mean()
     points = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
-    return Agreement(points, of_pairs, int(np.isfinite(of_pairs).sum()))
+    left, there = total - own_total, count - own_count
+    means = np.divide(left, there, out=np.zeros_like(left), where=there > 0).sum(axis=1)
+    known = (there > 0).sum(axis=1)
+    without = np.divide(means, known, out=np.full(len(known), np.nan), where=known > 0)
+    return Agreement(points, of_pairs, without)
 
 
 def _common(first: IntArray, second: IntArray) -> FloatArray:

@@ -126,6 +126,8 @@ def with_settings(param_grid: Any) -> list[dict[str, Any]]:
         )
     found = []
     for grid in grids:
+        if not grid:
+            raise InputError("param_grid", "must hold at least one option", "an empty dict", cure)
         for name, values in grid.items():
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or not len(values):
                 rule = f"must have a list of values for {name!r}"

@@ -101,10 +101,11 @@ class Recording:
         if same or X.shape != self.data.X.shape:
             return same
         own = sketch(X, self.data.X)
-        gaps = np.array([np.abs(run.sketch - own).max() for run in self.runs])
-        near = gaps.min()
+        runs = [run for run in self.runs if run.sketch.shape == own.shape]  # runs on some of the points have none
+        gaps = np.array([np.abs(run.sketch - own).max() for run in runs])
+        near = gaps.min(initial=np.inf)
         changed = float(np.linalg.norm(X - self.data.X))
-        return [run for run, gap in zip(self.runs, gaps, strict=True) if gap == near <= NEAR * changed]
+        return [run for run, gap in zip(runs, gaps, strict=True) if gap == near <= NEAR * changed]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

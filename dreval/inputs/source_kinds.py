@@ -40,8 +40,8 @@ class Foreign:
     Errors of dreval itself are not changed.
     """
 
-    def __init__(self, argument: str, what: str) -> None:
-        self.argument, self.what = argument, what
+    def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:
+        self.argument, self.what, self.task = argument, what, task
 
     def __enter__(self) -> None:
         return None
@@ -54,7 +54,7 @@ class Foreign:
         message = " ".join(str(error).split())
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
         cure = "Run it alone on the same data to see where; other embeddings are not affected."
-        raise MethodFailed(self.argument, f"must embed the data, but {self.what} raised", got, cure) from error
+        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, cure) from error
 
 
 def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:

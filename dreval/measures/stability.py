@@ -61,6 +61,11 @@ COINCIDENT = define(
     LIMIT,
     "{count} pairs of near points coincide in a replicate; their distance counts as a millionth of its radius.",
 )
+ABOVE_ONE = define(
+    "stability.above_one",
+    LIMIT,
+    "seed_share is a ratio of two estimates; above 1 it says that sampling adds nothing that is seen beside the seeds.",
+)
 CONSTANT = define(
     "stability.constant",
     LIMIT,
@@ -128,7 +133,8 @@ def stability(
     n_components : int, optional
         Number of dimensions; by default that of the source, else 2.
     n_neighbors : int or "auto"
-        Number k of neighbors, at most half of the points that two halves share; a note says where it is reduced.
+        Number k of neighbors, in the embeddings and in the data; at most half of the points that two halves share;
+        a note says where it is reduced.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
@@ -149,7 +155,8 @@ def stability(
         of infinitely many replicates: jackknife over replicates, Student's t, 95 %), ``local_variation``,
         ``global_variation`` (medians over points), ``failed``; of "both" also ``seeds`` (J over seeds, all points),
         ``same_half`` (J of two seeds of one half, on the points that it shares with another half) and ``seed_share``,
-        :math:`(1 - J_\text{same half}) / (1 - J)` with J as a mean over pairs of halves.
+        :math:`(1 - J_\text{same half}) / (1 - J)` with J as a mean over pairs of halves; a ratio of estimates,
+        which may exceed 1.
         ``points``, one row each: ``agreement`` (J of the point); ``local_variation`` and ``global_variation``, the
         variance over replicates of log distances to its k nearest points in the data, and to 50 points that are the
         same for all; ``radius``, the spread of its images in aligned replicates, over the radius of the map;
@@ -184,7 +191,8 @@ def stability(
 
     In ``local_variation`` the scale of each replicate is fitted on the same pairs: :math:`\log d_{ijr} = a_{ij} + b_r`
     by least squares over all pairs and replicates, so that halves, which lack points, are not mistaken for changes of
-    scale. A pair needs three replicates. Maps that are equal up to similarity have 0.
+    scale; the variance is divided by the degrees of freedom that the scales leave. A pair needs three replicates. Maps
+    that are equal up to similarity have 0.
 
     Halves differ from seeds in n: their difference is no share of variance. ``seed_share`` compares at n / 2.
 
@@ -220,7 +228,8 @@ def stability(
         raise InputError("n_neighbors", "must be one number", str(n_neighbors), "Pass one number.")
     if over != "seeds" and n < LEAST_POINTS:
         rule = f"must have at least {LEAST_POINTS} points for halves, of which two share a quarter"
-        raise InputError("X", rule, f"{n} points", "Use over='seeds'.")
+        cure = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
+        raise InputError("X", rule, f"{n} points", cure)
     d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
 
     every = np.arange(n)
@@ -251,15 +260,14 @@ def stability(
         given |= {"n_replicates": R, "random_state": root, "n_jobs": n_jobs, "progress": progress}
         found_halves: Stability = stability(X, source, over="halves", **given)
         return found_halves
-    k = ks[0]
-    near = sweep(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
     fixed = np.sort(stream(root, "fixed points").choice(n, min(FIXED, n), replace=False))
     shared = min(_shared(one, other) for one, other in combinations(main, 2))
-    k_used = min(k, (shared - 1) // 2)  # one number for all pairs of replicates
-    if k_used < 1:
+    k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates, and all that is told of neighbors
+    if k < 1:
         got = f"{shared} points that two of the halves share"
         raise MethodFailed(case.source.argument, "must embed halves that share 3 points", got, "Use more points.")
-    agreement = _agreement(main, n, k_used)
+    near = sweep(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
+    agreement = _agreement(main, n, k)
     pose = aligned(main, n)
     points = pd.DataFrame(
         {
@@ -272,14 +280,15 @@ def stability(
         }
     )
     value = float(np.nanmean(agreement.points))
-    se = _jackknife(agreement, len(main))
+    R_made, without = len(main), agreement.without
+    se = float(np.sqrt((R_made - 1) / R_made * np.square(without - without.mean()).sum()))
     half = se * float(student.ppf((1 + LEVEL) / 2, len(main) - 1))
     low, high = stability.card.bounds  # type: ignore[attr-defined]
     parts: dict[str, Any] = {"conf_low": max(value - half, low), "conf_high": min(value + half, high)}
     if over == "both":
         alone = [made[name] for name in seeds if name in made]
         twins = [(made[name], made.get(f"{name[:-1]}1")) for name in first if name in made]
-        same = _same_halves([(one, other) for one, other in twins if other is not None], n, k_used)
+        same = _same_halves([(one, other) for one, other in twins if other is not None], n, k)
         parts["seeds"] = float(np.nanmean(_agreement(alone, n, k).points)) if len(alone) > 1 else math.nan
         parts["same_half"] = same
         apart = 1 - float(np.nanmean(agreement.pairs))
@@ -293,11 +302,12 @@ def stability(
     together = coincident(main, near, n)
     notes: list[Note] = [SAME_SEEDS()] if alike and not constant else []
     notes += [HALVED()] if halves else []
-    notes += [FEWER(k=k_used, asked=k, shared=shared)] if k_used < k else []
+    notes += [FEWER(k=k, asked=ks[0], shared=shared)] if k < ks[0] else []
     notes += [FAILED(failed=len(failures), tried=len(names), first=failures[0])] if failures else []
     notes += [CONSTANT(count=constant, runs=len(made))] if constant else []
     notes += [COINCIDENT(count=together)] if together and not constant else []
-    settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k_used}
+    notes += [ABOVE_ONE()] if parts.get("seed_share", 0.0) > 1 else []
+    settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k}
     record: Stability = make_record(
         stability,
         case,
@@ -353,17 +363,6 @@ def _same_halves(twins: list[tuple[Replicate, Replicate]], n: int, k: int) -> fl
         some = [Replicate(common, one.Y[np.searchsorted(one.rows, common)]) for half in pair for one in half]
         values += list(neighbor_agreement(some, [(0, 1), (2, 3)], n, k).pairs) if len(common) else []
     return float(np.nanmean(values)) if values else math.nan
-
-
-def _jackknife(found: Agreement, R: int) -> float:
-    """Standard error of the mean over pairs of R replicates, by leaving out each replicate; NaN of fewer than three."""
-    pairs = np.array(list(combinations(range(R), 2)))
-    known = np.isfinite(found.pairs)
-    if R < LEAST:
-        return math.nan
-    without = [found.pairs[known & (pairs != r).all(axis=1)] for r in range(R)]
-    means = np.array([one.mean() if len(one) else math.nan for one in without])
-    return float(np.sqrt((R - 1) / R * np.square(means - means.mean()).sum()))
 
 
 def _itself(_: FloatArray, Y: FloatArray) -> Found:

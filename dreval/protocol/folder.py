@@ -17,11 +17,13 @@ import pandas as pd
 from dreval._check import check_int, check_one_of, check_path
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
+from dreval.geometry.replicates import LEAST
 from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.identity import digest
 from dreval.inputs.recording import sketch
+from dreval.measures.stability import LEAST_POINTS
 from dreval.records.whole_file import write_whole
 from dreval.significance.noise import NULLS
 
@@ -162,7 +164,14 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
 
 
 def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """The settings of a protocol of n points, each checked."""
+    """The settings of a protocol of n points, each checked; those of stability as its analysis will need them."""
+    for name in ("seeds", "halves"):
+        if check_int(chosen[name], name, low=0) in range(1, LEAST):
+            rule, cure = f"must be 0 or at least {LEAST}, as stability needs", f"The smallest is {LEAST}."
+            raise InputError(name, rule, str(chosen[name]), cure)
+    if chosen["halves"] and n < LEAST_POINTS:
+        rule = f"must be 0 for fewer than {LEAST_POINTS} points"
+        raise InputError("halves", rule, f"{chosen['halves']} halves of {n} points", "Use seeds=.")
     return {
         "n_components": check_int(chosen["n_components"], "n_components", low=1, high=n),
         "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation", aliases=True),
@@ -172,8 +181,8 @@ def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
         "n_replicates": check_int(chosen["n_replicates"], "n_replicates", low=0),
         "noise": check_int(chosen["noise"], "noise", low=0),
         "null": check_one_of(chosen["null"], NULLS, "null", aliases=True),
-        "seeds": check_int(chosen["seeds"], "seeds", low=0),
-        "halves": check_int(chosen["halves"], "halves", low=0),
+        "seeds": int(chosen["seeds"]),
+        "halves": int(chosen["halves"]),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dreval._check import check_bool, check_path, check_random_state, describe, keywords_checked
 from dreval._random import root_seed
-from dreval.errors import ProtocolError
+from dreval.errors import InputError, ProtocolError
 from dreval.geometry.transformations import transform_count
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.recording import RecordedSource
@@ -132,6 +132,8 @@ class Protocol:
         further = {"noise": 0, "null": "columns", "seeds": 0, "halves": 0}
         chosen = {**tractable_consistency.card.parameters, **further, **self._settings_passed}
         self.settings = folders.check_settings(chosen, self.data.n)  # now, so that none fails in the second round
+        if null is not None and not self.settings["noise"]:
+            raise InputError("null", "must come with a number of noise= data sets", repr(null), "Pass noise=99.")
         if chosen["n_transformations"] != 0:
             transform_count(chosen["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)

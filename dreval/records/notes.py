@@ -345,10 +345,11 @@ CODES: dict[str, Code] = {
     "test.unused": Code("not used here: {options}", ASSUMPTION),
     "test.attainable": Code(
         "No {word} of these {tests} tests can be below {least:.2g}, with {most} permutations each: a large p says "
-        "little. Pass n_resamples={enough} or more.",
+        "little. Pass {way} or more.",
         LIMIT,
-        "Pass a larger n_resamples.",
+        "Pass more resamples.",
     ),
+    "maps.refused": Code("{refused} of {runs} maps {refused:has|have} no score, the first because: {first}", LIMIT),
     "permutation.all": Code(
         "All {count} {what} were enumerated: {exact:p is exact|p is not random}, the identity is counted among them.",
         ASSUMPTION,

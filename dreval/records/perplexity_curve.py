@@ -9,14 +9,8 @@ from typing import Any
 import pandas as pd
 
 from dreval.records._verbs import Record, call
-from dreval.records.notes import LIMIT, Notes, define, joined
+from dreval.records.notes import Notes, joined
 from dreval.records.read_only import read_only
-
-REFUSED = define(
-    "perplexity_curve.refused",
-    LIMIT,
-    "{refused} of {runs} maps {refused:has|have} no score, the first because: {first}",
-)
 
 
 @read_only

@@ -18,8 +18,8 @@ from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import Found, Job, Reruns, open_case
 from dreval.inputs.analysis import analysis, made_by
-from dreval.records.notes import joined
-from dreval.records.perplexity_curve import REFUSED, PerplexityCurve
+from dreval.records.notes import joined, note
+from dreval.records.perplexity_curve import PerplexityCurve
 from dreval.registry import SCORES
 
 TOP = 0.05  # share of the points with the largest scores
@@ -204,5 +204,5 @@ def _interval(values: FloatArray, level: float, refused: list[Any]) -> dict[str,
         row["se_log"] = float(logs.std(ddof=1)) / math.sqrt(S)
         ends = student_interval(float(logs.mean()), row["se_log"], S - 1, (-math.inf, math.inf), level)
         row["conf_low"], row["conf_high"] = map(math.exp, ends)
-    notes = [REFUSED(refused=len(refused), runs=len(values), first=refused[0])] if refused else []
+    notes = [note("maps.refused", refused=len(refused), runs=len(values), first=refused[0])] if refused else []
     return {**row, "n_used": S, "n_refused": len(refused), "note": joined(notes)}

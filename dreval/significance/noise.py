@@ -105,6 +105,18 @@ UNRUN = define(
     "first: {first}",
 )
 DRAWN = define("noise.drawn", ASSUMPTION, "Scored at {drawn:,} of {n:,} points, drawn at random.")
+EQUAL_SCORES = define(
+    "noise.equal",
+    LIMIT,
+    "The score is the same for the data and all null data: the test can say nothing.",
+    "Choose another statistic or a smaller n_neighbors.",
+)
+BLIND = define(
+    "noise.blind",
+    LIMIT,
+    "A large p says that this score is no larger than in null data, not that nothing is there: clusters are not seen.",
+    "Pass n_clusters= to ask for clusters.",
+)
 LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
 
 
@@ -285,6 +297,9 @@ def noise_test(
     if n_clusters is not None:
         check_int(n_clusters, "n_clusters", low=2, high=data.n - 1)
     kind, draw = null_data("gaussian" if n_clusters is not None else "columns", null, data.X, root)
+    if kind == "columns" and data.p == 1:
+        cure = "Use null='gaussian' with n_clusters=, or a function."
+        raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", cure)
     clustered = n_clusters is not None and kind != "columns"
     score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
 
@@ -362,6 +377,10 @@ def noise_test(
             p_value=p_of,
         )
         table.loc[np.isneginf(means[:, 0]), ["statistic", "z", "p_value"]] = np.nan
+    if np.isfinite(means).all() and np.ptp(means, axis=1).max() <= EQUAL * np.abs(means).max():
+        notes.append(EQUAL_SCORES())
+    elif p_value > level and score.function is None and score.name != SILHOUETTE:
+        notes.append(BLIND())
     null_means = null_means[np.isfinite(null_means)]  # failed runs count in p, and are nowhere else
     reached = round(p_value * (n_replicates + 1)) - 1
     asked = {"null": null, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
@@ -416,19 +435,27 @@ def _check_case(case: Case) -> None:
         )
 
 
+def _finite(got: FloatArray, argument: str, name: str) -> None:
+    """Refuse what is not finite in what a function of the user returned."""
+    try:
+        check_finite(got, argument)
+    except InputError as error:
+        raise error.altered(InputError, cure=f"See what {name} returns.") from error
+
+
 def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
     """Name of the null, and the r-th null data set; each depends on the seed and on r only."""
     if callable(wanted):
         name = getattr(wanted, "__name__", type(wanted).__name__)
 
         def made(r: int) -> FloatArray:
-            with Foreign("null", name):
+            with Foreign("null", name, "return null data"):
                 got = np.asarray(wanted(X.copy(), stream(root, "null", r)), dtype=np.float64)
             if got.shape != X.shape:
                 raise InputError(
                     "null", f"must return data of shape {X.shape}", describe(got), "Return null data (n, p)."
                 )
-            check_finite(got, "null")
+            _finite(got, "null", name)
             return got
 
         return name, made
@@ -483,12 +510,12 @@ class _Score:
     def values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         """The score of each scored point, large where the point is unlike noise; or one value."""
         if self.function is not None:
-            with Foreign("statistic", self.name):
+            with Foreign("statistic", self.name, "return scores"):
                 got = np.atleast_1d(np.asarray(self.function(X, Y), dtype=np.float64))
             if got.shape not in ((len(X),), (1,)):
                 cure = "Return an array (n,) of scores of the points, or one number."
                 raise InputError("statistic", f"must return {len(X)} numbers, or one", describe(got), cure)
-            check_finite(got, "statistic")
+            _finite(got, "statistic", self.name)
             return got
         every = np.arange(len(X))
         if self.name == SILHOUETTE:

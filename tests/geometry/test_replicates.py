@@ -171,3 +171,15 @@ def test_variance_score_is_that_of_dynamicviz():
     assert_allclose(variance_score(replicates, lists, n), known["local"], rtol=1e-12)
     whole = np.broadcast_to(np.arange(n), (n, n))
     assert_allclose(variance_score(replicates, whole, n), known["global"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_the_value_without_each_replicate_is_that_of_the_others(share):
+    rng = np.random.default_rng(3)
+    Y = rng.normal(size=(60, 2))
+    replicates = [Replicate(rows, Y[rows] + 0.3 * rng.normal(size=(len(rows), 2))) for rows in parts(60, 5, share, rng)]
+    found = neighbor_agreement(replicates, all_pairs(replicates), 60, 4)
+    for r in range(5):
+        others = replicates[:r] + replicates[r + 1 :]
+        expected = np.nanmean(neighbor_agreement(others, all_pairs(others), 60, 4).points)
+        assert_allclose(found.without[r], expected, rtol=1e-12)

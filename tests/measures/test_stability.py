@@ -6,6 +6,7 @@ import sqlite3
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from method_runs import counting
 from numpy.testing import assert_allclose, assert_array_equal
@@ -125,6 +126,7 @@ def test_halves_compare_one_number_of_neighbors():
     assert any(one.code == "stability.fewer" and dict(one.values)["k"] == k for one in found.notes)
     same = dreval.stability(data(), noisy, over="halves", n_replicates=5, n_neighbors=k, random_state=0)
     assert float(same) == float(found)
+    pd.testing.assert_frame_equal(same.points, found.points)  # of distances to the k nearest, too
     assert found.parts["conf_high"] <= 1.0
 
 
@@ -190,3 +192,20 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     res.save(tmp_path / "a.dreval")
     assert dreval.load_results(tmp_path / "a.dreval").augment("pca").equals(res.augment("pca"))
     assert "Stability" in res.report(tmp_path / "a.html").read_text()
+
+
+def test_a_share_above_one_is_said():
+    found = dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=0)
+    said = "stability.above_one" in {one.code for one in found.notes}
+    assert said == (found.parts["seed_share"] > 1)
+    shares = [dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=s) for s in range(1, 8)]
+    assert len({one.parts["seed_share"] > 1 for one in (found, *shares)}) == 2
+    for one in shares:
+        assert ("stability.above_one" in {note.code for note in one.notes}) == (one.parts["seed_share"] > 1)
+
+
+def test_few_points_of_a_method_without_a_seed_need_more_points():
+    with pytest.raises(InputError, match="Take more points"):
+        dreval.stability(data(30), first_columns)
+    with pytest.raises(InputError, match="Use over='seeds'"):
+        dreval.stability(data(30), noisy, over="halves")

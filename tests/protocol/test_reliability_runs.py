@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.cli._main import main
-from dreval.errors import ProtocolError, UndefinedMeasure
+from dreval.errors import InputError, MethodFailed, ProtocolError, UndefinedMeasure
 
 
 def method(X, n_components, random_state):
@@ -110,3 +110,23 @@ def test_rows_of_a_half_must_be_its_own(folder):
     other.to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="half-1"):
         dreval.Protocol.collect(folder)
+
+
+def test_runs_on_other_data_are_refused(data, folder):
+    source = dreval.Protocol.collect(folder)
+    for other in (data + 1, data[::-1], data[:-1]):
+        with pytest.raises(UndefinedMeasure, match="must have been run"):
+            dreval.noise_test(other, source)
+        with pytest.raises(MethodFailed, match="must have been run on these data"):
+            dreval.stability(other, source)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"seeds": 2}, "at least 3"), ({"halves": 2}, "at least 3"), ({"null": "gaussian"}, "noise=")],
+)
+def test_runs_that_no_analysis_could_use_are_refused(data, settings, words):
+    with pytest.raises(InputError, match=words):
+        dreval.Protocol(data, **settings)
+    with pytest.raises(InputError, match="fewer than 40 points"):
+        dreval.Protocol(data[:30], halves=4)

@@ -188,6 +188,30 @@ def test_refusals():
         dreval.noise_test(X, "isomap", param_grid={"n_neighbors": 5})
     with pytest.raises(InputError, match="param_grid"):
         dreval.noise_test(X, "isomap", param_grid=[])
+    with pytest.raises(InputError, match="at least one option"):
+        dreval.noise_test(X, "isomap", param_grid={})
+    with pytest.raises(InputError, match="two columns or more"):
+        dreval.noise_test(X[:, :1], lambda X, _d: X)
+    with pytest.raises(MethodFailed, match=r"must return null data, but \w* ?.*raised"):
+        dreval.noise_test(X, "pca", null=lambda _X, _rng: 1 / 0)
+    with pytest.raises(MethodFailed, match="must return scores"):
+        dreval.noise_test(X, "pca", statistic=lambda _X, _Y: 1 / 0)
+    with pytest.raises((InputError, MethodFailed), match="See what <lambda> returns"):
+        dreval.noise_test(X, "pca", statistic=lambda X, _Y: X[:, 0] * np.nan)
+
+
+def test_a_large_p_says_what_the_score_does_not_see():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    X[:, :2] += 6 * rng.normal(size=(3, 2))[np.arange(60) % 3]
+    codes = {one.code for one in dreval.noise_test(X, "pca", n_replicates=19, random_state=0).notes}
+    assert "noise.blind" in codes
+    clusters = dreval.noise_test(X, "pca", n_clusters=3, n_replicates=19, random_state=0)
+    assert clusters.p_value == 0.05
+    assert "noise.blind" not in {one.code for one in clusters.notes}
+    equal = dreval.noise_test(data(), "pca", n_neighbors=39, n_replicates=19, random_state=0)
+    assert equal.p_value == 1.0
+    assert "noise.equal" in {one.code for one in equal.notes}
 
 
 def test_failed_runs_count_against_the_data():

@@ -58,7 +58,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         left = len(noted) - count
         more = f"{in_words(left).capitalize()} more note{'s' * (left > 1)}" if left > 0 else "More"
         about = _about(results, reading)
-        after = [*tests_in_words(reading), *(noise_said(row, results) for row in reading.of_methods)]
+        after = [*tests_in_words(reading), *dict.fromkeys(noise_said(row, results) for row in reading.of_methods)]
         shown = {"about": about, "said": said, "after": after, "more": f"{more}: {', '.join(ways)}."}
         return Summary("Evaluation of embeddings", (), blocks, noted[:count], **shown)
 

@@ -136,5 +136,5 @@ def _table(found: Sweep, measure: str) -> Block:
     rest = len(found.settings) - len(lines)
     foot = f"the best {len(lines)}, {counted(rest, 'further setting')} in tidy()." if rest else ""
     title = measure_words(rows)
-    best = "not distinguishable from the best"
+    best = "not distinguishable from the best" if rows["in_best_set"].any() else ""
     return Block(title[:1].upper() + title[1:], columns, lines, names=len(found.options), foot=foot, best=best)

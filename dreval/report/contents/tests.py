@@ -234,7 +234,11 @@ class GroupOfTests:
 def test_groups(reading: Reading) -> list[GroupOfTests]:
     """Tests against labels and covariates, and the certificate: tests of the residual of the embedding."""
     rows, again = known_tests(reading), [row for row in reading.of_methods if row["embedding"] not in reading.failed]
-    more = " ".join(noise_said(row, reading.results) for row in again) if reading.results is not None else ""
+    more = (
+        " ".join(dict.fromkeys(noise_said(row, reading.results) for row in again))
+        if reading.results is not None
+        else ""
+    )
     against = [row for row in rows if row["variable"] != RESIDUAL]
     left = [row for row in rows if row["variable"] == RESIDUAL]
     errors = asked_sheet(reading, "reconstruction", "One row for each embedding")

@@ -84,7 +84,7 @@ def _draw_ratios(ax: Axes, record: IntrinsicDimension) -> None:
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
     ax.set_xlabel("log of the ratio of distances to 2nd and 1st neighbor")
     ax.set_ylabel("\N{MINUS SIGN}log(1 \N{MINUS SIGN} rank / n)")
-    ax.legend(loc="lower right", frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"])
+    ax.legend(loc="upper left", frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"])
 
 
 def _draw_local(ax: Axes, record: IntrinsicDimension) -> None:

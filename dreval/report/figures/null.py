@@ -17,6 +17,7 @@ from dreval.report.figures._kind import figure
 from dreval.report.figures._nulls import draw_panel, kept_null
 from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
 from dreval.report.reading import Reading
+from dreval.report.statements import NULL_WORDS
 
 SIDE, BESIDE, BELOW = 2.3, 0.34, 0.26
 HEAD = 0.32  # for the two lines of words over a line
@@ -45,7 +46,10 @@ def _words(results: Results, chosen: list[Any]) -> str:
     first, adjust = chosen[0], results.recipe.get("adjust")
     held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
     drawn = f"{resampled(first)}s"
-    words = f"{first['test'].upper()} against {first['variable']}, {first['n_resamples']:,} {drawn} of each"
+    card, variable = TESTS.card(first["test"]), first["variable"]
+    null = f"{card.title} against {NULL_WORDS.get(variable, variable)}"
+    against = null if card.second == "method" else f"{card.name.upper()} against {variable}"
+    words = f"{against}, {first['n_resamples']:,} {drawn} of each"
     return f"{words}; p {adjusted_by(adjust)}." if held and adjust != "nothing" else f"{words}."
 
 
