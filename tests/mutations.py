@@ -62,7 +62,33 @@ WITHOUT_RANKS = "measures/test_leave_one.py::test_influences_are_derivatives_als
 INTER_CLUSTER = "measures/test_inter_cluster.py"
 STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
+GRAPHS = "geometry/test_graphs.py"
+BALLS = "methods/test_balls.py"
 MUTANTS = [
+    Mutant(
+        "geometry/graphs.py",
+        "    return scaled * scaled * (1 + ROUNDING)",
+        "    return scaled * scaled",
+        f"{GRAPHS}::test_lattice_points_on_the_border_of_a_ball_are_within",
+    ),
+    Mutant(
+        "geometry/graphs.py",
+        "kept = lengths**2 <= limit",
+        "kept = lengths <= limit",
+        f"{GRAPHS}::test_balls_are_those_of_scikit_learn",
+    ),
+    Mutant(
+        "geometry/graphs.py",
+        "members = graph.indices[np.lexsort((graph.indices, graph.data, rows))]",
+        "members = graph.indices[np.lexsort((graph.data, rows))][::-1]",
+        f"{GRAPHS}::test_neighborhoods_of_balls_are_the_rows_of_the_graph",
+    ),
+    Mutant(
+        "methods/_local.py",
+        "        paths[rows] = best\n",
+        "        paths[rows] = steps[:, :1] + geodesics[neighbors[:, 0]]\n",
+        f"{BALLS}::test_isomap_equals_scikit_learn",
+    ),
     Mutant(
         "geometry/_loops/tsne_loss.py",
         "if inside[t] and moved[t] <= limits[1, t]:",

@@ -8,19 +8,79 @@ difference.)
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csgraph, csr_matrix
 
-from dreval._check import FloatArray, check_int, check_k, check_one_of
+from dreval._check import FloatArray, check_float, check_int, check_k, check_one_of, describe
 from dreval._check import IntArray as IntArray
-from dreval.errors import ApproximationWarning, MethodFailed, caller_level
-from dreval.geometry.distances import Space, pairwise_squared
-from dreval.geometry.neighbors import nearest
+from dreval.errors import ApproximationWarning, InputError, MethodFailed, caller_level
+from dreval.geometry._loops import ROUNDING
+from dreval.geometry.distances import Space, block_rows, pairwise_squared
+from dreval.geometry.neighbors import TREE_COLUMNS, nearest
 from dreval.records.notes import Note, note
 
 DISCONNECTED = ("error", "connect")
+
+
+class Reach(NamedTuple):
+    """How far neighborhoods reach: to the ``k`` nearest other points, or to all within ``radius``; the other is None.
+
+    ``str`` of it is the argument with its value.
+
+    Examples
+    --------
+    >>> str(Reach(7)), str(Reach(radius=0.5))
+    ('n_neighbors=7', 'radius=0.5')
+    """
+
+    k: int | None = None
+    radius: float | None = None
+
+    @property
+    def argument(self) -> str:
+        """The name of the argument that sets it."""
+        return "n_neighbors" if self.radius is None else "radius"
+
+    @property
+    def near(self) -> str:
+        """What a neighborhood holds, in words."""
+        return f"{self.k} nearest neighbors" if self.radius is None else f"points within {self.radius:.4g}"
+
+    def __str__(self) -> str:
+        return f"{self.argument}={self.k if self.radius is None else self.radius}"
+
+
+def reach_of(n_neighbors: Any, radius: Any, n: int) -> Reach:
+    """The reach of neighborhoods among n points, of which exactly one of the two arguments must be given.
+
+    Raises
+    ------
+    InputError
+        If both or neither is None, or the given one is out of its range.
+
+    Warns
+    -----
+    ApproximationWarning
+        If there are fewer other points than ``n_neighbors``; all are then taken.
+
+    Examples
+    --------
+    >>> reach_of(None, 2, 10)
+    Reach(k=None, radius=2.0)
+    """
+    if radius is None and n_neighbors is not None:
+        return Reach(k=allowed_neighbors(n_neighbors, n))
+    if radius is None:
+        cure = "Pass a number of neighbors, or a radius."
+        raise InputError("n_neighbors", "must be a number where radius is None", "None for both", cure)
+    if n_neighbors is not None:
+        got, cure = f"{describe(n_neighbors)} with radius={radius}", f"Pass n_neighbors=None with radius={radius}."
+        raise InputError("n_neighbors", "must be None where a radius is passed", got, cure)
+    if check_float(radius, "radius", low=0.0) == 0.0:
+        raise InputError("radius", "must be above 0", "0", "Choose a distance in the unit of the data.")
+    return Reach(radius=float(radius))
 
 
 def allowed_neighbors(n_neighbors: Any, n: int) -> int:
@@ -74,12 +134,72 @@ def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr
     return _symmetric(n, rows, neighbors.ravel(), np.sqrt(squared).ravel())
 
 
+def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
+    """The graph that joins two points when their distance is at most ``radius``: neighborhoods are balls.
+
+    Parameters
+    ----------
+    X : ndarray (n, p)
+        Points.
+    radius : float
+        Largest length of an edge, above 0. Squared distances that differ from its square by rounding only (1e-12 of it)
+        are within, so that points on a lattice do not depend on the unit or the origin.
+
+    Returns
+    -------
+    csr_matrix (n, n)
+        Euclidean lengths of the edges, as of ``knn_graph``. A point without another in its ball has no edge.
+
+    Notes
+    -----
+    A k-d tree for up to 8 columns: about O(n log n + edges) time; otherwise O(n^2 p). O(n + edges) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> radius_graph(np.array([[0.0], [1.0], [3.0], [3.0]]), 1.0).nnz  # 0 to 1, and the copies
+    4
+    """
+    from scipy.spatial import cKDTree
+
+    space = Space.of(X)
+    limit = _squared_radius(radius, space)
+    if X.shape[1] <= TREE_COLUMNS:
+        wide = np.sqrt(limit) * (1 + 1e-9)  # the distances of the tree are rounded, too
+        pairs = cKDTree(space.points).query_pairs(wide, output_type="ndarray").astype(np.int64)
+    else:
+        found = []
+        for part in np.array_split(np.arange(len(X)), -(-len(X) // block_rows(len(X)))):
+            block = space.block(part, np.empty((len(part), len(X))))
+            block -= space.gamma * (space.norms[part, None] + space.norms)  # products have rounding errors
+            inside = np.argwhere(block <= limit)
+            found.append(np.column_stack([part[inside[:, 0]], inside[:, 1]]))
+        pairs = np.concatenate(found)
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    lengths = space.listed(pairs[:, 0], pairs[:, 1])
+    kept = lengths**2 <= limit
+    return _symmetric(len(X), pairs[kept, 0], pairs[kept, 1], lengths[kept] / space.scale)
+
+
+def _squared_radius(radius: float, space: Space) -> float:
+    """The largest direct value of two points within the radius."""
+    scaled = radius * space.scale
+    return scaled * scaled * (1 + ROUNDING)  # infinite where no float holds it
+
+
+def neighbor_graph(X: FloatArray, reach: Reach) -> csr_matrix:
+    """The graph of nearest neighbors, or of points within the radius."""
+    if reach.radius is not None:
+        return radius_graph(X, reach.radius)
+    return knn_graph(X, int(reach.k or 0))
+
+
 def _symmetric(n: int, rows: IntArray, columns: IntArray, lengths: FloatArray) -> csr_matrix:
     """Both directions of each edge with one length, the smaller one if they differ by rounding."""
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     order = np.lexsort((lengths, high, low))
     low, high, lengths = low[order], high[order], lengths[order]
-    first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]
+    first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])][: len(low)]
     low, high, lengths = low[first], high[first], lengths[first]
     both = (np.r_[low, high], np.r_[high, low])
     graph = csr_matrix((np.r_[lengths, lengths], both), shape=(n, n))
@@ -159,15 +279,15 @@ def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, In
     return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), lengths), links
 
 
-def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error") -> csr_matrix:
-    """The connected graph of nearest neighbors, for methods that use paths along the data.
+def connected_graph(X: FloatArray, reach: Reach, disconnected: str = "error") -> csr_matrix:
+    """The connected graph of neighbors, for methods that use paths along the data.
 
     Parameters
     ----------
     X : ndarray (n, p)
         Points.
-    n_neighbors : int
-        Number of neighbors, 1 to n - 1.
+    reach : Reach
+        Number of neighbors, 1 to n - 1; or the radius.
     disconnected : {"error", "connect"}
         How a graph of several components is handled: by an error, or by joining the components by their shortest links
         (``connect_components``), with a warning.
@@ -180,7 +300,7 @@ def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error"
     Raises
     ------
     InputError
-        If ``n_neighbors`` is not an integer from 1 to n - 1.
+        If the number of neighbors is not an integer from 1 to n - 1.
     UnknownName
         If ``disconnected`` is neither.
     MethodFailed
@@ -193,73 +313,98 @@ def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error"
 
     Notes
     -----
-    The cost of ``knn_graph``, and of ``connect_components`` if it is needed.
+    The cost of ``knn_graph`` or ``radius_graph``, and of ``connect_components`` if it is needed.
 
     Examples
     --------
     >>> import numpy as np
-    >>> connected_graph(np.arange(5.0)[:, None], 2).nnz
+    >>> connected_graph(np.arange(5.0)[:, None], Reach(2)).nnz
     12
     """
-    return join_components(knn_graph(X, n_neighbors), X, n_neighbors, disconnected)[0]
+    return join_components(neighbor_graph(X, reach), X, reach, disconnected)[0]
 
 
-def join_components(
-    graph: csr_matrix, X: FloatArray, n_neighbors: int, disconnected: str
-) -> tuple[csr_matrix, IntArray]:
+def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected: str) -> tuple[csr_matrix, IntArray]:
     """The connected graph and its added links (c, 2), none if it was connected; see ``connected_graph``."""
     disconnected = check_one_of(disconnected, DISCONNECTED, "disconnected", aliases=True)
     count, parts = connected_parts(graph)
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
     if disconnected == "error":
+        larger = "n_neighbors (above the number of copies of any point)"
+        if reach.radius is not None:  # the longest link joins the last two parts
+            i, j = connect_components(graph, X)[1][-1]
+            larger = f"radius (at least {_rounded_up(np.linalg.norm(X[i] - X[j]))})"
         raise MethodFailed(
-            "n_neighbors",
-            "must make the graph of nearest neighbors connected",
-            str(parts_note("graph.parts", parts, n_neighbors)),
-            "Choose a larger n_neighbors (above the number of copies of any point), "
-            'or disconnected="connect" to join the components by their shortest links.',
+            reach.argument,
+            f"must make the graph of {'nearest neighbors' if reach.radius is None else 'points within it'} connected",
+            str(parts_note("graph.parts", parts, reach)),
+            f'Choose a larger {larger}, or disconnected="connect" to join the components by their shortest links.',
         )
     connected, links = connect_components(graph, X)
     longest = np.linalg.norm(X[links[-1, 0]] - X[links[-1, 1]])
-    median = float(np.median(graph.data))
+    median = float(np.median(graph.data)) if graph.nnz else 0.0
     added = {"links": len(links), "longest": float(longest), "median": median}
-    said = parts_note("graph.joined", parts, n_neighbors, **added)
+    said = parts_note("graph.joined", parts, reach, **added)
     warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
     return connected, links
 
 
-def parts_note(code: str, parts: IntArray, n_neighbors: int, **values: Any) -> Note:
+def _rounded_up(length: Any) -> str:
+    """A length in four digits, none of which makes it shorter."""
+    unit = 10.0 ** (np.floor(np.log10(length)) - 3)
+    return f"{np.ceil(length / unit) * unit:.4g}"
+
+
+def farthest_of(X: FloatArray, count: int) -> str:
+    """The least radius, rounded up, within which every point has ``count`` others."""
+    return _rounded_up(np.sqrt(nearest(X, count)[1][:, -1].max()))
+
+
+def parts_note(code: str, parts: IntArray, reach: Reach, **values: Any) -> Note:
     """A note on a graph of several components: their number and sizes, the largest five first."""
     sizes = sorted(np.bincount(parts).tolist(), reverse=True)
-    facts = {"k": n_neighbors, "components": len(sizes), "sizes": sizes[:5], "more": len(sizes) > 5}
-    return note(code, **facts, **values)
+    facts = {"reach": str(reach)} if code == "graph.parts" else {"near": reach.near}
+    return note(code, **facts, components=len(sizes), sizes=sizes[:5], more=len(sizes) > 5, **values)
 
 
-def neighborhoods(X: FloatArray, n_neighbors: int, links: IntArray) -> list[tuple[IntArray, IntArray]]:
+def neighborhoods(X: FloatArray, reach: Reach, graph: csr_matrix, links: IntArray) -> list[tuple[IntArray, IntArray]]:
     """The neighbors of all points (without the point itself), in groups of equal number.
 
     Parameters
     ----------
     X : ndarray (n, p)
         Points.
-    n_neighbors : int
-        Number k of nearest neighbors.
+    reach : Reach
+        Number k of nearest neighbors, or the radius.
+    graph : csr_matrix (n, n)
+        The graph with the links, as from ``join_components``. With a radius its rows are the neighborhoods; nearest
+        neighbors are searched for again, since the graph has them of both ends.
     links : ndarray (c, 2)
         Further pairs, neighbors of each other (those that ``join_components`` added).
 
     Returns
     -------
     list of (rows, members)
-        Rows (m,) and their neighbors (m, k'), nearest first; one group where there are no links.
+        Rows (m,) and their neighbors (m, k'), nearest first; one group for k neighbors without links.
 
     Examples
     --------
     >>> import numpy as np
-    >>> neighborhoods(np.array([[0.0], [1.0], [3.0]]), 1, np.empty((0, 2), int))[0][1].ravel().tolist()
+    >>> X, none = np.array([[0.0], [1.0], [3.0]]), np.empty((0, 2), int)
+    >>> neighborhoods(X, Reach(1), knn_graph(X, 1), none)[0][1].ravel().tolist()
     [1, 0, 1]
+    >>> [(i.tolist(), j.tolist()) for i, j in neighborhoods(X, Reach(radius=2.0), radius_graph(X, 2.0), none)]
+    [([0, 2], [[1], [1]]), ([1], [[0, 2]])]
     """
-    neighbors, n = nearest(X, n_neighbors)[0], len(X)
+    n = len(X)
+    if reach.radius is not None:
+        degree = np.diff(graph.indptr)
+        rows = np.repeat(np.arange(n), degree)
+        members = graph.indices[np.lexsort((graph.indices, graph.data, rows))].astype(np.int64)
+        found = [(np.flatnonzero(degree == count), count) for count in np.unique(degree)]
+        return [(own, members[graph.indptr[own][:, None] + np.arange(count)]) for own, count in found]
+    neighbors = nearest(X, int(reach.k or 0))[0]
     if not len(links):
         return [(np.arange(n), neighbors)]
     ends, others = np.r_[links[:, 0], links[:, 1]], np.r_[links[:, 1], links[:, 0]]
@@ -270,6 +415,49 @@ def neighborhoods(X: FloatArray, n_neighbors: int, links: IntArray) -> list[tupl
         added = np.array([others[ends == i] for i in rows], dtype=np.int64).reshape(len(rows), count)
         groups.append((rows, np.hstack([neighbors[rows], added])))
     return groups
+
+
+def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
+    """The points near new ones, in groups of equal number; a new point with an empty ball gets the nearest point.
+
+    Parameters
+    ----------
+    X : ndarray (n, p)
+        Points.
+    reach : Reach
+        Number k of nearest points, or the radius.
+    new : ndarray (m, p)
+        New points; one that is a point of X has this in its neighborhood.
+
+    Returns
+    -------
+    list of (rows, members, squared)
+        Rows (q,) of the new points, their neighbors (q, k'), nearest first, and the squared distances (q, k').
+
+    Notes
+    -----
+    The search of ``dreval.geometry.neighbors.nearest``; with a radius O(n m p) time and O(n) memory beside the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> [(i.tolist(), j.tolist()) for i, j, _ in near_new(X, Reach(radius=1.0), np.array([[9.0], [0.5]]))]
+    [([0], [[2]]), ([1], [[0, 1]])]
+    """
+    if reach.radius is None:
+        return [(np.arange(len(new)), *nearest(X, int(reach.k or 0), new))]
+    space = Space.of(X)
+    queries, limit = space.query(new), _squared_radius(reach.radius, space)
+    lists: list[tuple[IntArray, FloatArray]] = []
+    for part in np.array_split(np.arange(len(new)), -(-len(new) // block_rows(len(X)))):
+        for row in queries.direct_to(space, part):
+            order = np.argsort(row, kind="stable")
+            order = order[: max(int(np.sum(row <= limit)), 1)]
+            lists.append((order, row[order] / space.scale / space.scale))
+    sizes = np.array([len(members) for members, _ in lists])
+    groups = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+    return [(own, np.array([lists[i][0] for i in own]), np.array([lists[i][1] for i in own])) for own in groups]
 
 
 def geodesics(graph: csr_matrix) -> FloatArray:

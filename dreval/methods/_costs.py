@@ -17,12 +17,12 @@ from scipy.special import xlogy
 from dreval._check import check_float, check_int, check_one_of, check_width
 from dreval.geometry.affinities import MOST_COLUMNS, Listed, allowed_perplexity, conditional_affinities, lattice_sum
 from dreval.geometry.graphs import (
-    allowed_neighbors,
     connected_graph,
     geodesics,
     join_components,
-    knn_graph,
+    neighbor_graph,
     neighborhoods,
+    reach_of,
 )
 from dreval.geometry.pairs import condensed_distances
 from dreval.methods._local import barycenter_matrix
@@ -163,12 +163,22 @@ class Sammon(Stress):
     reference="@hammer2010, Table 2. @tenenbaum2000.",
 )
 class Isomap(Stress):
-    """Metric scaling of geodesics. ``disconnected`` is "error" or "connect", for a graph in parts."""
+    """Metric scaling of geodesics; of graphs of balls with ``radius`` and ``n_neighbors=None``, as in all graph costs.
 
-    def __init__(self, X: FloatArray, *, n_neighbors: int = 7, disconnected: str = "connect") -> None:
+    ``disconnected`` is "error" or "connect", for a graph in parts.
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        *,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
+        disconnected: str = "connect",
+    ) -> None:
         from scipy.spatial.distance import squareform
 
-        paths = geodesics(connected_graph(X, allowed_neighbors(n_neighbors, len(X)), disconnected))
+        paths = geodesics(connected_graph(X, reach_of(n_neighbors, radius, len(X)), disconnected))
         super().__init__(X, squareform(paths, checks=False))
 
     def start(self, d: int) -> FloatArray:
@@ -195,11 +205,17 @@ class MVU(Cost):
     """
 
     def __init__(
-        self, X: FloatArray, *, n_neighbors: int = 5, penalty: float = 100.0, disconnected: str = "connect"
+        self,
+        X: FloatArray,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        penalty: float = 100.0,
+        disconnected: str = "connect",
     ) -> None:
         super().__init__(X)
         self.penalty = check_float(penalty, "penalty", low=0.0)
-        self._graph = connected_graph(X, allowed_neighbors(n_neighbors, len(X)), disconnected)
+        self._graph = connected_graph(X, reach_of(n_neighbors, radius, len(X)), disconnected)
         edges = triu(self._graph, format="coo")
         self._ends, self._wanted = edges.coords, edges.data**2
         self._edges = float(np.sum(self._wanted**2)) or 1.0
@@ -323,10 +339,15 @@ class Laplacian(Quotient):
     """W is 1 on edges, or exp(-|x_i - x_j|^2 / bandwidth); D holds its row sums."""
 
     def __init__(
-        self, X: FloatArray, *, n_neighbors: int = 7, bandwidth: float | None = None, disconnected: str = "connect"
+        self,
+        X: FloatArray,
+        *,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
+        bandwidth: float | None = None,
+        disconnected: str = "connect",
     ) -> None:
-        k = allowed_neighbors(n_neighbors, len(X))
-        W = join_components(knn_graph(X, k), X, k, disconnected)[0]
+        W = connected_graph(X, reach_of(n_neighbors, radius, len(X)), disconnected)
         W.data = (
             np.ones_like(W.data) if bandwidth is None else np.exp(-(W.data**2) / check_width(bandwidth, "bandwidth"))
         )
@@ -346,11 +367,17 @@ class LLE(Quotient):
     """W holds the weights, with ridge ``reg``, by which k neighbors combine to each point."""
 
     def __init__(
-        self, X: FloatArray, *, n_neighbors: int = 7, reg: float = 1e-3, disconnected: str = "connect"
+        self,
+        X: FloatArray,
+        *,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
+        reg: float = 1e-3,
+        disconnected: str = "connect",
     ) -> None:
-        k = allowed_neighbors(n_neighbors, len(X))
-        links = join_components(knn_graph(X, k), X, k, disconnected)[1]
-        M = barycenter_matrix(X, neighborhoods(X, k, links), reg)
+        reach = reach_of(n_neighbors, radius, len(X))
+        graph, links = join_components(neighbor_graph(X, reach), X, reach, disconnected)
+        M = barycenter_matrix(X, neighborhoods(X, reach, graph, links), reg)
         super().__init__(X, M, np.ones(len(X)))
 
 

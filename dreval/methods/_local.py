@@ -16,16 +16,19 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity
 
 from dreval._check import MIN_POINTS, check_bool, check_float, check_one_of
-from dreval.errors import ApproximationWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, InputError, MethodFailed, caller_level
 from dreval.geometry.graphs import (
     DISCONNECTED,
     IntArray,
-    allowed_neighbors,
+    Reach,
     connected_parts,
+    farthest_of,
     join_components,
-    knn_graph,
+    near_new,
+    neighbor_graph,
     neighborhoods,
     parts_note,
+    reach_of,
 )
 from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method
@@ -36,20 +39,21 @@ GAP = 0.1  # between parts that are set side by side, relative to their mean wid
 
 
 class GraphMethod(Method):
-    """A method that needs a connected graph of nearest neighbors.
+    """A method that needs a connected graph of neighbors.
 
-    A subclass has parameters ``n_neighbors`` and ``disconnected`` and defines ``_fit_connected(X, graph, links)``;
-    ``links`` (c, 2) are the edges that joined parts. With "largest" and "separate" the fitted copies for the parts are
-    ``parts_``, and ``part_`` (n,) names the part of each point; attributes other than ``embedding_`` are theirs, and
-    an AttributeError names them.
+    A subclass has parameters ``n_neighbors`` and ``disconnected``, and ``radius`` where neighborhoods may be balls, and
+    defines ``_fit_connected(X, graph, links)``; ``links`` (c, 2) are the edges that joined parts. With "largest" and
+    "separate" the fitted copies for the parts are ``parts_``, and ``part_`` (n,) names the part of each point;
+    attributes other than ``embedding_`` are theirs, and an AttributeError names them.
     """
 
-    n_neighbors: int
+    n_neighbors: int | None
+    radius: float | None = None
     disconnected: str
     parts_: tuple[Self, ...]
     part_: IntArray
     _kept: IntArray
-    _k: int
+    _near: Reach
 
     def __getattr__(self, name: str) -> Any:
         """Name the place of an attribute that only the copies for the parts have."""
@@ -63,13 +67,13 @@ class GraphMethod(Method):
 
     def _fit(self, X: FloatArray) -> None:
         asked = check_one_of(self.disconnected, WAYS, "disconnected", aliases=True)
-        self._points, self.parts_, self._kept = X, (), np.arange(len(X))
-        self._k = allowed_neighbors(self.n_neighbors, len(X))
-        graph = knn_graph(X, self._k)
+        self._points, self.parts_, self._nearept = X, (), np.arange(len(X))
+        self._near = reach_of(self.n_neighbors, self.radius, len(X))
+        graph = neighbor_graph(X, self._near)
         count, parts = connected_parts(graph)
         if count == 1 or asked in DISCONNECTED:
             way = asked if asked in DISCONNECTED else DISCONNECTED[0]
-            self._fit_connected(X, *join_components(graph, X, self._k, way))
+            self._fit_connected(X, *join_components(graph, X, self._near, way))
         elif asked == "largest":
             self._fit_largest(X, parts)
         else:
@@ -90,11 +94,11 @@ class GraphMethod(Method):
         kept = np.flatnonzero(parts == np.argmax(np.bincount(parts)))
         part, Y = self._fit_part(X[kept])
         self.parts_, self.part_ = (part,), np.where(np.isin(np.arange(len(X)), kept), 0, -1)
-        self._kept = kept
+        self._nearept = kept
         self.embedding_ = Y[nearest(X[kept], 1, X)[0][:, 0]]
         self.embedding_[kept] = Y
         self._shifts = np.zeros((1, self.n_components))
-        said = parts_note("graph.largest", parts, self._k, others=len(X) - len(kept))
+        said = parts_note("graph.largest", parts, self._near, others=len(X) - len(kept))
         warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
 
     def _fit_separately(self, X: FloatArray, parts: IntArray) -> None:
@@ -111,7 +115,7 @@ class GraphMethod(Method):
         self._shifts[:, 0] = starts - [Y[:, 0].min() for _, Y in fitted]
         for c, (_, Y) in enumerate(fitted):
             self.embedding_[self.part_ == c] = Y + self._shifts[c]
-        warnings.warn(ApproximationWarning(parts_note("graph.separate", parts, self._k)), stacklevel=caller_level())
+        warnings.warn(ApproximationWarning(parts_note("graph.separate", parts, self._near)), stacklevel=caller_level())
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:
         """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point.
@@ -131,44 +135,69 @@ class GraphMethod(Method):
             images[rows] = Y + self._shifts[c]
         out = nearest_part < 0
         if out.any():
-            images[out] = self.embedding_[self._kept[nearest(self._points[self._kept], 1, points[out])[0][:, 0]]]
+            images[out] = self.embedding_[self._nearept[nearest(self._points[self._nearept], 1, points[out])[0][:, 0]]]
         return images
 
 
-def paths_to_new(points: FloatArray, n_neighbors: int, geodesics: FloatArray, new: FloatArray) -> FloatArray:
-    """Path lengths (m, q) of new points, each through the best of its k nearest fitted points.
+def paths_to_new(points: FloatArray, reach: Reach, geodesics: FloatArray, new: FloatArray) -> FloatArray:
+    """Path lengths (m, q) of new points, each through the best of the fitted points near it.
 
     ``geodesics`` (n, q) are the lengths from the fitted points. O(m k q) time, O(m q) memory.
     """
-    neighbors, squared = nearest(points, n_neighbors, new)
-    steps = np.sqrt(squared)
-    paths = steps[:, :1] + geodesics[neighbors[:, 0]]
-    for c in range(1, n_neighbors):
-        np.minimum(paths, steps[:, c, None] + geodesics[neighbors[:, c]], out=paths)
+    paths = np.empty((len(new), geodesics.shape[1]))
+    for rows, neighbors, squared in near_new(points, reach, new):
+        steps = np.sqrt(squared)
+        best = steps[:, :1] + geodesics[neighbors[:, 0]]
+        for c in range(1, neighbors.shape[1]):
+            np.minimum(best, steps[:, c, None] + geodesics[neighbors[:, c]], out=best)
+        paths[rows] = best
     return paths
 
 
+def most_neighbors(n: int, parameters: dict[str, Any]) -> int:
+    """The largest number of neighbors that a point can have, before the data are known."""
+    k = parameters["n_neighbors"]
+    return n - 1 if k is None else int(k)
+
+
 Groups = list[tuple[IntArray, IntArray]]
+
+
+def check_fewest(X: FloatArray, groups: Groups, reach: Reach, least: int, what: str) -> None:
+    """Raise an error for balls with too few neighbors; that k nearest ones are enough is checked by the card."""
+    counts = np.concatenate([np.full(len(rows), members.shape[1]) for rows, members in groups])
+    if reach.radius is None or counts.min() >= least:
+        return
+    cure = "Choose n_neighbors in place of a radius."
+    if least < len(X):
+        cure = f"Choose a radius of at least {farthest_of(X, least)}, or n_neighbors in place of it."
+    got = f"{int(counts.min())} at one of {len(X)} points, and too few at {int(np.sum(counts < least))}, with {reach}"
+    raise MethodFailed("radius", f"must give every point at least {least} neighbors for {what}", got, cure)
+
+
 CHUNK = 1_000_000  # numbers in the neighborhoods that are worked on at a time
 
 
 class LocalMethod(GraphMethod):
     """A method whose coordinates span the bottom of a sparse matrix M with M 1 = 0, the constant left out.
 
-    A subclass defines ``_matrix(X, groups)``; ``groups`` are rows and their neighbors, themselves left out.
+    A subclass defines ``_matrix(X, groups)``; ``groups`` are rows and their neighbors, themselves left out. Where its
+    mathematics needs more than one neighbor, ``_least()`` says how many.
     """
 
     def __init__(
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         disconnected: str = "connect",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.disconnected = disconnected
         self.normalize = normalize
         self.random_state = random_state
@@ -176,9 +205,15 @@ class LocalMethod(GraphMethod):
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         raise TypeError(f"{type(self).__name__} must define _matrix")
 
-    def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
+    def _least(self) -> int:
+        """The fewest neighbors that constrain a point."""
+        return 1
+
+    def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
-        M = self._matrix(X, neighborhoods(X, self._k, links))
+        groups = neighborhoods(X, self._near, graph, links)
+        check_fewest(X, groups, self._near, self._least(), f"{self.n_components} coordinates")
+        M = self._matrix(X, groups)
         self.eigenvalues_, functions = bottom_eigenpairs(M, self.n_components)
         self.embedding_ = scale_columns(functions, normalize)
 
@@ -190,7 +225,8 @@ class TangentMethod(LocalMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         include_self: bool = True,
         disconnected: str = "connect",
         normalize: str = "unit",
@@ -199,6 +235,7 @@ class TangentMethod(LocalMethod):
         super().__init__(
             n_components,
             n_neighbors=n_neighbors,
+            radius=radius,
             disconnected=disconnected,
             normalize=normalize,
             random_state=random_state,
@@ -214,7 +251,7 @@ class TangentMethod(LocalMethod):
 def blocks_of(X: FloatArray, groups: Groups) -> Iterator[tuple[IntArray, IntArray]]:
     """The groups cut into chunks that are small enough for batches of their neighborhoods."""
     for rows, members in groups:
-        k = members.shape[1]
+        k = max(members.shape[1], 1)
         size = max(1, CHUNK // (k * (X.shape[1] + k)))
         for at in range(0, len(rows), size):
             yield rows[at : at + size], members[at : at + size]
@@ -299,11 +336,13 @@ class BarycenterMethod(LocalMethod):
         return barycenter_matrix(X, groups, self.reg)
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), combined from those of their k nearest fitted points."""
+        """Coordinates (m, d) of new rows (m, p), combined from those of the fitted points near them."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            neighbors = nearest(fitted._points, fitted._k, points)[0]
-            weights = barycenter_weights(fitted._points[neighbors] - points[:, None], fitted.reg)
-            return np.einsum("mk,mkd->md", weights, fitted.embedding_[neighbors])
+            Y = np.empty((len(points), fitted.embedding_.shape[1]))
+            for rows, neighbors, _ in near_new(fitted._points, fitted._near, points):
+                weights = barycenter_weights(fitted._points[neighbors] - points[rows, None], fitted.reg)
+                Y[rows] = np.einsum("mk,mkd->md", weights, fitted.embedding_[neighbors])
+            return Y
 
         return self._place(X, place)

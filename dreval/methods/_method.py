@@ -375,7 +375,7 @@ kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix. "rbf" is
     accepted for "gaussian".""",
     "n_neighbors": """\
-n_neighbors : int
+n_neighbors : int or None
     Number k of neighbors; the point itself is not counted. Of fewer points all others are taken, with a warning.""",
     "n_slices": """\
 n_slices : int, optional
@@ -400,6 +400,10 @@ ApproximationWarning
 embedding_ : ndarray (n, d)
     Coordinates: centered, along their principal axes, the entry of largest size in each column positive; with a
     given start without this normalization.""",
+    "radius": """\
+radius : float, optional
+    In place of the k nearest, neighbors are all points within this distance, in the unit of the data; pass
+    ``n_neighbors=None`` with it. A point without another in its ball is a part of its own.""",
     "response_raises": """\
 InputError
     If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.
@@ -413,7 +417,7 @@ embedding_ : ndarray (n, d)
     Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns
     beyond the rank of the centered data are 0.""",
     "rigid_neighborhoods": """\
-n_neighbors : int
+n_neighbors : int or None
     Number k of neighbors; a neighborhood is the point and its neighbors. Of fewer points all others are taken, with a
     warning.""",
     "rigid_embedding": """\

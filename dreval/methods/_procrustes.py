@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import blocks_of
+from dreval.geometry.graphs import IntArray
+from dreval.methods._local import Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs
 
 OPEN_TURN = 1e-7  # weight of the identity where known points do not decide how a neighborhood is turned
@@ -26,9 +26,9 @@ class Patches:
     them hold copies of one point.
     """
 
-    def __init__(self, X: FloatArray, n_neighbors: int, links: IntArray, d: int) -> None:
+    def __init__(self, X: FloatArray, groups: Groups, d: int) -> None:
         self.n, self.groups = len(X), []
-        for own, others in blocks_of(X, neighborhoods(X, n_neighbors, links)):
+        for own, others in blocks_of(X, groups):
             members = np.concatenate([own[:, None], others], axis=1)
             centered = X[members] - X[own, None]
             centered -= centered.mean(axis=1, keepdims=True)

@@ -56,6 +56,7 @@ class ConformalEigenmaps(BarycenterMethod):
     n_components : int
         Number d of coordinates, at most n - 1 and ``n_functions``.
     %(n_neighbors)s
+    %(radius)s
     n_functions : int
         Number m of functions, at least 1; no more than n - 1 are used.
     reg : float
@@ -119,7 +120,8 @@ class ConformalEigenmaps(BarycenterMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         n_functions: int = 10,
         reg: float = 1e-3,
         disconnected: str = "connect",
@@ -127,14 +129,15 @@ class ConformalEigenmaps(BarycenterMethod):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.n_functions = n_functions
         self.reg = reg
         self.disconnected = disconnected
         self.random_state = random_state
 
-    def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
+    def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         m = min(check_int(self.n_functions, "n_functions", low=1), len(X) - 1)
-        groups = neighborhoods(X, self._k, links)
+        groups = neighborhoods(X, self._near, graph, links)
         self.eigenvalues_, functions = bottom_eigenpairs(self._matrix(X, groups), m)
         functions = functions * np.sqrt(len(X))
         loss, whole = shape_losses(X, functions, groups)

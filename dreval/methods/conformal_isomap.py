@@ -68,8 +68,9 @@ class ConformalIsomap(GraphMethod):
     -----
     %(cost)s
 
-    The embedding does not depend on the scale of the data. A point all of whose neighbors are its copies gets the
-    smallest positive mean distance of the others. Cost as for Isomap.
+    There is no ``radius``: the mean distance within a ball follows the radius, not the local spacing, so that balls
+    would not correct the stretching. The embedding does not depend on the scale of the data. A point all of whose
+    neighbors are its copies gets the smallest positive mean distance of the others. Cost as for Isomap.
 
     References
     ----------
@@ -97,7 +98,7 @@ class ConformalIsomap(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
-        spacing = np.sqrt(nearest(X, self._k)[1]).mean(axis=1)
+        spacing = np.sqrt(nearest(X, int(self._near.k or 0))[1]).mean(axis=1)
         spacing[spacing == 0] = spacing[spacing > 0].min() if spacing.any() else 1.0
         graph = graph.copy()
         rows = np.repeat(np.arange(len(X)), np.diff(graph.indptr))

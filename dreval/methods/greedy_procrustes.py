@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from dreval._check import check_float, check_int
-from dreval.geometry.graphs import IntArray
+from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._procrustes import Patches, laid, principal_axes
@@ -37,6 +36,7 @@ class GreedyProcrustes(GraphMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     %(rigid_neighborhoods)s
+    %(radius)s
     %(disconnected)s
     %(rounds)s
     %(unused_seed)s
@@ -87,7 +87,8 @@ class GreedyProcrustes(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 10,
+        n_neighbors: int | None = 10,
+        radius: float | None = None,
         disconnected: str = "connect",
         max_iter: int = 100,
         tol: float = 1e-5,
@@ -95,14 +96,15 @@ class GreedyProcrustes(GraphMethod):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.disconnected = disconnected
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
-    def _fit_connected(self, X: FloatArray, _: Any, links: IntArray) -> None:
+    def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
-        patches = Patches(X, self._k, links, self.n_components)
+        patches = Patches(X, neighborhoods(X, self._near, graph, links), self.n_components)
         Y, self.path_ = patches.refine(laid(X, patches, self.n_components), self.max_iter, self.tol)
         self.embedding_ = principal_axes(Y)

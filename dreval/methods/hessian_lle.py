@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, aligned, tangents
+from dreval.methods._local import Groups, TangentMethod, aligned, most_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
 def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     """The largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
-    return min(n - 1, p, int(np.sqrt(2 * parameters["n_neighbors"] + 0.25) - 1.5))
+    return min(n - 1, p, int(np.sqrt(2 * most_neighbors(n, parameters) + 0.25) - 1.5))
 
 
 @method(
@@ -43,8 +43,10 @@ class HessianLLE(TangentMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k.
+        Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k; with a radius every
+        point needs as many neighbors.
     %(n_neighbors)s
+    %(radius)s
     %(include_self)s
     %(disconnected)s
     %(normalize)s
@@ -87,6 +89,10 @@ class HessianLLE(TangentMethod):
     >>> dreval.methods.HessianLLE(n_components=2, n_neighbors=12).fit_transform(X).shape
     (600, 2)
     """
+
+    def _least(self) -> int:
+        """As many as there are quadratic functions of d coordinates."""
+        return (self.n_components + 1) * (self.n_components + 2) // 2
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         d = self.n_components

@@ -28,16 +28,18 @@ class Isomap(GraphMethod):
     """Isomap: classical multidimensional scaling of geodesic distances.
 
     Distances along the data are the lengths of shortest paths in the graph that joins two points when either is among
-    the k nearest neighbors of the other. Their squares are double-centered, and the leading eigenvectors, scaled by the
-    roots of their eigenvalues, are the coordinates. A surface that can be flattened without stretching is recovered.
+    the k nearest neighbors of the other, or when they are no farther apart than ``radius``. Their squares are
+    double-centered, and the leading eigenvectors, scaled by the roots of their eigenvalues, are the coordinates. A
+    surface that can be flattened without stretching is recovered.
 
     Parameters
     ----------
     n_components : int
         Number d of coordinates, at most n - 1.
-    n_neighbors : int
+    n_neighbors : int or None
         Number k of neighbors; of fewer points all others are taken, with a warning. Too many connect parts of the
         manifold that are near in space only (short cuts).
+    %(radius)s
     %(disconnected)s
     %(unused_seed)s
 
@@ -71,8 +73,9 @@ class Isomap(GraphMethod):
     -----
     %(cost)s
 
-    The O(n^2) memory is inherent. New points are attached to their k nearest fitted points and placed by Gower's
-    formula from the path lengths (Bengio et al., 2004).
+    The O(n^2) memory is inherent. New points are attached to their k nearest fitted points, or to those within the
+    radius (the nearest one where there is none), and placed by Gower's formula from the path lengths (Bengio et al.,
+    2004).
 
     References
     ----------
@@ -93,12 +96,14 @@ class Isomap(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.disconnected = disconnected
         self.random_state = random_state
 
@@ -112,7 +117,7 @@ class Isomap(GraphMethod):
         """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points; O(m n k) time."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            paths = paths_to_new(fitted._points, fitted._k, fitted.geodesics_, points)
+            paths = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points)
             return add_by_gower(paths**2, fitted.embedding_, fitted.eigenvalues_, fitted._means)
 
         return self._place(X, place)

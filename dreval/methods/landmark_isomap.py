@@ -43,8 +43,9 @@ class LandmarkIsomap(GraphMethod):
     ----------
     n_components : int
         Number d of coordinates, below the number of landmarks.
-    n_neighbors : int
+    n_neighbors : int or None
         Number k of neighbors; of fewer points all others are taken, with a warning.
+    %(radius)s
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
     %(disconnected)s
@@ -101,13 +102,15 @@ class LandmarkIsomap(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         n_landmarks: int | None = None,
         disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.n_landmarks = n_landmarks
         self.disconnected = disconnected
         self.random_state = random_state
@@ -137,7 +140,7 @@ class LandmarkIsomap(GraphMethod):
         """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            squared = paths_to_new(fitted._points, fitted._k, fitted.geodesics_, points) ** 2
+            squared = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points) ** 2
             Y = add_by_gower(squared, fitted._coordinates, fitted.eigenvalues_, fitted._means)
             return (Y - fitted._center) @ fitted._axes
 

@@ -31,7 +31,8 @@ DISCONNECTED = 1e-13  # a second eigenvalue below this is 0 up to rounding
 class LaplacianEigenmaps(GraphMethod):
     r"""Laplacian eigenmaps: coordinates that vary as little as possible along the edges of the neighborhood graph.
 
-    With weights W on the graph of k nearest neighbors (an edge where either is a neighbor of the other), degrees D and
+    With weights W on the graph of k nearest neighbors (an edge where either is a neighbor of the other), or of points
+    no farther apart than ``radius``, degrees D and
     :math:`L = D - W`, the coordinates are the solutions of
 
     .. math:: L f = \lambda D f
@@ -43,8 +44,9 @@ class LaplacianEigenmaps(GraphMethod):
     ----------
     n_components : int
         Number d of coordinates, at most n - 1.
-    n_neighbors : int
+    n_neighbors : int or None
         Number k of neighbors; of fewer points all others are taken, with a warning.
+    %(radius)s
     weights : {"connectivity", "heat"}
         "connectivity": 1 on every edge, so that only the graph counts, not its scale. "heat":
         :math:`\exp(-|x_i - x_j|^2 / t)`.
@@ -109,7 +111,8 @@ class LaplacianEigenmaps(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         weights: str = "connectivity",
         bandwidth: float | None = None,
         disconnected: str = "connect",
@@ -118,6 +121,7 @@ class LaplacianEigenmaps(GraphMethod):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.weights = weights
         self.bandwidth = bandwidth
         self.disconnected = disconnected

@@ -38,6 +38,7 @@ class LLE(BarycenterMethod):
         Ridge of the weights, above 0, relative to the trace of the local Gram matrix; without it the weights are not
         unique where k > p.
     %(n_neighbors)s
+    %(radius)s
     %(disconnected)s
     %(normalize)s
     %(unused_seed)s
@@ -66,7 +67,7 @@ class LLE(BarycenterMethod):
 
     The scale of the embedding is arbitrary, and embeddings change with ``reg``. Several eigenvalues near 0 can belong
     to one coordinate (its powers), so that directions are lost; ``modified_lle`` and ``ltsa`` avoid this. New points
-    are combined from their k nearest fitted points (Saul and Roweis, 2003, Section 6.1).
+    are combined from the fitted points near them (Saul and Roweis, 2003, Section 6.1).
 
     References
     ----------
@@ -86,7 +87,8 @@ class LLE(BarycenterMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         reg: float = 1e-3,
         disconnected: str = "connect",
         normalize: str = "unit",
@@ -95,6 +97,7 @@ class LLE(BarycenterMethod):
         super().__init__(
             n_components,
             n_neighbors=n_neighbors,
+            radius=radius,
             disconnected=disconnected,
             normalize=normalize,
             random_state=random_state,

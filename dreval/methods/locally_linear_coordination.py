@@ -39,8 +39,9 @@ class LocallyLinearCoordination(MapMethod):
         Number of local models; at most n / 2 are made, and no more than there are different points.
     local_components : int, optional
         Dimension of each; by default d, at most p.
-    n_neighbors : int
+    n_neighbors : int or None
         Number of neighbors in the weights of LLE.
+    %(radius)s
     reg : float
         Ridge of these weights, above 0, relative to the trace of the local Gram matrix.
     disconnected : {"error", "connect"}
@@ -101,7 +102,8 @@ class LocallyLinearCoordination(MapMethod):
         *,
         n_charts: int = 20,
         local_components: int | None = None,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         reg: float = 1e-3,
         disconnected: str = "connect",
         random_state: int | np.random.Generator | None = None,
@@ -110,12 +112,14 @@ class LocallyLinearCoordination(MapMethod):
         self.n_charts = n_charts
         self.local_components = local_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.reg = reg
         self.disconnected = disconnected
         self.random_state = random_state
 
     def _cost_options(self) -> dict[str, Any]:
-        return {"n_neighbors": self.n_neighbors, "reg": self.reg, "disconnected": self.disconnected}
+        names = ("n_neighbors", "radius", "reg", "disconnected")
+        return {name: getattr(self, name) for name in names}
 
     def _mapping_options(self) -> dict[str, Any]:
         return {"n_charts": self.n_charts, "local_components": self.local_components}

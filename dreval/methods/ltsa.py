@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, aligned, tangents
+from dreval.methods._local import Groups, TangentMethod, aligned, most_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
@@ -18,7 +18,7 @@ from dreval.methods._method import FloatArray, method
     inverse=False,
     supervised=False,
     complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"] - 1),
+    max_components=lambda n, p, parameters: min(n - 1, p, most_neighbors(n, parameters) - 1),
     reference="@zhang2004, Section 5.",
 )
 class LTSA(TangentMethod):
@@ -34,8 +34,9 @@ class LTSA(TangentMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates, at most min(n - 1, p, k - 1).
+        Number d of coordinates, at most min(n - 1, p, k - 1); with a radius every point needs d + 1 neighbors.
     %(n_neighbors)s
+    %(radius)s
     %(include_self)s
     %(disconnected)s
     %(normalize)s
@@ -76,6 +77,10 @@ class LTSA(TangentMethod):
     >>> dreval.methods.LTSA(n_components=2, n_neighbors=10).fit_transform(X).shape
     (600, 2)
     """
+
+    def _least(self) -> int:
+        """More than d, which an affine function of d coordinates fits whatever their places."""
+        return self.n_components + 1
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:

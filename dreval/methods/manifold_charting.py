@@ -116,6 +116,9 @@ class ManifoldCharting(GraphMethod):
     points get the mean of the charts' predictions; places in the embedding are mapped back by the pseudo-inverses of
     the maps, with the probabilities of the charts' images.
 
+    There is no ``radius``: the Gaussians of charts are compared by their variances, which balls would make equal
+    whatever the points.
+
     With ``disconnected="connect"`` each link between parts adds a chart, the principal plane of its ends and their k
     nearest points each, to which these points give half of their probability while the maps are estimated. The
     embedding is the prediction of the other charts.
@@ -151,16 +154,17 @@ class ManifoldCharting(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
+        k = int(self._near.k or 0)
         count = min(check_int(self.n_charts, "n_charts", low=1), len(X))
         self._origin = X[0].copy()
         moved = X - self._origin  # points far from the origin keep their digits
         self._unit = power_of_two(moved)  # charts have a shift beside their coordinates, which must be of one size
         moved *= self._unit
         self.centers_ = far_apart(moved, count)
-        self._atlas = _atlas(moved, self.centers_, self._k, self.n_components)
+        self._atlas = _atlas(moved, self.centers_, k, self.n_components)
         u = self._atlas.coordinates(moved)
         self.shares_ = self._atlas.shares(moved, u)
-        joined = _linked(moved, u, self.shares_, links, self._k)
+        joined = _linked(moved, u, self.shares_, links, k)
         self.eigenvalues_, maps = connected(*joined, self.n_components)
         self._maps = maps[:count]
         self._finish(u)

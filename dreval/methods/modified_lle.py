@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, LocalMethod, aligned, blocks_of
+from dreval.methods._local import Groups, LocalMethod, aligned, blocks_of, most_neighbors
 from dreval.methods._method import FloatArray, method
 
 RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in scikit-learn
@@ -20,7 +20,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     inverse=False,
     supervised=False,
     complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, _p, parameters: min(n - 1, parameters["n_neighbors"] - 1),
+    max_components=lambda n, _p, parameters: min(n - 1, most_neighbors(n, parameters) - 1),
     reference="@zhang2006.",
 )
 class ModifiedLLE(LocalMethod):
@@ -39,8 +39,9 @@ class ModifiedLLE(LocalMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates, at most min(n - 1, k - 1).
+        Number d of coordinates, at most min(n - 1, k - 1); with a radius every point needs d + 1 neighbors.
     %(n_neighbors)s
+    %(radius)s
     %(disconnected)s
     %(normalize)s
     %(unused_seed)s
@@ -82,6 +83,10 @@ class ModifiedLLE(LocalMethod):
     >>> dreval.methods.ModifiedLLE(n_components=2, n_neighbors=12).fit_transform(X).shape
     (600, 2)
     """
+
+    def _least(self) -> int:
+        """More than d, so that there is a direction to keep."""
+        return self.n_components + 1
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         d = self.n_components

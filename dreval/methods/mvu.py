@@ -11,7 +11,7 @@ from scipy.sparse import csgraph, csr_matrix
 from dreval._check import check_float, check_one_of
 from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, MethodFailed, caller_level
-from dreval.geometry.graphs import IntArray
+from dreval.geometry.graphs import IntArray, Reach
 from dreval.geometry.kernels import center
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
@@ -226,8 +226,9 @@ class MVU(GraphMethod):
     ----------
     n_components : int
         Number d of coordinates, at most n - 1.
-    n_neighbors : int
+    n_neighbors : int or None
         Number k of neighbors; two points are joined when either is among the nearest of the other.
+    %(radius)s
     distances : {"equal", "at_most"}
         Whether distances of neighbors are kept ("equal": rods, as in the paper) or may also shrink ("at_most": strings,
         with <= instead of =).
@@ -312,7 +313,8 @@ class MVU(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 6,
+        n_neighbors: int | None = 6,
+        radius: float | None = None,
         distances: str = "equal",
         disconnected: str = "connect",
         tol: float = 1e-3,
@@ -320,6 +322,7 @@ class MVU(GraphMethod):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.distances = distances
         self.disconnected = disconnected
         self.tol = tol
@@ -342,12 +345,13 @@ class MVU(GraphMethod):
 
     def _judge(self) -> None:
         """Warn where the solution is not accurate; raise where there is none."""
+        reach = Reach(self.n_neighbors, self.radius)
         if self.accuracy_ > HOPELESS:
             raise MethodFailed(
                 "distances",
                 "must leave the points room to move",
-                f"{self.distances!r} with n_neighbors={self.n_neighbors}, and an accuracy of {self.accuracy_:.2g}",
-                'Choose distances="at_most", or another n_neighbors.',
+                f"{self.distances!r} with {reach}, and an accuracy of {self.accuracy_:.2g}",
+                f'Choose distances="at_most", or another {reach.argument}.',
             )
         if self.accuracy_ > self.tol:
             reached = {"accuracy": self.accuracy_, "tol": self.tol, "distances": self.distances}

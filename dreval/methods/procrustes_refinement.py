@@ -10,7 +10,7 @@ import numpy as np
 
 from dreval._check import check_float, check_int, check_points, check_rows
 from dreval.errors import DegenerateDataWarning, InputError, MethodFailed, caller_level
-from dreval.geometry.graphs import allowed_neighbors
+from dreval.geometry.graphs import neighbor_graph, neighborhoods, reach_of
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._procrustes import Patches, principal_axes
 from dreval.records.notes import note
@@ -42,8 +42,10 @@ class ProcrustesRefinement(Method):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     init : str or array (n, d)
-        Name of a bundled method, which is given ``n_neighbors`` where it has it and the seed; or an embedding.
+        Name of a bundled method, which is given ``n_neighbors`` or ``radius`` where it has it and the seed; or an
+        embedding.
     %(rigid_neighborhoods)s
+    %(radius)s
     %(rounds)s
     random_state : int, Generator or None
         Seed of the method to start from.
@@ -103,7 +105,8 @@ class ProcrustesRefinement(Method):
         n_components: int = 2,
         *,
         init: Any = "pca",
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
@@ -111,6 +114,7 @@ class ProcrustesRefinement(Method):
         self.n_components = n_components
         self.init = init
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -118,11 +122,14 @@ class ProcrustesRefinement(Method):
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
-        patches = Patches(X, allowed_neighbors(self.n_neighbors, len(X)), np.empty((0, 2), np.int64), self.n_components)
+        reach = reach_of(self.n_neighbors, self.radius, len(X))
+        groups = neighborhoods(X, reach, neighbor_graph(X, reach), np.empty((0, 2), np.int64))
+        patches = Patches(X, groups, self.n_components)
         if patches.flat == len(X):
             got = f"{len(X)} neighborhoods that hold copies of one point each"
-            cure = "Choose a larger n_neighbors (at least the number of copies of any point), or leave copies out."
-            raise MethodFailed("n_neighbors", "must reach points that differ", got, cure)
+            larger = {"n_neighbors": "n_neighbors (at least the number of copies of any point)"}
+            cure = f"Choose a larger {larger.get(reach.argument, 'radius')}, or leave copies out."
+            raise MethodFailed(reach.argument, "must reach points that differ", got, cure)
         if patches.flat:
             said = note("neighborhoods.copies", flat=patches.flat, n=len(X))
             warnings.warn(DegenerateDataWarning(said), stacklevel=caller_level())
@@ -134,8 +141,10 @@ class ProcrustesRefinement(Method):
         """The embedding to start from, at size 1."""
         if isinstance(self.init, str):
             cls = METHODS.get(self.init, "init")
-            mine = {"n_neighbors": self.n_neighbors, "random_state": self.random_state}
             known = inspect.signature(cls).parameters
+            mine: dict[str, Any] = {"random_state": self.random_state}
+            if self.radius is None or "radius" in known:  # what has no balls keeps its own number of neighbors
+                mine |= {"n_neighbors": self.n_neighbors, "radius": self.radius}
             Y = cls(self.n_components, **{key: value for key, value in mine.items() if key in known}).fit(X).embedding_
         else:
             Y = check_points(self.init, "init")

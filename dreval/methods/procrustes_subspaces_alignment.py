@@ -7,8 +7,8 @@ from scipy.sparse import bsr_matrix, csr_matrix, diags
 
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
-from dreval.geometry.graphs import IntArray
-from dreval.methods._local import GraphMethod
+from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.methods._local import GraphMethod, check_fewest
 from dreval.methods._method import FloatArray, method
 from dreval.methods._procrustes import Patches, laid, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector
@@ -41,8 +41,9 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates, at most min(n - 1, p).
+        Number d of coordinates, at most min(n - 1, p); with a radius every point needs d neighbors.
     %(rigid_neighborhoods)s
+    %(radius)s
     algorithm : {"spectral", "annealing"}
         How the planes are rotated. "spectral": synchronization by the d leading eigenvectors of the blocks
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
@@ -105,7 +106,8 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 7,
+        n_neighbors: int | None = 7,
+        radius: float | None = None,
         algorithm: str = "spectral",
         n_sweeps: int = 100,
         disconnected: str = "connect",
@@ -115,6 +117,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.algorithm = algorithm
         self.n_sweeps = n_sweeps
         self.disconnected = disconnected
@@ -128,7 +131,9 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
         d = self.n_components
-        patches = Patches(X, self._k, links, d)
+        groups = neighborhoods(X, self._near, graph, links)
+        check_fewest(X, groups, self._near, d, f"a plane of {d} dimensions")
+        patches = Patches(X, groups, d)
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
         if algorithm == "spectral":

@@ -388,24 +388,23 @@ CODES: dict[str, Code] = {
         ASSUMPTION,
         "Choose a smaller n_neighbors.",
     ),
-    "graph.parts": Code(f"{_PARTS} with n_neighbors={{k}}", FAILURE, "Choose a larger n_neighbors."),
+    "graph.parts": Code(f"{_PARTS} with {{reach}}", FAILURE, "Choose a larger n_neighbors or radius."),
     "graph.joined": Code(
-        f"The graph of {{k}} nearest neighbors has {_PARTS}. They were joined by {{links}} links of length up to "
+        f"The graph of {{near}} has {_PARTS}. They were joined by {{links}} links of length up to "
         "{longest:.4g} (the median edge has {median:.4g}), and paths between them use these.",
         LIMIT,
-        "Choose a larger n_neighbors.",
+        "Choose a larger n_neighbors or radius.",
     ),
     "graph.largest": Code(
-        f"The graph of {{k}} nearest neighbors has {_PARTS}. Only the largest was embedded; the other {{others}} "
+        f"The graph of {{near}} has {_PARTS}. Only the largest was embedded; the other {{others}} "
         "points were set on the nearest point of it.",
         LIMIT,
-        "Choose a larger n_neighbors.",
+        "Choose a larger n_neighbors or radius.",
     ),
     "graph.separate": Code(
-        f"The graph of {{k}} nearest neighbors has {_PARTS}. Each was embedded by itself; their relative positions "
-        "have no meaning.",
+        f"The graph of {{near}} has {_PARTS}. Each was embedded by itself; their relative positions have no meaning.",
         LIMIT,
-        "Choose a larger n_neighbors.",
+        "Choose a larger n_neighbors or radius.",
     ),
     "tessellation.moved": Code(
         "Rounding left the Delaunay tessellation undecided; the points were moved by about a billionth of their size "

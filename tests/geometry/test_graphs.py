@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 from strategies import clouds
 
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, UnknownName
-from dreval.geometry.graphs import connect_components, connected_graph, connected_parts, geodesics, knn_graph
+from dreval.geometry.graphs import (
+    Reach,
+    connect_components,
+    connected_graph,
+    connected_parts,
+    geodesics,
+    join_components,
+    knn_graph,
+    near_new,
+    neighborhoods,
+    radius_graph,
+)
 from dreval.geometry.neighbors import nearest
 
 
@@ -138,7 +152,7 @@ def test_a_graph_in_charts_is_refused_with_its_sizes_and_the_cure():
     """The message names the components, the parameter and both ways out."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
     with pytest.raises(MethodFailed) as caught:
-        connected_graph(X, 1)
+        connected_graph(X, Reach(1))
     assert str(caught.value) == (
         "`n_neighbors` must make the graph of nearest neighbors connected: got 2 components of 3, 2 points with "
         "n_neighbors=1. Choose a larger n_neighbors (above the number of copies of any point), or "
@@ -150,8 +164,8 @@ def test_joining_is_never_silent():
     """disconnected="connect" warns with the number and the length of the links; a connected graph does not warn."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
     with pytest.warns(ApproximationWarning, match=r"2 components of 3, 2 points.*1 links .* up to 8 .*edge has 1"):
-        connected_graph(X, 1, "connect")
-    assert connected_graph(X, 4, "connect").nnz == 20
+        connected_graph(X, Reach(1), "connect")
+    assert connected_graph(X, Reach(4), "connect").nnz == 20
 
 
 @pytest.mark.parametrize("k", [0, 5, 2.5, True, [1, 2]])
@@ -164,4 +178,85 @@ def test_illegal_numbers_of_neighbors_are_refused(k):
 def test_unknown_way_with_components_names_the_known_ones():
     """The list of words is in the message."""
     with pytest.raises(UnknownName, match="connect, error"):
-        connected_graph(np.arange(5.0)[:, None], 2, "conect")
+        connected_graph(np.arange(5.0)[:, None], Reach(2), "conect")
+
+
+@given(clouds(min_n=5, max_n=30, max_p=12), st.floats(0.05, 1.5))
+def test_balls_are_those_of_scikit_learn(X, share):
+    """The graph of a radius has the pairs and lengths of ``radius_neighbors_graph``, in few columns and in many."""
+    D = _distances(X)
+    radius = share * (float(np.median(D[D > 0])) if D.any() else 1.0)
+    assume(not np.isclose(D, radius, rtol=1e-9).any())
+    theirs = radius_neighbors_graph(X, radius, mode="distance")
+    graph = radius_graph(X, radius)
+    pairs, other = graph.tocoo(), theirs.tocoo()
+    assert {*zip(pairs.row, pairs.col, strict=True)} == {*zip(other.row, other.col, strict=True)}
+    np.testing.assert_allclose(graph.toarray(), theirs.toarray(), rtol=1e-7, atol=1e-9 * np.ptp(X))
+
+
+@pytest.mark.parametrize("p", [2, 20])
+@pytest.mark.parametrize(("unit", "origin"), [(1.0, 0.0), (0.1, 0.0), (0.1, 30.0), (1e-7, 0.0)])
+def test_lattice_points_on_the_border_of_a_ball_are_within(p, unit, origin):
+    """On a lattice with the radius of its step each inner point has four neighbors, in any unit and from any origin."""
+    X = np.zeros((25, p))
+    X[:, 0], X[:, 1] = np.divmod(np.arange(25), 5)
+    graph = radius_graph(unit * X + origin, unit)
+    np.testing.assert_array_equal(np.diff(graph.indptr).reshape(5, 5)[1:-1, 1:-1], 4)
+    assert graph.nnz == 80
+
+
+@given(clouds(min_n=6, max_n=25, max_p=10), st.floats(0.2, 1.5))
+def test_neighborhoods_of_balls_are_the_rows_of_the_graph(X, share):
+    """Every point once, its neighbors nearest first; a link between parts makes neighbors of its ends."""
+    D = _distances(X)
+    radius = share * (float(np.median(D[D > 0])) if D.any() else 1.0)
+    reach = Reach(radius=radius)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        graph, links = join_components(radius_graph(X, radius), X, reach, "connect")
+    linked = {(*pair,) for pair in links.tolist()} | {(j, i) for i, j in links.tolist()}
+    rows = []
+    for own, members in neighborhoods(X, reach, graph, links):
+        for i, near in zip(own, members, strict=True):
+            rows.append(i)
+            wanted = {j for j in range(len(X)) if j != i and ((i, j) in linked or D[i, j] <= radius * (1 + 1e-9))}
+            assert {*near} <= wanted
+            assert {j for j in wanted if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*near}
+            assert (np.diff(D[i, near]) >= -1e-9 * np.ptp(X)).all()
+    assert sorted(rows) == [*range(len(X))]
+
+
+@pytest.mark.parametrize("p", [2, 20])
+def test_new_points_see_the_ball_or_else_the_nearest_point(p):
+    """Against scikit-learn's search, with copies of fitted points and one point far away."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, p))
+    new = np.vstack([rng.normal(size=(30, p)), X[:5], np.full((1, p), 50.0)])
+    radius = {2: 0.9, 20: 5.0}[p]
+    distances, members = NearestNeighbors(radius=radius).fit(X).radius_neighbors(new, sort_results=True)
+    found = {}
+    for own, near, squared in near_new(X, Reach(radius=radius), new):
+        found |= {i: (row, lengths) for i, row, lengths in zip(own, near, np.sqrt(squared), strict=True)}
+    assert sorted(found) == [*range(36)]
+    assert len({len(row) for row, _ in found.values()}) > 5
+    for i, (row, lengths) in found.items():
+        if len(members[i]):
+            np.testing.assert_array_equal(row, members[i])
+            np.testing.assert_allclose(lengths, distances[i], atol=1e-7)
+        else:
+            assert row.tolist() == [np.argmin(((X - new[i]) ** 2).sum(axis=1))]
+
+
+def test_the_radius_that_would_connect_is_named():
+    """The refusal names the least radius that leaves one part, and that radius does."""
+    X = np.array([[0.0], [1.0], [2.0], [10.12345], [11.0]])
+    with pytest.raises(MethodFailed) as caught:
+        connected_graph(X, Reach(radius=1.5))
+    assert str(caught.value) == (
+        "`radius` must make the graph of points within it connected: got 2 components of 3, 2 points with radius=1.5. "
+        'Choose a larger radius (at least 8.124), or disconnected="connect" to join the components by their shortest '
+        "links."
+    )
+    assert connected_parts(radius_graph(X, 8.124))[0] == 1
+    with pytest.warns(ApproximationWarning, match=r"points within 0.5 has 5 components of .* 4 links"):
+        connected_graph(X, Reach(radius=0.5), "connect")

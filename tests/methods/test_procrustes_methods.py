@@ -15,7 +15,10 @@ from dreval.geometry.neighbors import nearest
 from dreval.methods import GreedyProcrustes, ProcrustesRefinement, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import Patches
 
-NO_LINKS = np.empty((0, 2), np.int64)
+
+def nearest_groups(X, k):
+    """The k nearest neighbors of all points as one group."""
+    return [(np.arange(len(X)), nearest(X, k)[0])]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -58,7 +61,7 @@ def test_a_round_is_equations_12_and_13(seed, d):
         total += ((X[row] - Y[row] @ A.T - b) ** 2).sum()
         for j in row:
             places[j].append(A.T @ (X[j] - b))
-    value, after = Patches(X, k, NO_LINKS, d).round(Y)
+    value, after = Patches(X, nearest_groups(X, k), d).round(Y)
     assert value == pytest.approx(total / 15, rel=1e-9)
     assert value == pytest.approx(dreval.procrustes_r(X, Y, n_neighbors=k), rel=1e-9)
     assert_allclose(after, [np.mean(p, axis=0) for p in places], atol=1e-9)
@@ -76,7 +79,7 @@ def test_equation_11_is_solved(seed):
         H[np.ix_(row, row)] = np.eye(9) - 1 / 9
         left += H
         right += H @ X @ frames[i]
-    patches = Patches(X, 8, NO_LINKS, 2)
+    patches = Patches(X, nearest_groups(X, 8), 2)
     assert_allclose(patches.solve(X, frames), np.linalg.lstsq(left, right)[0], atol=1e-8)
 
 
@@ -85,7 +88,7 @@ def test_the_best_scale_of_a_start(seed):
     """No other factor gives a smaller R."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
-    patches = Patches(X, 6, NO_LINKS, 2)
+    patches = Patches(X, nearest_groups(X, 6), 2)
     c = patches.best_scale(Y)
     assert all(patches.round(c * Y)[0] <= patches.round(other * c * Y)[0] for other in (0.9, 0.99, 1.01, 1.1))
 
