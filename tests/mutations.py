@@ -64,7 +64,32 @@ STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_o
 PROCRUSTES = "geometry/test_procrustes.py"
 GRAPHS = "geometry/test_graphs.py"
 BALLS = "methods/test_balls.py"
+WEIGHTS = "methods/test_cost_weights.py"
 MUTANTS = [
+    Mutant(
+        "methods/_costs.py",
+        "squareform(2.0 * self._weighted(pulls), checks=False)",
+        "squareform(2.0 * pulls, checks=False)",
+        f"{WEIGHTS}::test_gradients_with_weights_equal_central_differences",
+    ),
+    Mutant(
+        "methods/_costs.py",
+        "slope = -4.0 * (weighted @ centered)",
+        "slope = -2.0 * (weighted @ centered)",
+        f"{WEIGHTS}::test_gradients_with_weights_equal_central_differences",
+    ),
+    Mutant(
+        "methods/_costs.py",
+        "np.sum(self._weighted(wanted**2))) or 1.0",
+        "np.sum(wanted**2)) or 1.0",
+        f"{WEIGHTS}::test_inverse_distances_as_weights_are_sammon",
+    ),
+    Mutant(
+        "methods/_costs.py",
+        "        made.unit = unit\n",
+        "        made.unit = 1.0\n",
+        f"{WEIGHTS}::test_lengths_of_graphs_are_in_the_unit_of_the_data",
+    ),
     Mutant(
         "geometry/graphs.py",
         "    return scaled * scaled * (1 + ROUNDING)",

@@ -89,8 +89,8 @@ class CostMethod(Method):
         return {}
 
     def _make_cost(self, Z: FloatArray) -> Cost:
-        made: Cost = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)](Z, **self._cost_options())
-        return made
+        cost: type[Cost] = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]
+        return cost.of(Z, self._unit, self._cost_options())
 
     def _make_mapping(self, Z: FloatArray, rng: np.random.Generator) -> Mapping:
         made = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]

@@ -6,18 +6,20 @@ function of an embedding Y (n, d) that gives a number and its gradient (n, d), a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags, triu
 from scipy.special import xlogy
 
-from dreval._check import check_float, check_int, check_one_of, check_width
+from dreval._check import check_float, check_int, check_numeric, check_one_of, check_width
+from dreval.errors import InputError
 from dreval.geometry.affinities import MOST_COLUMNS, Listed, allowed_perplexity, conditional_affinities, lattice_sum
 from dreval.geometry.graphs import (
-    connected_graph,
+    IntArray,
+    Reach,
     geodesics,
     join_components,
     neighbor_graph,
@@ -73,10 +75,19 @@ class Cost:
     """A cost on embeddings of the rows X (n, p); a subclass has keyword options and defines ``__call__``."""
 
     card: ClassVar[CostCard]
+    unit: float = 1.0  # what the data were multiplied by; options that are lengths have the unit of the data
     start_size: float | None = None  # root mean square of the first column to start from; None where the data say it
 
     def __init__(self, X: FloatArray) -> None:
         self.n = len(X)
+
+    @classmethod
+    def of(cls, X: FloatArray, unit: float, options: Mapping[str, Any]) -> Self:
+        """The cost of data that were multiplied by ``unit``, a power of two."""
+        made = cls.__new__(cls)
+        made.unit = unit
+        made.__init__(X, **options)  # type: ignore[misc]
+        return made
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The cost of an embedding (n, d) and its gradient (n, d)."""
@@ -97,44 +108,150 @@ class Cost:
         """What is minimized one after the other."""
         return [Stage(self)]
 
+    def _connected(
+        self, X: FloatArray, n_neighbors: int | None, radius: float | None, disconnected: str
+    ) -> tuple[csr_matrix, IntArray, Reach]:
+        """The connected graph of neighbors, lengths in the unit of X; the links that joined its parts; the reach."""
+        data, reach = X / self.unit, reach_of(n_neighbors, radius, len(X))
+        graph, links = join_components(neighbor_graph(data, reach), data, reach, disconnected)
+        graph.data *= self.unit
+        return graph, links, reach
+
+
+def pair_weights(weights: Any, distances: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Weights of all pairs in condensed order, and of each point with itself (n,).
+
+    Raises
+    ------
+    InputError
+        If they are not finite, are negative or all 0; or, as an array, not symmetric (n, n).
+    """
+    from scipy.spatial.distance import squareform
+
+    shape = (n, n)
+    if callable(weights):
+        shape = (len(distances) + n,)
+        found = check_numeric(weights(np.r_[distances, np.zeros(n)]), "weights")
+    else:
+        found = check_numeric(weights, "weights")
+    cure = "Pass such an array, or a function that takes an array of distances and returns their weights."
+    if found.shape != shape:
+        raise InputError("weights", f"must have the shape {shape} for {n} points", str(found.shape), cure)
+    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        got = "values that are not finite" if not np.isfinite(found).all() else "a negative one or zeros only"
+        raise InputError("weights", "must be finite numbers of at least 0, not all 0", got, cure)
+    found = found.astype(np.float64)
+    if callable(weights):
+        return found[: len(distances)], found[len(distances) :]
+    if not np.array_equal(found, found.T):
+        raise InputError("weights", "must be symmetric", "entries that differ from those across", cure)
+    return squareform(found, checks=False), np.diagonal(found).copy()
+
 
 class Stress(Cost):
     r"""Squared misfits :math:`\frac1c \sum_{i<j} w_{ij} (\delta_{ij} - |y_i - y_j|)^2` of wanted distances.
 
-    With equal weights c is the sum of squares of the wanted distances, so that the cost is Kruskal's raw stress in
+    c is the weighted sum of squares of the wanted distances. With equal weights the cost is Kruskal's raw stress in
     units of the data; with ``inverse`` the weights are 1 / delta where delta > 0, else 0, and c is the sum of delta.
     """
 
     inverse: ClassVar[bool] = False
 
-    def __init__(self, X: FloatArray, wanted: FloatArray) -> None:
+    def __init__(self, X: FloatArray, wanted: FloatArray, weights: Any = None) -> None:
         super().__init__(X)
         self.wanted = wanted
-        self._total = float(wanted.sum() if self.inverse else np.sum(wanted**2)) or 1.0
+        self._weights = None if weights is None else _of_distances(weights, wanted / self.unit, self.n)
+        self._total = float(wanted.sum() if self.inverse else np.sum(self._weighted(wanted**2))) or 1.0
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self._weights is None else values * self._weights
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The stress and its gradient; at equal places, where it has none, 0 stands for it."""
+        from scipy.spatial.distance import squareform
+
         from dreval.geometry._loops import layouts as loops
 
+        if self._weights is not None:
+            distances = condensed_distances(Y)
+            misfits = distances - self.wanted
+            pulls = np.divide(misfits, distances, out=np.zeros_like(distances), where=distances > 0)
+            matrix = squareform(2.0 * self._weighted(pulls), checks=False)
+            slope = matrix.sum(axis=1)[:, None] * Y - matrix @ Y
+            return float(np.sum(self._weighted(misfits**2))) / self._total, slope / self._total
         columns = np.ascontiguousarray(Y.T)
         gradient = np.zeros_like(columns)
         value = loops.stress(columns, self.wanted, self.inverse, gradient)
         return value / self._total, gradient.T / self._total
 
 
+def _of_distances(weights: Any, distances: FloatArray, n: int) -> FloatArray:
+    """Weights of pairs for a cost that has none of points with themselves."""
+    if callable(weights):  # which may be infinite at distance 0: it is not asked there
+        return pair_weights(lambda pairs: np.r_[weights(pairs[: len(pairs) - n]), np.zeros(n)], distances, n)[0]
+    found = pair_weights(weights, distances, n)[0]
+    if not found.any():
+        cure = "Weigh pairs of different points, whose distances this cost compares."
+        raise InputError("weights", "must not be all 0 off the diagonal", "zeros only", cure)
+    return found
+
+
 @cost(
     name="metric_mds",
     title="Stress of metric scaling",
-    formula="sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 / sum_{i<j} |x_i - x_j|^2",
+    formula="sum_{i<j} w_ij (|x_i - x_j| - |y_i - y_j|)^2 / sum_{i<j} w_ij |x_i - x_j|^2, w_ij = 1 by default",
     scale="follows",
     invariance="rotation",
-    reference="@kruskal1964.",
+    reference="@kruskal1964. @hammer2010, Section 2, for the weights.",
 )
 class MetricMDS(Stress):
-    """All distances count alike. 4 n^2 bytes for the distances."""
+    """All distances count alike, or by ``weights``: a symmetric array (n, n), or a function of the distances.
 
-    def __init__(self, X: FloatArray) -> None:
-        super().__init__(X, condensed_distances(X))
+    The function takes an array of distances in the unit of the data and returns the weight of each; with 1 / d the cost
+    is that of Sammon. A weight of 0 leaves a pair out. 4 n^2 bytes for the distances, some 40 n^2 with weights.
+    """
+
+    def __init__(self, X: FloatArray, *, weights: Any = None) -> None:
+        super().__init__(X, condensed_distances(X), weights)
+
+
+@cost(
+    name="strain",
+    title="Strain: misfit of inner products",
+    formula="sum_ij w_ij (x_i'x_j - y_i'y_j)^2 / sum_ij w_ij (x_i'x_j)^2, x and y centered, w_ij = 1 by default",
+    scale="follows",
+    invariance="rotation",
+    reference="@hammer2010, Section 2. @torgerson1952.",
+)
+class Strain(Cost):
+    r"""Inner products of the centered points; over free points with equal weights classical scaling is the minimum.
+
+    The sums go over all ordered pairs and i = j. ``weights`` are a symmetric array (n, n), or a function of an array of
+    distances, as in "metric_mds", which is also asked for the distance 0 of a point to itself. O(n^2 d) time, 24 n^2
+    bytes.
+    """
+
+    def __init__(self, X: FloatArray, *, weights: Any = None) -> None:
+        from scipy.spatial.distance import squareform
+
+        super().__init__(X)
+        centered = X - X.mean(axis=0)
+        self._gram, self._weights = centered @ centered.T, None
+        if weights is not None:
+            pairs, own = pair_weights(weights, condensed_distances(X) / self.unit, self.n)
+            self._weights = squareform(pairs) + np.diag(own)
+        self._total = float(np.sum(self._weighted(self._gram**2))) or 1.0
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self._weights is None else values * self._weights
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The strain and its gradient -4 H (w * misfit) Y, H the centering."""
+        centered = Y - Y.mean(axis=0)
+        misfits = self._gram - centered @ centered.T
+        weighted = self._weighted(misfits)
+        slope = -4.0 * (weighted @ centered)
+        return float(np.vdot(weighted, misfits)) / self._total, (slope - slope.mean(axis=0)) / self._total
 
 
 @cost(
@@ -157,7 +274,8 @@ class Sammon(Stress):
 @cost(
     name="isomap",
     title="Stress of path lengths",
-    formula="sum_{i<j} (g_ij - |y_i - y_j|)^2 / sum_{i<j} g_ij^2, g the shortest paths in the graph of neighbors",
+    formula="sum_{i<j} w_ij (g_ij - |y_i - y_j|)^2 / sum_{i<j} w_ij g_ij^2, g the shortest paths in the graph of "
+    "neighbors, w_ij = 1 by default",
     scale="follows",
     invariance="rotation",
     reference="@hammer2010, Table 2. @tenenbaum2000.",
@@ -165,7 +283,7 @@ class Sammon(Stress):
 class Isomap(Stress):
     """Metric scaling of geodesics; of graphs of balls with ``radius`` and ``n_neighbors=None``, as in all graph costs.
 
-    ``disconnected`` is "error" or "connect", for a graph in parts.
+    ``disconnected`` is "error" or "connect", for a graph in parts; ``weights`` as in "metric_mds", of the paths.
     """
 
     def __init__(
@@ -175,11 +293,12 @@ class Isomap(Stress):
         n_neighbors: int | None = 7,
         radius: float | None = None,
         disconnected: str = "connect",
+        weights: Any = None,
     ) -> None:
         from scipy.spatial.distance import squareform
 
-        paths = geodesics(connected_graph(X, reach_of(n_neighbors, radius, len(X)), disconnected))
-        super().__init__(X, squareform(paths, checks=False))
+        paths = geodesics(self._connected(X, n_neighbors, radius, disconnected)[0])
+        super().__init__(X, squareform(paths, checks=False), weights)
 
     def start(self, d: int) -> FloatArray:
         """Isomap: classical scaling of the paths."""
@@ -215,7 +334,7 @@ class MVU(Cost):
     ) -> None:
         super().__init__(X)
         self.penalty = check_float(penalty, "penalty", low=0.0)
-        self._graph = connected_graph(X, reach_of(n_neighbors, radius, len(X)), disconnected)
+        self._graph = self._connected(X, n_neighbors, radius, disconnected)[0]
         edges = triu(self._graph, format="coo")
         self._ends, self._wanted = edges.coords, edges.data**2
         self._edges = float(np.sum(self._wanted**2)) or 1.0
@@ -336,7 +455,7 @@ class Quotient(Cost):
     reference="@belkin2003.",
 )
 class Laplacian(Quotient):
-    """W is 1 on edges, or exp(-|x_i - x_j|^2 / bandwidth); D holds its row sums."""
+    """W is 1 on edges, or exp(-|x_i - x_j|^2 / bandwidth), in the unit of the data; D holds its row sums."""
 
     def __init__(
         self,
@@ -347,10 +466,9 @@ class Laplacian(Quotient):
         bandwidth: float | None = None,
         disconnected: str = "connect",
     ) -> None:
-        W = connected_graph(X, reach_of(n_neighbors, radius, len(X)), disconnected)
-        W.data = (
-            np.ones_like(W.data) if bandwidth is None else np.exp(-(W.data**2) / check_width(bandwidth, "bandwidth"))
-        )
+        W = self._connected(X, n_neighbors, radius, disconnected)[0]
+        squared = (W.data / self.unit) ** 2
+        W.data = np.ones_like(squared) if bandwidth is None else np.exp(-squared / check_width(bandwidth, "bandwidth"))
         degrees = np.asarray(W.sum(axis=1)).ravel()
         super().__init__(X, (diags(degrees) - W).tocsr(), degrees)
 
@@ -375,8 +493,7 @@ class LLE(Quotient):
         reg: float = 1e-3,
         disconnected: str = "connect",
     ) -> None:
-        reach = reach_of(n_neighbors, radius, len(X))
-        graph, links = join_components(neighbor_graph(X, reach), X, reach, disconnected)
+        graph, links, reach = self._connected(X, n_neighbors, radius, disconnected)
         M = barycenter_matrix(X, neighborhoods(X, reach, graph, links), reg)
         super().__init__(X, M, np.ones(len(X)))
 

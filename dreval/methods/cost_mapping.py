@@ -38,16 +38,18 @@ class CostMapping(MapMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     cost : str
-        "metric_mds", "sammon", "isomap" (stress of distances or paths); "lle", "laplacian" (their quotients, constraint
-        included); "mvu" (variance, with a penalty on changed edges); "sne", "symmetric_sne", "tsne",
-        "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function of the embedding leaves
-        of the data).
+        "metric_mds", "sammon", "isomap" (stress of distances or paths); "strain" (misfit of inner products); "lle",
+        "laplacian" (their quotients, constraint included); "mvu" (variance, with a penalty on changed edges); "sne",
+        "symmetric_sne", "tsne", "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function
+        of the embedding leaves of the data).
     mapping : str
         "linear", "locally_linear", "kernel_expansion", "multilayer_perceptron", or "free_points", which has no
         ``transform``.
     cost_options : dict, optional
         Options of the cost by name, such as ``{"perplexity": 10}``; an unknown one raises an error that lists the known
-        ones.
+        ones. "metric_mds", "isomap" and "strain" have ``weights`` of pairs, a symmetric array (n, n) or a function that
+        gives an array of distances their weights; costs on graphs have ``n_neighbors`` or ``radius``. Lengths are in
+        the unit of the data.
     mapping_options : dict, optional
         Options of the mapping by name, such as ``{"hidden": (20,)}`` or ``{"n_charts": 5}``.
     init : {"pca", "random"} or ndarray (n, d)
