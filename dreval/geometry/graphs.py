@@ -606,9 +606,24 @@ def beta_skeleton(points: FloatArray, beta: float) -> IntArray:
     >>> len(beta_skeleton(corner, 1.0)), len(beta_skeleton(corner, 2.0))
     (3, 2)
     """
+    return beta_skeleton_of(pairwise_squared(points), beta)
+
+
+def beta_skeleton_of(squared: FloatArray, beta: float) -> IntArray:
+    """The beta-skeleton from squared distances (n, n), which decide it.
+
+    A point l lies in a ball of the lune when ``(1 - b) |il|^2 + b |jl|^2 - b (1 - b) |ij|^2`` is below the square of
+    its radius ``b |ij|``, b = beta / 2; for the Gabriel graph when ``|il|^2 + |jl|^2 < |ij|^2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [4.0, 1.0, 0.0]])  # on a line, 1 apart
+    >>> beta_skeleton_of(squared, 1.0).tolist()
+    [[0, 1], [1, 2]]
+    """
     from dreval.geometry._loops.local import lune_edges
 
-    squared = pairwise_squared(points)
     order = np.argsort(squared, axis=1, kind="stable")
     return np.argwhere(lune_edges(squared, order, beta / 2.0))
 

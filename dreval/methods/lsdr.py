@@ -13,8 +13,10 @@ from dreval._check import check_float, check_int, check_k, check_one_of, check_w
 from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.distances import Space, pairwise_squared
 from dreval.geometry.graphs import (
+    THIN,
     IntArray,
     beta_skeleton,
+    beta_skeleton_of,
     chunks_of,
     delaunay,
     flattened,
@@ -22,6 +24,7 @@ from dreval.geometry.graphs import (
     simplex_edges,
     spanning_tree,
 )
+from dreval.inputs.features import check_distances
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
 from dreval.methods._supervised import check_invertible
@@ -132,8 +135,27 @@ def symmetric(edges: IntArray, values: FloatArray, n: int) -> csr_matrix:
     return csr_matrix((np.r_[values, values], (rows, columns)), shape=(n, n))
 
 
+def _first_copies(D: FloatArray) -> IntArray:
+    """For each point (n,) the first one at distance 0, through others at distance 0."""
+    first = np.argmax(D == 0, axis=1)
+    while np.any(first[first] != first):
+        first = first[first]
+    return np.asarray(first)
+
+
+def _directions(D: FloatArray) -> int:
+    """The dimension of the space that points of such distances span: positive eigenvalues of -H D^2 H / 2."""
+    squared = D**2
+    squared -= squared.mean(axis=0)
+    squared -= squared.mean(axis=1, keepdims=True)
+    values = np.linalg.eigvalsh(-(squared + squared.T) / 4)
+    return max(1, int(np.sum(values > max(FLAT, 8 * len(D) * np.finfo(float).eps) * values[-1])))
+
+
 GRAPHS = ("auto", "beta_skeleton", "chunked_delaunay", "delaunay", "gabriel")
 EDGE_TESTS = ("forward", "printed")
+METRICS = ("euclidean", "precomputed")
+FLAT = THIN**2  # eigenvalues of inner products below this, relative to the largest, are no directions
 DELAUNAY_COLUMNS = 6  # up to here "auto" takes the Delaunay tessellation
 
 
@@ -145,6 +167,7 @@ DELAUNAY_COLUMNS = 6  # up to here "auto" takes the Delaunay tessellation
     inverse=False,
     supervised=False,
     complexity="O(n^2 (log n + d)) time for few columns, up to O(n^3) for the Gabriel graph of many; O(n^2) memory",
+    distances=True,
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
     reference="@roy2021, Section 3, Algorithm 1.",
@@ -182,6 +205,9 @@ class LSDR(Method):
         Width sigma of the kernel, in units of the data. By default the largest
         :math:`\sqrt{b_i^2 + \min_j g_{ij}^2}` over skeletal points, where b is the distance to the boundary and g the
         graph distance to another skeletal point.
+    metric : {"euclidean", "precomputed"}
+        "precomputed": the data are a symmetric (n, n) matrix of distances (not squared); "auto" is then "gabriel", and
+        tessellations, which need coordinates, are refused.
     %(unused_seed)s
 
     Attributes
@@ -236,6 +262,12 @@ class LSDR(Method):
     turns, .30 and .38. New points get the weighted mean of the places of skeletal points, by :math:`K(x, s) / |x -
     s|^2` where all points are skeletal, so that a fitted point keeps its place.
 
+    For distances alone the paper proposes metric scaling to n - 2 dimensions first (Section 5), which keeps them. This
+    step is not needed: the Gabriel graph, the minimum spanning tree, the tests, depths and the kernel read nothing but
+    distances, and p is the number of positive eigenvalues of the centered inner products, the dimension of that
+    scaling. Distances of points in p dimensions give what the points give with ``graph="gabriel"``. Of others, p is
+    about half of n: the tests then remove every edge that is a little longer than those before it.
+
     References
     ----------
     %(reference)s
@@ -264,6 +296,7 @@ class LSDR(Method):
         beta: float = 1.0,
         chunk_size: int = 500,
         bandwidth: float | None = None,
+        metric: str = "euclidean",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -274,6 +307,7 @@ class LSDR(Method):
         self.beta = beta
         self.chunk_size = chunk_size
         self.bandwidth = bandwidth
+        self.metric = metric
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
@@ -287,13 +321,18 @@ class LSDR(Method):
         check_int(self.chunk_size, "chunk_size", low=10)
         if self.bandwidth is not None:
             check_width(self.bandwidth, "bandwidth")
-        scale = float(np.abs(X - X[0]).max()) or 1.0
-        _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
-        kept = np.sort(first)  # the first row of each point
-        copies = np.searchsorted(kept, first[same.ravel()])  # for each row, which of these it is
-        points = (X[kept] - X[0]) / scale
+        self._given = check_one_of(self.metric, METRICS, "metric", aliases=True) == "precomputed"
+        if self._given:
+            X = check_distances(X, "X")
+            first, scale = _first_copies(X), float(X.max()) or 1.0
+        else:
+            _, index, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
+            first, scale = index[same.ravel()], float(np.abs(X - X[0]).max()) or 1.0
+        kept = np.unique(first)  # the first row of each point
+        copies = np.searchsorted(kept, first)  # for each row, which of these it is
+        points = X[np.ix_(kept, kept)] / scale if self._given else (X[kept] - X[0]) / scale
         edges, boundary = self._graph(points)
-        lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
+        lengths = self._lengths(points, edges)
         paths = geodesics(symmetric(edges, lengths, len(points)))
         depth = paths[:, boundary].min(axis=1) if boundary.any() else np.zeros(len(points))
         skeletal = self._skeleton(paths, depth, boundary)
@@ -301,7 +340,7 @@ class LSDR(Method):
         width = float(np.sqrt(depth[skeletal] ** 2 + others.min(axis=1) ** 2).max())
         self.bandwidth_ = scale * width if self.bandwidth is None else float(self.bandwidth)
         self.edges_, self.boundary_, self.skeletal_ = kept[edges], boundary[copies], kept[skeletal]
-        self._bones = X[self.skeletal_]
+        self._bones = None if self._given else X[self.skeletal_]
         places = scale * metric_scaling(paths[np.ix_(skeletal, skeletal)], self.n_components, "LSDR").places
         self._through = len(skeletal) == len(points)
         Y = places if self._through else self._means(X[kept], places)
@@ -311,19 +350,31 @@ class LSDR(Method):
 
     def _graph(self, points: FloatArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
         """The edges that are left, and which points are on the boundary."""
-        n, p = flattened(points).shape
-        automatic = "delaunay" if points.shape[1] <= DELAUNAY_COLUMNS else "gabriel"
-        graph = known_name(self.graph, GRAPHS)
-        graph = automatic if graph == "auto" else graph
-        tree = spanning_tree(Space.of(points))[0]
-        edges, simplices = proximity_graph(points, graph, self.beta, self.chunk_size)
+        n, graph, simplices = len(points), known_name(self.graph, GRAPHS), None
+        if self._given:
+            if graph in ("delaunay", "chunked_delaunay"):
+                rule, cure = "must be a graph that distances decide", 'Choose "gabriel" or "beta_skeleton".'
+                raise InputError("graph", rule, f"{graph!r} with metric='precomputed'", cure)
+            p, tree = _directions(points), spanning_tree(Space.of(points, "precomputed"))[0]
+            edges = beta_skeleton_of(points**2, self.beta if graph == "beta_skeleton" else 1.0)
+        else:
+            automatic = "delaunay" if points.shape[1] <= DELAUNAY_COLUMNS else "gabriel"
+            p, tree = flattened(points).shape[1], spanning_tree(Space.of(points))[0]
+            graph = automatic if graph == "auto" else graph
+            edges, simplices = proximity_graph(points, graph, self.beta, self.chunk_size)
         edges = np.unique(np.concatenate([edges, tree]), axis=0)
-        lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
+        lengths = self._lengths(points, edges)
         in_tree = np.isin(edges[:, 0] * n + edges[:, 1], tree[:, 0] * n + tree[:, 1])
         edges = edges[
             in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, known_name(self.edge_test, EDGE_TESTS))
         ]
         return edges, boundary_of(edges, simplices, n)
+
+    def _lengths(self, points: FloatArray, edges: IntArray) -> FloatArray:
+        """Lengths (e,) of edges, from coordinates or from the matrix of distances."""
+        if self._given:
+            return np.asarray(points[edges[:, 0], edges[:, 1]])
+        return np.asarray(np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1))
 
     def _skeleton(self, paths: FloatArray, depth: FloatArray, boundary: npt.NDArray[np.bool_]) -> IntArray:
         """Points at least as deep as their nearest; all of them where there are none such."""
@@ -343,7 +394,10 @@ class LSDR(Method):
 
         ``through``: the kernel over the squared distance, whose mean at a skeletal point is its own place.
         """
-        squared = pairwise_squared(points / self.bandwidth_, self._bones / self.bandwidth_)
+        if self._bones is None:
+            squared = (points[:, self.skeletal_] / self.bandwidth_) ** 2
+        else:
+            squared = pairwise_squared(points / self.bandwidth_, self._bones / self.bandwidth_)
         least = squared.min(axis=1, keepdims=True)
         weights = np.exp(0.5 * (least - squared))
         if through:
@@ -354,6 +408,7 @@ class LSDR(Method):
         """Coordinates (m, d) of new rows (m, p): the weighted mean of the places of skeletal points, O(m q p) time.
 
         Of the fitted rows they are the embedding. Where all points are skeletal, each weight is divided by the squared
-        distance, so that the mean goes through the place of each of them.
+        distance, so that the mean goes through the place of each of them. With ``metric="precomputed"`` a row holds the
+        distances (m, n) of a new point to the n fitted ones.
         """
         return self._means(self._new_points(X), self.skeletal_places_, self._through)

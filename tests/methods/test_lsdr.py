@@ -19,7 +19,7 @@ import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
 from dreval.geometry._loops.layouts import majorized
 from dreval.geometry.distances import Space
-from dreval.geometry.graphs import simplex_edges, spanning_tree
+from dreval.geometry.graphs import beta_skeleton_of, simplex_edges, spanning_tree
 from dreval.methods import LSDR
 from dreval.methods._spectral import metric_scaling
 from dreval.methods.lsdr import boundary_of, long_edges, proximity_graph
@@ -238,3 +238,72 @@ def test_words_and_ranges_are_refused():
         for wrong in ({"conf_level": 1.0}, {"conf_level": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
             with pytest.raises(InputError, match=f"`{next(iter(wrong))}` must be"):
                 LSDR(1, **wrong).fit(X)
+
+
+@LOUD
+@pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
+@pytest.mark.parametrize("settings", [{}, {"graph": "beta_skeleton", "beta": 1.3}, {"edge_test": "printed"}])
+@pytest.mark.parametrize("seed", range(3))
+def test_distances_give_what_their_points_give(seed, settings):
+    """Euclidean distances with the Gabriel graph: edges, boundary, skeleton, width and embedding, copies included."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(90, 3)) * [30.0, 10.0, 3.0] + 100
+    X[40:50] = X[:10]
+    by_points = LSDR(2, **{"graph": "gabriel", **settings}).fit(X)
+    found = LSDR(2, metric="precomputed", **settings).fit(cdist(X, X))
+    assert_array_equal(found.edges_, by_points.edges_)
+    assert_array_equal(found.boundary_, by_points.boundary_)
+    assert_array_equal(found.skeletal_, by_points.skeletal_)
+    assert found.bandwidth_ == pytest.approx(by_points.bandwidth_, rel=1e-9)
+    signs = np.sign(np.einsum("ij,ij->j", found.embedding_, by_points.embedding_))
+    assert_allclose(found.embedding_ * signs, by_points.embedding_, atol=1e-6 * np.ptp(X))
+    new = rng.normal(size=(7, 3)) * [30.0, 10.0, 3.0] + 100
+    assert_allclose(found.transform(cdist(new, X)) * signs, by_points.transform(new), atol=1e-6 * np.ptp(X))
+
+
+@LOUD
+def test_distances_of_a_skeleton_that_is_not_all_points():
+    """In the plane some points are inside: means of the places of skeletal ones, by points and by distances."""
+    X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
+    by_points, found = LSDR(1, graph="gabriel").fit(X), LSDR(1, metric="precomputed").fit(cdist(X, X))
+    assert 1 < len(found.skeletal_) < 120
+    assert_array_equal(found.skeletal_, by_points.skeletal_)
+    assert_allclose(found.embedding_, by_points.embedding_, atol=1e-8)
+    assert_allclose(found.transform(cdist(X, X)), found.embedding_, atol=1e-8)
+
+
+@LOUD
+def test_distances_along_strings_have_an_embedding():
+    """Edit distances of words, which no coordinates have: one end of the alphabet of lengths is far from the other."""
+    words = ["a" * i + "b" * j for i in range(1, 9) for j in range(1, 4)]
+
+    def apart(u, v):
+        return abs(u.count("a") - v.count("a")) + abs(u.count("b") - v.count("b"))
+
+    D = np.array([[float(apart(u, v)) for v in words] for u in words])
+    Y = LSDR(1, metric="precomputed").fit_transform(D)
+    assert abs(np.corrcoef(Y[:, 0], [len(word) for word in words])[0, 1]) > 0.9
+
+
+@pytest.mark.parametrize("graph", ["delaunay", "chunked_delaunay"])
+def test_tessellations_need_coordinates(graph):
+    """They are refused for distances, with the graphs that distances decide; so is what is no matrix of distances."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InputError, match=r'`graph` must be a graph that distances decide: .*Choose "gabriel" or'):
+        LSDR(1, metric="precomputed", graph=graph).fit(cdist(X, X))
+    with pytest.raises(InputError, match="`X`"):
+        LSDR(1, metric="precomputed").fit(np.triu(cdist(X, X)))
+    with pytest.raises(UnknownName, match="euclidean, precomputed"):
+        LSDR(1, metric="cosine").fit(X)
+
+
+@given(tie_free_clouds(min_n=5, max_n=15, max_p=3))
+def test_the_gabriel_graph_of_distances_is_the_definition(X):
+    """An edge where no third point l has |il|^2 + |jl|^2 < |ij|^2, by three loops."""
+    squared = cdist(X, X, "sqeuclidean")
+    wanted = [
+        [i, j]
+        for i, j in combinations(range(len(X)), 2)
+        if all(squared[i, m] + squared[j, m] >= squared[i, j] for m in range(len(X)) if m not in (i, j))
+    ]
+    assert beta_skeleton_of(squared, 1.0).tolist() == wanted
