@@ -65,7 +65,51 @@ PROCRUSTES = "geometry/test_procrustes.py"
 GRAPHS = "geometry/test_graphs.py"
 BALLS = "methods/test_balls.py"
 WEIGHTS = "methods/test_cost_weights.py"
+FAR = "methods/test_far_points.py"
+LSDR = "methods/test_lsdr.py"
 MUTANTS = [
+    Mutant(
+        "methods/_procrustes.py",
+        "gaps = np.maximum(self.extents[i], self.extents[j])",
+        "gaps = np.minimum(self.extents[i], self.extents[j])",
+        f"{FAR}::test_far_pairs_are_those_of_two_loops",
+    ),
+    Mutant(
+        "methods/_procrustes.py",
+        "        for _ in range(steps - 2):\n",
+        "        for _ in range(steps - 1):\n",
+        f"{FAR}::test_far_pairs_are_those_of_two_loops",
+    ),
+    Mutant(
+        "methods/_procrustes.py",
+        "pulls = -2.0 * np.divide(gaps",
+        "pulls = -np.divide(gaps",
+        f"{FAR}::test_slopes_equal_central_differences",
+    ),
+    Mutant(
+        "methods/procrustes_subspaces_alignment.py",
+        "@ frames[h]) @ carried[h]",
+        "@ frames[h])",
+        f"{FAR}::test_planes_are_carried_along_the_paths",
+    ),
+    Mutant(
+        "methods/procrustes_subspaces_alignment.py",
+        "carried[i[outer]].transpose(0, 2, 1) @ overlaps[outer] @ carried[j[outer]]",
+        "overlaps[outer]",
+        f"{FAR}::test_the_sum_over_landmarks_is_that_over_all_edges",
+    ),
+    Mutant(
+        "methods/lsdr.py",
+        "beta_skeleton_of(points**2,",
+        "beta_skeleton_of(points,",
+        f"{LSDR}::test_distances_give_what_their_points_give",
+    ),
+    Mutant(
+        "methods/lsdr.py",
+        "squared = (points[:, self.skeletal_] / self.bandwidth_) ** 2",
+        "squared = points[:, self.skeletal_] / self.bandwidth_",
+        f"{LSDR}::test_distances_of_a_skeleton_that_is_not_all_points",
+    ),
     Mutant(
         "methods/_costs.py",
         "squareform(2.0 * self._weighted(pulls), checks=False)",

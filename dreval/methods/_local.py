@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import coo_matrix, csr_matrix, identity
+from scipy.sparse import coo_matrix, csgraph, csr_matrix, identity
 
 from dreval._check import MIN_POINTS, check_bool, check_float, check_one_of
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, caller_level
@@ -294,6 +294,18 @@ def aligned(
         values.append(blocks.ravel())
     entries: Any = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return coo_matrix(entries, shape=(n, n)).tocsr()
+
+
+def landmarks_along(X: FloatArray, graph: csr_matrix, count: int) -> tuple[IntArray, FloatArray]:
+    """Rows of points far apart along the graph, the first farthest from the mean, and the path lengths (n, count)."""
+    chosen = [int(np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1)))]
+    paths, closest = np.empty((len(X), count)), np.full(len(X), np.inf)
+    for c in range(count):
+        paths[:, c] = csgraph.dijkstra(graph, directed=True, indices=chosen[c])
+        closest = np.minimum(closest, paths[:, c])
+        closest[chosen] = -1.0  # a copy of a landmark may become one, a landmark itself may not
+        chosen.append(int(np.argmax(closest)))
+    return np.array(chosen[:count]), paths
 
 
 def far_apart(X: FloatArray, count: int) -> IntArray:

@@ -351,6 +351,13 @@ max_iter : int
     Iterations of L-BFGS in each stage.
 tol : float
     Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.""",
+    "far_points": """\
+far_penalty : float
+    Weight, at least 0, of the penalty P on points that are far along the data and embedded close: after the rounds a
+    search lowers R(X, Y) + ``far_penalty`` P, with P the sum over such pairs, divided by n, of the squared amounts by
+    which they are nearer than the larger of the distances of the two to the farthest of their neighbors in the data.
+far_steps : int
+    From how many edges of the graph on two points are far, at least 2.""",
     "graph_raises": """\
 InputError
     If a parameter is out of its range.

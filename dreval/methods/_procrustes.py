@@ -47,6 +47,23 @@ class Patches:
         self._size = sum(float((scores**2).sum()) for _, _, scores, _ in self.groups) / self.n
         self.flat = sum(int((scores == 0).all(axis=(1, 2)).sum()) for _, _, scores, _ in self.groups)
 
+    def slope(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """R(X, Y) and its gradient: by the envelope theorem the motions do not move."""
+        value, total, gradient = self._size * self.n, 0.0, np.zeros_like(Y)
+        for _, members, scores, _ in self.groups:
+            around = Y[members] - Y[members].mean(axis=1, keepdims=True)
+            left, sizes, right = np.linalg.svd(scores.transpose(0, 2, 1) @ around, full_matrices=False)
+            total += float((around**2).sum() - 2 * sizes.sum())
+            np.add.at(gradient, members, 2.0 * (around - scores @ (left @ right)))
+        return max(value + total, 0.0) / self.n, gradient / self.n
+
+    def extents(self) -> FloatArray:
+        """Distance (n,) of each point to the farthest of its neighborhood."""
+        extent = np.empty(self.n)
+        for own, _, scores, _ in self.groups:
+            extent[own] = np.sqrt(((scores - scores[:, :1]) ** 2).sum(axis=2).max(axis=1))
+        return extent
+
     def round(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """R(X, Y), and the Y of the next round (Eq. 12 and 13): every point at the mean of the places it gets.
 
@@ -119,6 +136,72 @@ class Patches:
         Y = np.zeros_like(right)
         Y[1:] = factorized(laplacian[1:, 1:].tocsc()).solve(right[1:])
         return Y - Y.mean(axis=0)
+
+
+class FarPoints:
+    r"""The penalty on embeddings that bring points far along the data close to each other (Discussion of the paper).
+
+    A pair is far if it is at least ``steps`` edges apart on the graph, 2 or more. It is embedded close if it is nearer
+    than :math:`r_{ij}`, the larger of the distances of i and of j to the farthest point of their neighborhoods:
+
+    .. math:: P(Y) = \frac1n \sum_{i < j\ \text{far}} \max(0,\ r_{ij} - |y_i - y_j|)^2 .
+
+    Both ends of a far pair have nearer neighbors than each other, so that P = 0 for an isometric embedding of a convex
+    domain, whose distances are at least those of the data.
+    """
+
+    def __init__(self, graph: csr_matrix, extents: FloatArray, steps: int) -> None:
+        self.n, self.extents = graph.shape[0], extents
+        joined = csr_matrix((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+        near = joined
+        for _ in range(steps - 2):
+            near = near + near @ joined
+            near.data = np.ones(near.nnz)
+        rows = np.repeat(np.arange(self.n), np.diff(near.indptr))
+        self._near = np.unique(rows * self.n + near.indices)  # pairs of fewer edges, as one number each
+
+    def pairs(self, Y: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """The far pairs that are embedded close, and by how much too close."""
+        from scipy.spatial import cKDTree
+
+        balls = cKDTree(Y).query_ball_point(Y, self.extents)
+        i = np.repeat(np.arange(self.n), [len(ball) for ball in balls])
+        j = np.concatenate([np.asarray(ball, np.int64) for ball in balls])
+        keys = np.unique(np.minimum(i, j) * self.n + np.maximum(i, j))
+        i, j = np.divmod(np.setdiff1d(keys, self._near, assume_unique=True), self.n)
+        i, j = i[i < j], j[i < j]
+        gaps = np.maximum(self.extents[i], self.extents[j]) - np.linalg.norm(Y[i] - Y[j], axis=1)
+        return i[gaps > 0], j[gaps > 0], gaps[gaps > 0]
+
+    def slope(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """P and its gradient; at equal places, where it has none, 0 stands for it."""
+        i, j, gaps = self.pairs(Y)
+        steps, gradient = Y[i] - Y[j], np.zeros_like(Y)
+        lengths = np.linalg.norm(steps, axis=1)
+        pulls = -2.0 * np.divide(gaps, lengths, out=np.zeros_like(gaps), where=lengths > 0)[:, None] * steps
+        np.add.at(gradient, i, pulls)
+        np.add.at(gradient, j, -pulls)
+        return float(gaps @ gaps) / self.n, gradient / self.n
+
+    def lower(self, patches: Patches, Y: FloatArray, weight: float, max_iter: int, tol: float) -> FloatArray:
+        """The embedding after a search from Y that lowers R(X, Y) + weight P(Y)."""
+        from scipy.optimize import minimize
+
+        unit = float(self.extents.max()) or 1.0  # lengths about 1, so that gradients are neither tiny nor huge
+
+        def value(flat: FloatArray) -> tuple[float, FloatArray]:
+            places = unit * flat.reshape(Y.shape)
+            (r, slope), (p, far) = patches.slope(places), self.slope(places)
+            return (r + weight * p) / unit**2, ((slope + weight * far) / unit).ravel()
+
+        start = value((Y / unit).ravel())[0] or 1.0
+        options = {"maxiter": max_iter, "maxfun": 2 * max_iter + 20, "gtol": 0.0, "ftol": 1e-15}
+        found, last = (Y / unit).ravel(), np.inf
+        for _ in range(2):  # a second search forgets the curvature of pairs that are no longer close
+            if last - (before := value(found)[0]) <= tol * start:
+                break
+            found, last = minimize(value, found, jac=True, method="L-BFGS-B", options=options).x, before
+        return np.asarray(unit * found.reshape(Y.shape))
 
 
 def principal_axes(Y: FloatArray) -> FloatArray:

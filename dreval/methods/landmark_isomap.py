@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csgraph
 
 from dreval._check import check_int
-from dreval.methods._local import GraphMethod, paths_to_new
+from dreval.methods._local import GraphMethod, landmarks_along, paths_to_new
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
@@ -117,14 +116,7 @@ class LandmarkIsomap(GraphMethod):
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
         count = _count(len(X), self.n_landmarks)
-        chosen = [int(np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1)))]
-        paths, closest = np.empty((len(X), count)), np.full(len(X), np.inf)
-        for c in range(count):
-            paths[:, c] = csgraph.dijkstra(graph, directed=True, indices=chosen[c])
-            closest = np.minimum(closest, paths[:, c])
-            closest[chosen] = -1.0  # a copy of a landmark may become one, a landmark itself may not
-            chosen.append(int(np.argmax(closest)))
-        self.landmarks_, self.geodesics_ = np.array(chosen[:count]), paths
+        self.landmarks_, self.geodesics_ = landmarks_along(X, graph, count)
         squared = self.geodesics_**2
         self._coordinates, self.eigenvalues_, self._means = principal_coordinates(
             squared[self.landmarks_], self.n_components, type(self).__name__

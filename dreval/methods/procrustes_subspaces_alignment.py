@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import bsr_matrix, csr_matrix, diags
+from scipy.sparse import bsr_matrix, csgraph, csr_matrix, diags
 
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import GraphMethod, check_fewest
+from dreval.methods._local import GraphMethod, check_fewest, landmarks_along
 from dreval.methods._method import FloatArray, method
-from dreval.methods._procrustes import Patches, laid, polar, principal_axes
+from dreval.methods._procrustes import FarPoints, Patches, laid, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector
 
 ALGORITHMS = ("spectral", "annealing")
@@ -48,10 +48,15 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         How the planes are rotated. "spectral": synchronization by the d leading eigenvectors of the blocks
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
         orthogonal matrices. "annealing": the paper's simulated annealing.
+    n_landmarks : int, optional
+        Number m of landmarks, at least 1; by default every point is one. Landmarks lie far apart along the graph. The
+        plane of every other point is turned as that of the point before it on the shortest path from the nearest
+        landmark, so that only the landmarks are left to align.
     n_sweeps : int
-        Rotations tried per point by annealing, at least 1.
+        Rotations tried per landmark by annealing, at least 1.
     %(disconnected)s
     %(rounds)s
+    %(far_points)s
     random_state : int, Generator or None
         Seed of the annealing; not used by the spectral alignment.
 
@@ -59,9 +64,15 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     ----------
     %(rigid_embedding)s
     path_ : ndarray (rounds + 1,)
-        R(X, Y) before and after each round.
+        R(X, Y) before and after each round; with ``far_penalty`` also after the search that follows.
+    far_pairs_ : ndarray (q, 2)
+        Pairs far along the data that are embedded close, i < j; without a fold none or few.
+    penalty_ : float
+        P of the embedding, 0 without such pairs.
     disagreement_ : float
         Mean of :math:`|P_i O_i - P_j O_j|^2` over the edges of the graph, in [0, 4 d].
+    landmarks_ : ndarray (m,)
+        Rows of the landmarks; all rows by default.
 
     Raises
     ------
@@ -87,6 +98,14 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     000. The paper's outer search for clusters of aligned planes is omitted, so that a fold of the greedy embedding
     remains; the spectral alignment has no start and cannot inherit a fold.
 
+    Landmarks are the remedy for large samples that the Discussion (Section 6) names without details. Here
+    :math:`O_i = T_i O_a` for a point i whose nearest landmark is a, with :math:`T_a = I` and :math:`T_i =
+    \mathrm{polar}(P_i' P_h)\, T_h` for the point h before i on the path; the sum of Eq. 9 over all edges is then one of
+    the m landmark rotations, with :math:`\sum T_i' P_i' P_j T_j` over the edges between the points of a and b in place
+    of :math:`P_a' P_b`. With all points as landmarks it is the method without. The penalty on far points is the other
+    proposal of the Discussion: distant geodesic points are "at least s-distant on the neighborhood graph, with s > 1",
+    here by the number of edges; its form is left open there, and ``far_penalty`` has the choice.
+
     References
     ----------
     %(reference)s
@@ -109,20 +128,26 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         n_neighbors: int | None = 7,
         radius: float | None = None,
         algorithm: str = "spectral",
+        n_landmarks: int | None = None,
         n_sweeps: int = 100,
         disconnected: str = "connect",
         max_iter: int = 100,
         tol: float = 1e-5,
+        far_penalty: float = 0.0,
+        far_steps: int = 2,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.algorithm = algorithm
+        self.n_landmarks = n_landmarks
         self.n_sweeps = n_sweeps
         self.disconnected = disconnected
         self.max_iter = max_iter
         self.tol = tol
+        self.far_penalty = far_penalty
+        self.far_steps = far_steps
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
@@ -130,20 +155,33 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         check_int(self.n_sweeps, "n_sweeps", low=1)
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
+        weight = check_float(self.far_penalty, "far_penalty", low=0.0)
+        far_steps = check_int(self.far_steps, "far_steps", low=2)
         d = self.n_components
         groups = neighborhoods(X, self._near, graph, links)
         check_fewest(X, groups, self._near, d, f"a plane of {d} dimensions")
         patches = Patches(X, groups, d)
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
+        count = min(len(X), check_int(len(X) if self.n_landmarks is None else self.n_landmarks, "n_landmarks", low=1))
+        self.landmarks_ = np.arange(len(X)) if count == len(X) else landmarks_along(X, graph, count)[0]
+        regions, carried = _carried(graph, frames, self.landmarks_)
+        links, pulls = _between(graph, overlaps, regions, carried, count)
         if algorithm == "spectral":
-            turns = _synchronized(overlaps, graph, d)
+            turns = _synchronized(pulls, links, d)
         else:
-            start = patches.fitted_turns(laid(X, patches, d), d)
-            turns = _annealed(start, overlaps, graph, self.n_sweeps, root_seed(self.random_state))
+            start = patches.fitted_turns(laid(X, patches, d), d)[self.landmarks_]
+            turns = _annealed(start, pulls, links, self.n_sweeps, root_seed(self.random_state))
+        turns = carried @ turns[regions]
         agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_ends(graph)], turns[graph.indices], optimize=True)
         self.disagreement_ = float(2 * d - 2 * agreement.mean())
         Y, self.path_ = patches.refine(patches.solve(X, frames @ turns), self.max_iter, self.tol)
+        far = FarPoints(graph, patches.extents(), far_steps)
+        if weight > 0:
+            Y = far.lower(patches, Y, weight, self.max_iter, self.tol)
+            self.path_ = np.r_[self.path_, patches.slope(Y)[0]]
+        i, j, gaps = far.pairs(Y)
+        self.far_pairs_, self.penalty_ = np.column_stack([i, j]), float(gaps @ gaps) / len(X)
         self.embedding_ = principal_axes(Y)
 
 
@@ -152,12 +190,45 @@ def _ends(graph: csr_matrix) -> IntArray:
     return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
 
 
+def _carried(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tuple[IntArray, FloatArray]:
+    """The nearest landmark (n,) of each point, by its place, and the turn T (n, d, d) carried from there."""
+    n, d = len(frames), frames.shape[2]
+    carried, place = np.empty((n, d, d)), np.full(n, -1)
+    carried[landmarks], place[landmarks] = np.eye(d), np.arange(len(landmarks))
+    if len(landmarks) == n:
+        return place, carried
+    _, before, _ = csgraph.dijkstra(graph, directed=True, indices=landmarks, min_only=True, return_predecessors=True)
+    while (place < 0).any():
+        next_ = np.flatnonzero((place < 0) & (place[np.maximum(before, 0)] >= 0))
+        h = before[next_]
+        carried[next_] = polar(frames[next_].transpose(0, 2, 1) @ frames[h]) @ carried[h]
+        place[next_] = place[h]
+    return place, carried
+
+
+def _between(
+    graph: csr_matrix, overlaps: FloatArray, regions: IntArray, carried: FloatArray, count: int
+) -> tuple[csr_matrix, FloatArray]:
+    """The graph of landmarks whose regions touch, and the sums of T_i' P_i' P_j T_j over the edges between them."""
+    i, j = _ends(graph), graph.indices
+    keys = regions[i] * count + regions[j]
+    outer = regions[i] != regions[j]
+    found, which = np.unique(keys[outer], return_inverse=True)
+    pulls = np.zeros((len(found), *overlaps.shape[1:]))
+    parts = carried[i[outer]].transpose(0, 2, 1) @ overlaps[outer] @ carried[j[outer]]
+    np.add.at(pulls, which.ravel(), parts)
+    links = csr_matrix((np.ones(len(found)), (found // count, found % count)), shape=(count, count))
+    return links, pulls
+
+
 def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
     """Turns (n, d, d) from the leading eigenvectors of the normalized matrix of blocks."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 
     n = graph.shape[0]
+    if n == 1:
+        return np.eye(d)[None]
     roots = np.repeat(1 / np.sqrt(np.diff(graph.indptr)), d)
     blocks = bsr_matrix((polar(overlaps), graph.indices, graph.indptr), shape=(n * d, n * d)).tocsr()
     matrix = diags(roots) @ blocks @ diags(roots)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.stats import special_ortho_group
+from sklearn.base import clone
 
-import dreval
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.graphs import geodesics, radius_graph
 from dreval.methods import ClassicalMDS, CostMapping
@@ -180,9 +180,9 @@ def test_weights_that_are_none_are_refused(name, weights, said):
         CostMapping(2, cost=name, cost_options={"weights": weights}).fit(cloud(0))
 
 
-def test_an_embedding_with_weights_is_a_source_of_an_evaluation():
-    """An array of weights passes through parameters, copies and the evaluation as any option."""
+def test_a_method_with_weights_is_cloned_and_copied():
+    """An array of weights passes through parameters and scikit-learn's clones as any option."""
     X = cloud(0, n=40)
-    method = CostMapping(2, cost="strain", mapping="linear", cost_options={"weights": np.ones((40, 40))})
-    table = dreval.Evaluation(X, {"strain": method}, n_neighbors=5, random_state=0).run(["trustworthiness"], None, None)
-    assert float(table.table()["trustworthiness"].iloc[0]) > 0.9
+    method = CostMapping(2, cost="strain", mapping="linear", cost_options={"weights": symmetric(1, 40)})
+    assert_array_equal(clone(method).fit_transform(X), method.fit_transform(X))
+    assert clone(method).fit(X).cost_ != CostMapping(2, cost="strain", mapping="linear").fit(X).cost_
