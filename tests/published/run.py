@@ -37,6 +37,7 @@ PIECES = {
     "trustability_tables": "Roy, Tables 1 and 2",
     "trustability_figures": "Roy, Figures 1 to 9",
     "trustability_mammoth": "Roy, Figure 10",
+    "spanning_trees": "Roy, Theorem 6",
     "skeletons": "Roy, Figures 11 and 12",
     "trustability_shapes": "Roy, Appendix C (Figures 14 to 24)",
     "inverse_kernel_maps": "Li and Wu, Figure 1",
