@@ -13,6 +13,10 @@ The rule, set before the first run, for each design: *yes* if at most 5 % of the
 edges or more between classes, and no larger share than with the fewest; *no* if half of the draws or more have them;
 else *in part*.
 
+Found: yes for all four designs with supports apart; no for discs that touch (.82 of the draws with 1000 points a class)
+and for normal errors, which Remark 2 admits (.88 at 6 standard deviations, all draws at 2). The theorem needs a gap
+between the supports: that points of a class can be arbitrarily close is not enough.
+
 If the classes had one distribution, a tree would have 2 m n / (m + n) edges between them on average (Friedman and
 Rafsky, 1979): the count is checked against that in the tests.
 """
