@@ -1,4 +1,4 @@
-"""Makes ``umap_learn.json``: curves, fuzzy graphs of the two clouds, and how well digits are shown.
+"""Makes ``umap_learn.json``: curves, fuzzy graphs of the two clouds, starts in parts, and how well digits are shown.
 
 Run: python make_umap_learn.py, with umap-learn 0.5.12, scikit-learn 1.9, numba 0.68. umap-learn counts the point
 itself among its neighbors: 8 are our 7, 15 are our 14.
@@ -12,11 +12,13 @@ import numpy as np
 import umap
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
-from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
+from two_clouds import CLOUDS, N_NEIGHBORS, cloud, parts_of_a_graph, write
+from umap.spectral import component_layout, multi_component_layout
 from umap.umap_ import find_ab_params, fuzzy_simplicial_set
 
 CURVES = ((0.1, 1.0), (0.0, 1.0), (0.5, 1.0), (0.99, 1.0), (0.1, 2.0))
 SEEDS = range(5)
+PARTS = (3, 4, 8)  # clusters, in the plane: up to 4 have places that are not read from the data
 
 
 def graph(name: str) -> list[list[float]]:
@@ -32,7 +34,19 @@ def digits() -> list[float]:
     return [float(trustworthiness(X, Y, n_neighbors=15)) for Y in embeddings]
 
 
+def start(count: int) -> dict[str, list[list[float]]]:
+    """Places of the parts where they are read from the data, and the largest step from it along an axis in each."""
+    data = parts_of_a_graph(count)
+    graph = fuzzy_simplicial_set(data.X, N_NEIGHBORS + 1, np.random.RandomState(0), "euclidean")[0]
+    states = [np.random.RandomState(0) for _ in range(2)]
+    Y = multi_component_layout(data.X, graph, count, data.labels, 2, states[0])
+    places = component_layout(data.X, count, data.labels, 2, states[1]) if count > 4 else np.empty((0, 2))
+    base = places if count > 4 else np.vstack([np.eye(2), -np.eye(2)])[:count]
+    reach = [np.abs(Y[data.labels == c] - base[c]).max() for c in range(count)]
+    return {"places": places.tolist(), "reach": [float(r) for r in reach]}
+
+
 versions = [f"{tool} {version(tool)}" for tool in ("umap-learn", "scikit-learn", "numba", "numpy")]
 curves = [[*given, *map(float, find_ab_params(given[1], given[0]))] for given in CURVES]
 values = {name: {"graph": graph(name)} for name in CLOUDS}
-write("umap_learn", versions, {**values, "curves": curves, "digits": digits()})
+write("umap_learn", versions, {**values, "curves": curves, "digits": digits(), "starts": {c: start(c) for c in PARTS}})

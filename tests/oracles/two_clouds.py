@@ -37,6 +37,17 @@ def nine_classes(name: str) -> Cloud:
     return data._replace(labels=order * 9 // len(order))
 
 
+def parts_of_a_graph(count: int) -> Cloud:
+    """Clusters of 20 points in three columns, far from each other; the mean square of distances of means is 1."""
+    rng = np.random.default_rng(0)
+    centers, labels = rng.normal(size=(count, 3)), np.repeat(np.arange(count), 20)
+    X = centers[labels] + 0.01 * rng.normal(size=(20 * count, 3))
+    means = np.array([X[labels == c].mean(axis=0) for c in range(count)])
+    squares = ((means[:, None] - means) ** 2).sum(axis=2)
+    X /= np.sqrt(squares.sum() / (count * (count - 1)))
+    return Cloud(X, np.empty((20 * count, 0)), labels)
+
+
 def write(tool: str, versions: list[str], values: dict[str, dict[str, float]]) -> None:
     """Store what a tool gave: versions, and for each cloud its own names and numbers."""
     text = json.dumps({"versions": versions, **values}, indent=1)
