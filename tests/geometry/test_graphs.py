@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 from strategies import clouds
 
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, UnknownName
+from dreval.geometry import graphs
 from dreval.geometry.graphs import (
     Reach,
     connect_components,
@@ -75,6 +76,19 @@ def test_geodesics_are_floyd_warshall_with_zero_edges(case):
     """Shortest paths run through duplicates at no cost, and are infinite between components."""
     X, k = case
     np.testing.assert_allclose(geodesics(knn_graph(X, k)), _floyd_warshall(_naive_edges(X, k)), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dense", [0.0, 2.0], ids=["by_stops", "by_searches"])
+@pytest.mark.parametrize("pieces", [1, 100, 10**9])
+@given(case=_cloud_and_k())
+def test_both_ways_to_geodesics_agree_in_pieces_of_any_size(dense, pieces, case):
+    """Blocks of stops and of sources, whole or cut, give the paths of Floyd and Warshall."""
+    X, k = case
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"DENSE": dense, "PIECE": pieces, "STOPS": 3, "LEAST_SOURCES": 2}.items():
+            patch.setattr(graphs, name, value)
+        found = geodesics(knn_graph(X, k))
+    np.testing.assert_allclose(found, _floyd_warshall(_naive_edges(X, k)), rtol=1e-13)
 
 
 @given(clouds(min_n=5, max_n=25), st.integers(1, 4))
