@@ -418,7 +418,8 @@ InputError
     ``y.astype(float)``.""",
     "response_warns": """\
 DegenerateDataWarning
-    If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes.""",
+    If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes; if columns of the embedding
+    are 0, since data and response determine fewer directions.""",
     "response_scores": """\
 embedding_ : ndarray (n, d)
     Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns

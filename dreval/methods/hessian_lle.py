@@ -73,6 +73,24 @@ class HessianLLE(TangentMethod):
     -----
     %(cost)s
 
+    The point itself belongs to its neighborhood by default, which helps where neighborhoods are small and flat, and
+    harms where they reach across to another part of the surface. R^2 of the latent variables (0 to 1) on 40 swiss rolls
+    of 500 points without noise:
+
+    =====  ==============  ============  ==============  ===============
+      k     include_self    median R^2    R^2 below .6    higher of two
+    =====  ==============  ============  ==============  ===============
+      7     True            .998           2             25
+      7     False           .978          11              5
+     12     True            .746          10             12
+     12     False           .778           6             27
+     15     True            .480          36              4
+     15     False           .607          19             36
+    =====  ==============  ============  ==============  ===============
+
+    With k = 12 and more the graph of so few points has short cuts between the turns, and no choice helps. With False,
+    rolls on which one point is no other's neighbor lose a coordinate to it.
+
     The coordinates are orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal, is
     omitted. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that are
     orthogonal to the tangent coordinates, which is local tangent space alignment; the two agree where k = (d + 1) (d +

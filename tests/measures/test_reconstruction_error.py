@@ -100,7 +100,8 @@ def test_many_points_are_represented_by_some():
     """Beyond 1000 points a random subset is fitted, and a note says so; the certificate takes the same."""
     X, Y = cloud(1001)
     found = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
-    assert tuple(map(str, found.notes)) == ("Fitted on 1000 points drawn at random.",)
+    assert str(found.notes[0]) == "Fitted on 1000 points drawn at random."
+    assert {note.code for note in found.notes} <= {"reconstruction_error.drawn", "reconstruction_error.trivial"}
     assert found.table["points"].sum() == 1000
     record = replace(dreval.embed(X, "pca"), coordinates=Y)
     judged = certify(record, rule="theorem3", n_folds=2, n_resamples=1, random_state=0)
@@ -138,6 +139,19 @@ def test_the_bound_holds_for_new_data():
         axes = np.linalg.svd(X - X.mean(axis=0))[2][2:]
         true = (((new - X.mean(axis=0)) @ axes.T) ** 2).sum(axis=1).mean()
         assert true < linear_bound(X, 2)[1] * ((X - X.mean(axis=0)) ** 2).sum() / 200
+
+
+def test_a_trivial_bound_is_said_to_be_trivial():
+    """Above 1, the error of the mean, a note gives the bound and the number of points; below 1 there is none."""
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    found = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
+    assert found.parts["linear_bound"] == pytest.approx(2.34, abs=0.01)
+    said = "linear_bound, 2.34, is above 1, the error of the mean: with 400 points the bound says nothing."
+    assert said in [*map(str, found.notes)]
+    X = np.random.default_rng(0).uniform(size=(1000, 3)) * [3, 2, 0.3]
+    found = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
+    assert found.parts["linear_bound"] < 1
+    assert not found.notes
 
 
 def test_units_change_nothing():

@@ -277,6 +277,21 @@ def test_gsave_with_a_linear_kernel_is_save(seed):
     assert_allclose(kernel.transform(X), kernel.embedding_, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("columns", "settings", "zero"),
+    [(1, {"kernel": "linear"}, 2), (2, {"kernel": "linear"}, 1), (3, {"reg": 1000.0}, 3)],
+    ids=["one_direction", "two_directions", "a_ridge_above_all"],
+)
+def test_gsave_warns_of_columns_that_are_zero(columns, settings, zero):
+    """Fewer features than columns, since the kernel has no more or the ridge leaves none: their number is said."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, columns)), rng.normal(size=60)
+    with pytest.warns(DegenerateDataWarning, match=f"{zero} of the 3 columns of the embedding are 0"):
+        gsave = GSAVE(3, **settings).fit(X, y)
+    assert_array_equal((gsave.embedding_ == 0).all(axis=0), np.arange(3) >= 3 - zero)
+    assert_array_equal(gsave.transform(X)[:, 3 - zero :], 0.0)
+
+
 @pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
 def test_responses_are_checked(cls):
     """None, a constant, another length and missing values are refused, each with its argument."""
