@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
 from dreval.errors import DrevalWarning
+from dreval.geometry._loops.layouts import attraction, logarithms
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS, options_of
 
@@ -108,3 +109,32 @@ def test_the_normal_form_has_the_same_cost(name, seed):
 
     assert_allclose(energy(Z)[0], energy(Y)[0], rtol=1e-8)
     assert_allclose(getattr(energy, "weights", np.ones(18)) @ Z, 0.0, atol=1e-9)
+
+
+@given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=40))
+def test_logarithms_are_those_of_the_library(numbers):
+    """numpy's, to 4e-16 of their size or of 1, for normal numbers of any size."""
+    numbers = np.array(numbers)
+    found = np.empty_like(numbers)
+    logarithms(numbers, *np.empty((2, len(numbers)), np.int64), found)
+    assert_allclose(found, np.log(numbers), rtol=4e-16, atol=4e-16)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0, 3.0]))
+def test_attraction_equals_a_slow_twin(seed, d, dof):
+    """Pair by pair in plain Python, value and gradient, in any number of columns; rows without pairs are allowed."""
+    rng = np.random.default_rng(seed)
+    Y, gradient = rng.normal(size=(9, d)) * 10.0 ** rng.integers(-5, 4), rng.normal(size=(9, d))
+    pairs = [(i, j) for i in range(9) for j in range(i + 1, 9) if rng.uniform() < 0.4]
+    indptr = np.searchsorted([i for i, _ in pairs], np.arange(10)).astype(np.int64)
+    p, slow, total = rng.uniform(size=len(pairs)), gradient.copy(), 0.0
+    for (i, j), weight in zip(pairs, p, strict=True):
+        gap = Y[i] - Y[j]
+        s = gap @ gap
+        total += weight * (s if dof == 0 else 0.5 * (dof + 1) * np.log1p(s / dof))
+        pull = 2 * weight if dof == 0 else weight * (dof + 1) / (dof + s)
+        slow[i] += pull * gap
+        slow[j] -= pull * gap
+    found = attraction(indptr, np.array([j for _, j in pairs], dtype=np.int64), p, Y, dof, gradient)
+    assert found == pytest.approx(total, rel=1e-12, abs=1e-14)
+    assert_allclose(gradient, slow, rtol=1e-10, atol=1e-12)

@@ -13,6 +13,7 @@ import numpy as np
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.permutations import mix
 
+VECTORS = {"error_model": "numpy"}  # no check for a division by 0, which would part a loop into single steps
 STEPS = 100  # of bisection; it ends earlier when the entropy is met
 CLOSE = 1e-10  # of the entropy
 
@@ -61,29 +62,95 @@ def conditional(squared, entropy, out):
         calibrated(squared[i], entropy, out[i])
 
 
-@loop()
+_LOW = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1 / 2: mantissas lie from there to twice as much
+_ONE, _FRACTION = np.int64(0x3FF0000000000000), np.int64(0x000FFFFFFFFFFFFF)
+_COUNT = np.int64(0x4330000000000000)  # the bits of 2^52: a small integer added to them is added to the number
+_BITS = np.int64(52)
+_BIAS = 2.0**52 + 1023.0
+_LN_2 = 0.6931471805599453
+
+
+@loop(**VECTORS)
+def logarithms(numbers, mantissas, powers, out):
+    """Natural logarithms of numbers above 0, to 3e-16 of their size or of 1; two arrays of integers are worked in.
+
+    A mantissa m in [sqrt(1/2), sqrt(2)) times a power of 2, and ln m = 2 artanh((m - 1) / (m + 1)) by its series. No
+    branch and no call stand in the loops, so that the processor takes several numbers at a time; unlike sums, which are
+    not taken here, this leaves every digit as it is.
+    """
+    given = numbers.view(np.int64)
+    for t in range(numbers.shape[0]):
+        shifted = given[t] + (_ONE - _LOW)
+        powers[t] = (shifted >> _BITS) | _COUNT
+        mantissas[t] = (shifted & _FRACTION) + _LOW
+    fractions, exponents = mantissas.view(np.float64), powers.view(np.float64)
+    for t in range(numbers.shape[0]):
+        u = (fractions[t] - 1.0) / (fractions[t] + 1.0)
+        z = u * u
+        tail = z * (1.0 / 13.0 + z * (1.0 / 15.0 + z * (1.0 / 17.0 + z * (1.0 / 19.0 + z * (1.0 / 21.0)))))
+        series = z * (1.0 / 3.0 + z * (1.0 / 5.0 + z * (1.0 / 7.0 + z * (1.0 / 9.0 + z * (1.0 / 11.0 + tail)))))
+        out[t] = (exponents[t] - _BIAS) * _LN_2 + 2.0 * (u + u * series)
+
+
+@loop(inline="always")
+def _steps(points, i, listed, d, line):
+    """Squared distances of point i to the listed ones."""
+    for t in range(listed.shape[0]):
+        j, s = listed[t], 0.0
+        for c in range(d):
+            step = points[i, c] - points[j, c]
+            s += step * step
+        line[t] = s
+
+
+@loop(inline="always")
+def _pull_listed(points, i, listed, d, pull, gradient):
+    """Add pull[t] (y_i - y_j) to the gradient at i, and take it from that at the listed points j."""
+    for t in range(listed.shape[0]):
+        j = listed[t]
+        for c in range(d):
+            step = pull[t] * (points[i, c] - points[j, c])
+            gradient[i, c] += step
+            gradient[j, c] -= step
+
+
+@loop(**VECTORS)
 def attraction(indptr, indices, affinities, points, dof, gradient):
     """Sum over listed pairs of p s where ``dof`` is 0, else of p (dof + 1) / 2 log(1 + s / dof).
 
     Points (n, d) and the gradient, to which its part is added, are by row.
     """
-    d, total = points.shape[1], 0.0
+    d, total, most, unit = points.shape[1], 0.0, 0, 1.0 / dof
     for i in range(points.shape[0]):
-        for at in range(indptr[i], indptr[i + 1]):
-            j, s = indices[at], 0.0
-            for c in range(d):
-                step = points[i, c] - points[j, c]
-                s += step * step
-            if dof == 0.0:
-                total += affinities[at] * s
-                pull = 2.0 * affinities[at]
-            else:
-                total += affinities[at] * 0.5 * (dof + 1.0) * np.log1p(s / dof)
-                pull = affinities[at] * (dof + 1.0) / (dof + s)
-            for c in range(d):
-                step = pull * (points[i, c] - points[j, c])
-                gradient[i, c] += step
-                gradient[j, c] -= step
+        most = max(most, indptr[i + 1] - indptr[i])
+    squares, pulls, logs = np.empty(most), np.empty(most), np.empty(most)
+    mantissas, powers = np.empty(most, np.int64), np.empty(most, np.int64)
+    for i in range(points.shape[0]):
+        first = indptr[i]
+        m = indptr[i + 1] - first
+        listed, p = indices[first : first + m], affinities[first : first + m]
+        line, pull = squares[:m], pulls[:m]
+        if d == 2:  # with a fixed number of columns the compiler unrolls the loops over them
+            _steps(points, i, listed, 2, line)
+        else:
+            _steps(points, i, listed, d, line)
+        if dof == 0.0:
+            for t in range(m):
+                total += p[t] * line[t]
+                pull[t] = 2.0 * p[t]
+        else:
+            for t in range(m):
+                line[t] = 1.0 + unit * line[t]
+                pull[t] = unit * (dof + 1.0) * p[t] / line[t]
+            logarithms(line, mantissas[:m], powers[:m], logs[:m])
+            part = 0.0
+            for t in range(m):
+                part += p[t] * logs[t]
+            total += 0.5 * (dof + 1.0) * part
+        if d == 2:
+            _pull_listed(points, i, listed, 2, pull, gradient)
+        else:
+            _pull_listed(points, i, listed, d, pull, gradient)
     return total
 
 
@@ -199,7 +266,7 @@ def stress(columns, wanted, inverse, gradient):
     return total
 
 
-@loop()
+@loop(**VECTORS)
 def _student(line, dof):
     """Sum of w = (1 + s / dof)^(-(dof + 1) / 2) over a line, which becomes w / (1 + s / dof)."""
     total = 0.0
