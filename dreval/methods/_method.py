@@ -367,7 +367,9 @@ UnknownName
     If a word is not one of those listed.""",
     "graph_warns": """\
 ApproximationWarning
-    If the graph is not connected, and what was done about it; if there are not as many other points as neighbors.""",
+    If the graph is not connected, and what was done about it; if there are not as many other points as neighbors; if
+    with more than 7 neighbors the graph has likely short cuts between parts of the data that are far from each other
+    along the data (see ``dreval.geometry.graphs.short_cuts``).""",
     "include_self": """\
 include_self : bool
     Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is no other

@@ -80,7 +80,7 @@ class ConformalIsomap(GraphMethod):
     --------
     >>> import dreval
     >>> X = dreval.simulate("swiss_roll", n=400, random_state=0).data
-    >>> dreval.methods.ConformalIsomap(n_components=2, n_neighbors=10).fit_transform(X).shape
+    >>> dreval.methods.ConformalIsomap(n_components=2, n_neighbors=7).fit_transform(X).shape
     (400, 2)
     """
 

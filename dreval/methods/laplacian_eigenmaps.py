@@ -102,7 +102,7 @@ class LaplacianEigenmaps(GraphMethod):
     --------
     >>> import dreval, numpy as np
     >>> X = dreval.simulate("s4", n=300, random_state=0).data
-    >>> Y = dreval.methods.LaplacianEigenmaps(n_components=2, n_neighbors=10).fit_transform(X)
+    >>> Y = dreval.methods.LaplacianEigenmaps(n_components=2, n_neighbors=7).fit_transform(X)
     >>> Y.shape, np.linalg.norm(Y, axis=0).round(12).tolist()
     ((300, 2), [1.0, 1.0])
     """

@@ -395,6 +395,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Choose a larger n_neighbors or radius.",
     ),
+    "graph.short_cuts": Code(
+        "The graph of {k} nearest neighbors has likely short cuts: {percent:.2g} % of its edges join points that are "
+        "more than {times:g} times their length apart along the graph of {fewer} neighbors.",
+        LIMIT,
+        "Choose a smaller n_neighbors.",
+    ),
     "graph.largest": Code(
         f"The graph of {{near}} has {_PARTS}. Only the largest was embedded; the other {{others}} "
         "points were set on the nearest point of it.",

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_s_curve
 from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 from strategies import clouds
 
+import dreval
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, UnknownName
 from dreval.geometry import graphs
 from dreval.geometry.graphs import (
@@ -24,6 +26,7 @@ from dreval.geometry.graphs import (
     near_new,
     neighborhoods,
     radius_graph,
+    short_cuts,
 )
 from dreval.geometry.neighbors import nearest
 
@@ -274,3 +277,46 @@ def test_the_radius_that_would_connect_is_named():
     assert connected_parts(radius_graph(X, 8.124))[0] == 1
     with pytest.warns(ApproximationWarning, match=r"points within 0.5 has 5 components of .* 4 links"):
         connected_graph(X, Reach(radius=0.5), "connect")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
+    """500 points: with 15 neighbors the embedding of Isomap is lost and a note says why; with 7 there is none."""
+    X = dreval.simulate("swiss_roll", n=500, random_state=seed).data
+    said = short_cuts(knn_graph(X, 15), X, 15)
+    assert said.code == "graph.short_cuts"
+    assert short_cuts(knn_graph(X, 7), X, 7) is None
+    values = dict(said.values)
+    assert (values["k"], values["fewer"], values["times"]) == (15, 8, 6.0)
+    edges, paths = knn_graph(X, 15).tocoo(), _floyd_warshall(_naive_edges(X, 8))
+    found = (paths[edges.row, edges.col] > 6 * edges.data) & np.isfinite(paths[edges.row, edges.col])
+    assert values["percent"] == pytest.approx(100 * found.mean())
+    with pytest.warns(ApproximationWarning, match="has likely short cuts: .* along the graph of 8 neighbors"):
+        connected_graph(X, Reach(15))
+
+
+@pytest.mark.parametrize("k", [10, 15])
+@pytest.mark.parametrize("name", ["digits", "iris", "wdbc", "s_curve", "cloud", "copies"])
+def test_other_data_have_no_short_cuts(name, k):
+    """Data in many columns, a surface whose turns are far apart, a flat cloud, and points that all have a copy."""
+    flat = np.random.default_rng(0).normal(size=(300, 2))
+    X = {
+        "digits": lambda: dreval.load_dataset("digits").data[:800],
+        "iris": lambda: load_iris().data,
+        "wdbc": lambda: dreval.load_dataset("wdbc").data,
+        "s_curve": lambda: make_s_curve(500, random_state=0)[0],
+        "cloud": lambda: flat,
+        "copies": lambda: np.vstack([flat, flat]),
+    }[name]()
+    X = np.ascontiguousarray(X, dtype=float)
+    assert short_cuts(knn_graph(X, k), X, k) is None
+
+
+def test_parts_are_not_short_cuts():
+    """Edges between points that the smaller graph leaves in two parts say nothing; one bridge is no note either."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(9, 2)), rng.normal(size=(60, 2)) + np.array([30, 0])])
+    assert connected_parts(knn_graph(X, 7))[0] == 2
+    assert connected_parts(knn_graph(X, 10))[0] == 1
+    assert short_cuts(knn_graph(X, 10), X, 10) is None
+    assert short_cuts(knn_graph(np.zeros((30, 2)), 10), np.zeros((30, 2)), 10) is None
