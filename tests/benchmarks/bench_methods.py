@@ -2,10 +2,10 @@
 
 ``python tests/benchmarks/bench_methods.py [--sizes 2000,10000] [--threads 1,2] [--save FILE] [method ...]`` prints, for
 each method, number of points and number of threads, the medians of processor and wall seconds, the ratios of ours to
-those of the fastest peer, and a measure of the result where it depends on the search. Each case runs in a process of
-its own, whose libraries (BLAS, OpenMP, numba) get that number of threads. After a warm-up on 300 points the tools take
-turns: five rounds where one takes less than five seconds, three below 30, else one. The machine may be shared: judge by
-processor seconds, which grow with waiting threads, too; wall seconds tell what else was running.
+those of the fastest peer, and a measure of the result where it depends on the search. Each number of threads has a
+process of its own, whose libraries (BLAS, OpenMP, numba) get it. After a warm-up on 300 points the tools take turns:
+five rounds where one takes less than a second, three below ten, else one. The machine may be shared: judge by processor
+seconds, which grow with waiting threads, too; wall seconds tell what else was running.
 
 Data are a curved sheet in 64 columns. Parameters are the same on both sides: 12 neighbors (scikit-learn's nearest
 neighbor graph of spectral embedding counts the point itself: 13), 15 for UMAP with 200 epochs, perplexity 30 and a
@@ -146,7 +146,7 @@ def quality(name: str, X: Any, Y: Any) -> dict[str, float]:
 
 
 def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
-    """Medians of a case by tool, inside its process."""
+    """Medians of a case by tool, inside the process of its number of threads."""
     import numba
     from threadpoolctl import threadpool_limits
 
@@ -171,7 +171,7 @@ def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
                 spent.setdefault(tool, []).append((process_time() - used, perf_counter() - wall))
             if not done:
                 slowest = max(times[0][0] for times in spent.values())
-                rounds = 5 if slowest < 5 else 3 if slowest < 30 else 1
+                rounds = 5 if slowest < 1 else 3 if slowest < 10 else 1
             done += 1
         found = {}
         for tool, times in spent.items():
@@ -185,16 +185,17 @@ def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
 def rows(names: Any = METHODS, sizes: Any = SIZES, threads: Any = BOTH, save: Any = None) -> list[dict[str, Any]]:
     """Case, tool, processor and wall seconds, and their ratios to the fastest peer's, by processor seconds."""
     found = []
-    for name in names:
-        for n in (n for n in METHODS[name] if n in sizes):
-            for count in threads:
-                command = [sys.executable, __file__, "--case", name, str(n), str(count)]
-                alone = os.environ | dict.fromkeys(THREADS, str(count))
-                done = subprocess.run(command, capture_output=True, text=True, check=True, env=alone)
-                results = json.loads(done.stdout.splitlines()[-1])
-                peer = min(
-                    (r for tool, r in results.items() if not tool.startswith("dreval")), key=lambda r: r["seconds"]
-                )
+    wanted = [(name, n) for name in names for n in METHODS[name] if n in sizes]
+    for count in threads:
+        command = [sys.executable, __file__, "--cases", str(count), json.dumps(wanted)]
+        alone = os.environ | dict.fromkeys(THREADS, str(count))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=alone) as process:
+            for line in process.stdout or ():
+                if not line.startswith("["):
+                    continue
+                name, n, results = json.loads(line)
+                others = [result for tool, result in results.items() if not tool.startswith("dreval")]
+                peer = min(others, key=lambda result: result["seconds"])
                 label = f"{name}, n = {n}, {count} thread{'s' if count > 1 else ''}"
                 for tool, result in results.items():
                     ratio: dict[str, Any] = {"seconds / best peer": "", "wall / best peer": ""}
@@ -203,7 +204,7 @@ def rows(names: Any = METHODS, sizes: Any = SIZES, threads: Any = BOTH, save: An
                     found.append({"case": label, "tool": tool, **result, **ratio})
                     sys.stderr.write(f"{found[-1]}\n")
                     if save is not None:
-                        with open(save, "a", encoding="utf-8") as file:
+                        with save.open("a", encoding="utf-8") as file:
                             file.write(json.dumps(found[-1]) + "\n")
     return found
 
@@ -215,11 +216,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], default=SIZES)
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=BOTH)
     parser.add_argument("--save", type=Path)
-    parser.add_argument("--case", nargs=3)
+    parser.add_argument("--cases", nargs=2)
     options = parser.parse_args()
-    if options.case:
-        name, n, threads = options.case
-        print(json.dumps(case(name, int(n), int(threads))))
+    if options.cases:
+        for name, n in json.loads(options.cases[1]):
+            print(json.dumps([name, n, case(name, n, int(options.cases[0]))]), flush=True)
         return
     from run import show
 
