@@ -91,6 +91,10 @@ class LaplacianEigenmaps(GraphMethod):
     -----
     %(cost)s
 
+    More neighbors make smoother functions, which keep the shape of neighborhoods better and separate distant parts
+    less: over 16 samples of nine data sets the mean of local Procrustes R_C is 0.51, 0.49, 0.47, 0.47 with k = 5, 7,
+    10, 15, of trustworthiness 0.898, 0.899, 0.906, 0.898. scikit-learn takes n / 10 neighbors.
+
     The scale of the embedding is arbitrary: use measures that are invariant to scale. The solver is Lanczos in
     shift-invert mode about 0; up to 400 points a dense O(n^3) solver.
 

@@ -42,7 +42,7 @@ Result = dict[str, Any]  # trustworthiness, R_C, seconds; or the reason why ther
 R_PEERS = {
     "pca": {"R prcomp": "prcomp(X)$x[, 1:2]"},
     "classical_mds": {"R cmdscale": "cmdscale(dist(X))"},
-    "cca": {"R cancor": "X %*% cancor(X, Y)$xcoef[, 1:2]"},
+    "cca": {"R cancor": "f <- cancor(X, Y); X %*% f$xcoef[, seq_len(min(2, length(f$cor)))]"},
     "fast_ica": {"R fastICA": "fastICA::fastICA(X, 2)$S"},
     "kernel_pca": {"R kernlab": "kernlab::rotated(kernlab::kpca(X, features = 2))"},
     "sammon": {"R MASS": "MASS::sammon(dist(X), trace = FALSE)$points"},
