@@ -67,9 +67,10 @@ class LLE(BarycenterMethod):
 
     The scale of the embedding is arbitrary, and embeddings change with ``reg``. With k = 7 neighborhoods keep their
     shape better than with 5, the default of scikit-learn, at the same trustworthiness (means over 16 samples of nine
-    data sets: local Procrustes R_C 0.45 and 0.54, trustworthiness 0.86); single data sets are shown better by fewer. Several eigenvalues near 0 can belong
-    to one coordinate (its powers), so that directions are lost; ``modified_lle`` and ``ltsa`` avoid this. New points
-    are combined from the fitted points near them (Saul and Roweis, 2003, Section 6.1).
+    data sets: local Procrustes R_C 0.45 and 0.54, trustworthiness 0.86); single data sets are shown better by fewer.
+    Several eigenvalues near 0 can belong to one coordinate (its powers), so that directions are lost; ``modified_lle``
+    and ``ltsa`` avoid this. New points are combined from the fitted points near them (Saul and Roweis, 2003, Section
+    6.1).
 
     References
     ----------

@@ -84,7 +84,8 @@ class MetricMDS(CostMethod):
 
     The search finds a local minimum near classical scaling, not always the global one: for ``simulate("s3",
     random_state=0)`` the stress is 0.0634, and three of four random starts lead to 0.0625, with a trustworthiness of
-    0.92 instead of 0.89. Pass such a start as ``init``. All distances are held in memory: 400 MB at n = 10 000 for "gradient", four times as much for "smacof".
+    0.92 instead of 0.89. Pass such a start as ``init``. All distances are held in memory: 400 MB at n = 10 000 for
+    "gradient", four times as much for "smacof".
 
     References
     ----------
