@@ -162,7 +162,7 @@ class Method:
         vars(self).pop("feature_names_in_", None)
         if (names := column_names(X)) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        largest = float(np.abs(points).max())
+        largest = max(float(points.max()), -float(points.min()))
         self._reach = max(largest, min(FAR * largest, LARGEST if self.any_unit else UNITS[1]))
         self._known = Embedding(self.embedding_, self.card.name, data=points)
         for name, value in list(vars(self).items()):  # read again by ``transform`` and the other verbs

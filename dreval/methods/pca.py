@@ -93,9 +93,9 @@ class PCA(Method):
     def _fit(self, X: FloatArray) -> None:
         d = self.n_components
         self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
-        points = X * self._unit
-        mean = points.mean(axis=0)
-        centered = points - mean
+        centered = X * self._unit
+        mean = centered.mean(axis=0)
+        centered -= mean
         values, axes, total = _decomposed(centered, d)
         scores = centered @ axes.T
         flipped = np.any(fix_signs(scores) != scores, axis=0)
