@@ -10,7 +10,7 @@ import tables
 from local_procrustes_figures import FIGURE_5, by_k, extents, ring
 from trustability_figures import holes, look_normal, one_latent, skeleton
 from trustability_shapes import crossings
-from trustability_tables import TABLE_1, cell
+from trustability_tables import KERNLAB, TABLE_1, cell, in_kernlab_units
 
 import dreval
 
@@ -125,6 +125,31 @@ def test_table_1_prints_variances_of_embeddings():
             unit = found["p"] if method == "LLE" else found["p"] / found["n"]
             assert variance == pytest.approx(unit, rel=1e-3)
             assert (abs(TABLE_1[data][at] - variance) <= 0.02 * unit + 0.001) == compared
+
+
+def test_table_1_prints_variances_in_the_units_of_kernlab(root, shared_data):
+    """R kernlab's kpca with its defaults has the variance that the paper prints for WBCD and Sonar, and so have we."""
+    lines = (root / "tests" / "oracles" / "kernlab_units.csv").read_text("utf-8").splitlines()[2:]
+    theirs = {name: float(variance) for name, _, _, variance in (line.split(",") for line in lines)}
+
+    assert sorted(theirs) == ["Sonar", "WBCD"]
+    for data, variance in theirs.items():
+        found = in_kernlab_units(data)
+        assert found["variance"] == pytest.approx(variance, rel=1e-10)
+        assert found["variance"] == pytest.approx(TABLE_1[data][1], rel=1e-3)
+    assert in_kernlab_units("S3")["variance"] == pytest.approx(TABLE_1["S3"][1], rel=0.02)
+    assert in_kernlab_units("S2")["variance"] < 0.2 * TABLE_1["S2"][1]
+
+
+def test_kernel_pca_of_bundled_tumors_is_that_of_kernlab(root):
+    """The same for the bundled file alone, by the scores: sqrt(n) times ours have the variance that R gives."""
+    row = (root / "tests" / "oracles" / "kernlab_units.csv").read_text("utf-8").splitlines()[2].split(",")
+    X = dreval.load_dataset("wdbc").data
+    scores = np.sqrt(len(X)) * dreval.methods.KernelPCA(30, bandwidth=KERNLAB).fit_transform(X)
+
+    assert row[:3] == ["WBCD", "569", "30"]
+    assert scores.var(axis=0).sum() == pytest.approx(float(row[3]), rel=1e-10)
+    assert float(row[3]) == pytest.approx(TABLE_1["WBCD"][1], abs=5e-4)
 
 
 def test_figure_3_components_of_a_cube_are_nearer_to_normal_than_its_columns():
