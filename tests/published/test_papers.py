@@ -8,7 +8,16 @@ import pytest
 import run
 import tables
 from local_procrustes_figures import FIGURE_5, by_k, extents, ring
-from trustability_figures import holes, look_normal, one_latent, skeleton
+from trustability_figures import (
+    by_start,
+    centers_elsewhere,
+    holes,
+    look_normal,
+    one_latent,
+    order_of_clusters,
+    skeleton,
+    verdict_by_start,
+)
 from trustability_shapes import crossings
 from trustability_tables import KERNLAB, TABLE_1, cell, in_kernlab_units
 
@@ -168,6 +177,49 @@ def test_figure_4_has_holes_at_ten_neighbors():
     assert found[1]["parts"] > 20
     assert found[10]["parts"] == 1
     assert 0 < found[10]["holes"] < found[3]["holes"]
+
+
+def test_figure_5_the_order_of_clusters_depends_on_the_start():
+    """20 seeds of umap-learn and uwot: kept from principal components, not from random places or umap-learn's own."""
+    found = pd.DataFrame(
+        {"program": program, "start": start, "seed": seed, **order_of_clusters(program, start, seed)}
+        for program, starts in centers_elsewhere().items()
+        for start, seeds in starts.items()
+        for seed in range(len(seeds))
+    )
+    table = by_start(found)
+
+    assert (found["parts"] == 3).all()
+    assert table["in_order"].to_dict() == {
+        ("umap-learn", "spectral"): 2,
+        ("umap-learn", "pca"): 18,
+        ("umap-learn", "random"): 9,
+        ("uwot", "spectral"): 16,
+        ("uwot", "pca"): 20,
+        ("uwot", "random"): 7,
+    }
+    assert table.index[table["kept"]].tolist() == [("umap-learn", "pca"), ("uwot", "spectral"), ("uwot", "pca")]
+    assert (table["ratio"] < 2.5).all()
+
+
+def test_figure_5_ours_keeps_the_order_from_principal_components():
+    """Six seeds: the middle cluster is in the middle in five or more, from random places in fewer than six."""
+    kept = {
+        start: sum(order_of_clusters("dreval", start, s)["in order"] for s in range(6)) for start in ("pca", "random")
+    }
+
+    assert kept["pca"] >= 5
+    assert kept["random"] < 5
+
+
+def test_a_verdict_by_start_is_yes_no_or_depends():
+    """All starts hold: yes; none: no; some: depends. Eleven of 20 are more than a third at .05, ten are not."""
+    said = [verdict_by_start(pd.Series(held)) for held in ([True, True], [False, False], [True, False])]
+    seeds = pd.DataFrame({"program": "a", "start": ["x"] * 20 + ["y"] * 20, "seed": [*range(20)] * 2, "ratio": 1.0})
+    table = by_start(seeds.assign(**{"in order": [1.0] * 11 + [0.0] * 9 + [1.0] * 10 + [0.0] * 10}))
+
+    assert said == ["yes", "no", "depends on the start"]
+    assert table["kept"].tolist() == [True, False]
 
 
 def test_figure_7_one_latent_variable_two_curves():
