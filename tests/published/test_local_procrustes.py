@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from local_procrustes_faces import chains, near_in_the_data
 from sklearn.manifold import LocallyLinearEmbedding
 
 import dreval
@@ -66,3 +67,14 @@ def test_rates_of_an_isometry():
         values.append([getattr(dreval, name)(roll.data, roll.latent, n_neighbors=12) for name in names])
     slopes = np.log2(np.array(values[1]) / np.array(values[0])) / 2
     assert slopes == pytest.approx([-2, -1, -1], abs=0.15)
+
+
+def test_near_in_the_embedding_is_near_in_the_data():
+    """A copy: all; permuted rows: about the share that is near; a chain along a grid is in order."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    places = np.column_stack([np.arange(101.0), np.zeros(101)])
+
+    assert near_in_the_data(X, X) == 1.0
+    assert near_in_the_data(X, rng.permutation(X)) == pytest.approx(0.05, abs=0.02)
+    assert (np.diff(chains(places)[0]) > 0).all()
