@@ -78,7 +78,7 @@ def draw(folder: Path, found: pd.DataFrame, rows: int) -> None:
             ax.scatter(*np.array(here[name, method]).T, c=color, cmap="tab20", s=2, linewidths=0)
             ax.set(xticks=[], yticks=[])
             ax.spines[:].set_color("0.85")
-            if line is panels[0]:
+            if name == names[0]:
                 ax.set_title(method, fontsize=8)
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "inverse_kernel_images.png", dpi=110)
