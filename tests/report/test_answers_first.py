@@ -202,3 +202,21 @@ def test_a_baseline_among_many_says_who_is_better_and_worse(twelve: dreval.Resul
         better = pairs.loc[pairs["measure"] == symbols[symbol], "better"]
         assert (better == base).sum() == int(ahead.replace("none", "0"))
         assert (~better.isin(["", base])).sum() == int(worse.replace("none", "0"))
+
+
+def test_values_with_other_settings_are_said_below_the_table():
+    """Stability over halves of a method without a seed stands beside that over seeds of another, and is no gap."""
+
+    def noisy(X, n_components, random_state):
+        return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+    evaluation = dreval.Evaluation(
+        np.random.default_rng(0).normal(size=(60, 4)), {"noisy": noisy, "pca": "pca"}, random_state=0
+    )
+    options = {"stability": {"n_replicates": 3}}
+    found = evaluation.run(["trustworthiness", "stability"], None, None, options=options)
+    rows = found.tidy().query("measure == 'stability'").set_index("embedding")
+    said = re.sub(r"\s+", " ", str(found.summary()))
+    alone = re.search(r"Stability with other settings \((.*?)\): (\S+) \((\w+)\); not compared", said)
+    assert rows.loc[alone[3], "parameters"].replace("n_neighbors=", "k = ") == alone[1]
+    assert number(alone[2]) == pytest.approx(rows.loc[alone[3], "value"], abs=5e-4)
