@@ -37,7 +37,7 @@ EPILOG = f"""examples:
   dreval sweep data.csv -m lle --grid n_neighbors=8,12 --grid n_components=1,2
   dreval sweep kinds.csv -m pca --grid n_components=1,2 --labels kind
   dreval sweep data.csv -m umap --grid n_neighbors=5,15 --store sweep.journal
-  dreval sweep data.csv -m tsne --grid perplexity=10,30 --report out.html
+  dreval sweep data.csv -m tsne --grid perplexity=5,10 --report out.html
 
 With --store the same command repeated goes on where the last one stopped.
 
