@@ -93,7 +93,7 @@ class ProcrustesRefinement(Method):
     --------
     >>> import dreval
     >>> roll = dreval.simulate("swiss_roll", n=400, random_state=0)
-    >>> refined = dreval.methods.ProcrustesRefinement(init="isomap", n_neighbors=10).fit(roll.data)
+    >>> refined = dreval.methods.ProcrustesRefinement(init="isomap", n_neighbors=7).fit(roll.data)
     >>> bool(refined.path_[-1] < refined.path_[0])
     True
     """
