@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy as np
@@ -29,7 +30,9 @@ EXPECTED = {
 @pytest.mark.parametrize("name", list(METHODS))
 def test_the_checks_of_scikit_learn(name):
     expected = EXPECTED.get(name, {})
-    results = check_estimator(METHODS.get(name)(), expected_failed_checks=expected, on_fail=None, on_skip=None)
+    known = inspect.signature(METHODS.get(name)).parameters
+    few = {"max_iter": 30} if "max_iter" in known else {}  # the checks ask for manners, not for results
+    results = check_estimator(METHODS.get(name)(**few), expected_failed_checks=expected, on_fail=None, on_skip=None)
     wrong = {one["check_name"]: str(one["exception"]) for one in results if one["status"] == "failed"}
     missed = {one["check_name"] for one in results if one["status"] == "xfail"}
 
