@@ -13,6 +13,7 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,13 @@ def trees() -> Source:
     return read_package()
 
 
-def imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+@cache
+def imports(tree: ast.Module) -> tuple[tuple[str, int], ...]:
     """Dotted names that a module imports, at any depth and in any way that a reader can see, with their lines."""
+    return tuple(_imports(tree))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)

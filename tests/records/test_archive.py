@@ -194,7 +194,9 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     }
     for name, raw in other.items():
         (tmp_path / name).write_bytes(raw)
-        with pytest.raises(InputError, match=r"`path` must be a file written by `save` of a result: got .*Save the result"):
+        with pytest.raises(
+            InputError, match=r"`path` must be a file written by `save` of a result: got .*Save the result"
+        ):
             dreval.load_results(tmp_path / name)
     (tmp_path / "newer").write_bytes(_zip({"manifest.json": '{"format": 99}'}))
     with pytest.raises(InputError, match=r"`path` must be of format 1: got format 99\. Upgrade dreval"):
