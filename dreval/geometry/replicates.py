@@ -107,8 +107,13 @@ def _common(first: IntArray, second: IntArray) -> FloatArray:
     return np.asarray((together[:, 1:] == together[:, :-1]).sum(axis=1), dtype=np.float64)
 
 
-def _distances(replicates: Sequence[Replicate], lists: IntArray, n: int) -> Iterator[tuple[slice, FloatArray]]:
-    """Distances of points to those in their lists in every replicate, (points, m, R), by blocks; NaN: one lacks."""
+def _distances(
+    replicates: Sequence[Replicate], lists: IntArray, n: int, itself: bool = True
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Distances of points to those in their lists in every replicate, (points, m, R), by blocks; NaN: one lacks.
+
+    Without ``itself`` so is a point in its own list, whose distance of 0 is no pair's.
+    """
     R, m = len(replicates), lists.shape[1]
     places = np.full((R, n), -1)
     for r, one in enumerate(replicates):
@@ -119,7 +124,7 @@ def _distances(replicates: Sequence[Replicate], lists: IntArray, n: int) -> Iter
         found = np.full((part.stop - start, m, R), np.nan)
         for r, one in enumerate(replicates):
             own, others = places[r, part], places[r, lists[part]]
-            i, j = np.nonzero((own[:, None] >= 0) & (others >= 0))
+            i, j = np.nonzero((own[:, None] >= 0) & (others >= 0) & (itself | (own[:, None] != others)))
             found[i, j, r] = np.sqrt(np.square(one.Y[own[i]] - one.Y[others[i, j]]).sum(axis=1))
         yield part, found
 
@@ -141,7 +146,7 @@ def log_variation(replicates: Sequence[Replicate], lists: IntArray, n: int) -> F
     """
     R, floors = len(replicates), _floors(replicates)
     normal, moment, freedom = np.zeros((R, R)), np.zeros(R), 0.0
-    for _, gaps in _distances(replicates, lists, n):
+    for _, gaps in _distances(replicates, lists, n, itself=False):
         y = gaps.reshape(-1, R)
         counted = np.isfinite(y).sum(axis=1)
         y, counted = y[counted >= LEAST], counted[counted >= LEAST]
@@ -161,7 +166,7 @@ def log_variation(replicates: Sequence[Replicate], lists: IntArray, n: int) -> F
     shift = np.linalg.lstsq(normal, moment, rcond=None)[0]
     spread = floors > 0
     common = np.mean(np.log(floors[spread]) - shift[spread]) if spread.any() else 0.0
-    for part, gaps in _distances(replicates, lists, n):
+    for part, gaps in _distances(replicates, lists, n, itself=False):
         there = np.isfinite(gaps)
         residual = np.log(np.maximum(np.where(there, gaps, 1.0), np.exp(common + shift))) - shift
         seen = there.sum(axis=2)

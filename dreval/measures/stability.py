@@ -48,7 +48,9 @@ HALVED = define(
 FEWER = define(
     "stability.fewer",
     ASSUMPTION,
-    "{k} neighbors are compared in place of {asked}: two replicates share as few as {shared} points.",
+    "{k} neighbors are compared in place of {asked}: two replicates share as few as {shared} points. Values of another "
+    "number of neighbors, as of other numbers of replicates, cannot be compared with it.",
+    "Pass a smaller n_neighbors to compare.",
 )
 FAILED = define(
     "stability.failed",

@@ -370,6 +370,17 @@ class Reading:
         k = scale_of(column)
         return math.inf if k is None or self.k is None else abs(math.log(k / self.k))
 
+    def absence(self, column: Column, name: str) -> str:
+        """Why a column has no value of an embedding: its reason, or the settings with which it has one."""
+        cell = column.cells.get(name)
+        if cell is not None:
+            return cell.note
+        others = (c for c in self.columns if c.measure == column.measure and name in c.values)
+        other = next(others, None)
+        if other is None:
+            return "not asked for"
+        return f"run with other settings ({parameter_words(other.parameters)}: {other.shown(other.values[name])})"
+
     def find(self, measure: str) -> Column | None:
         """The main column of a measure, if it was run."""
         return next((column for column in self.main if column.measure == measure), None)

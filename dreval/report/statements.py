@@ -515,7 +515,7 @@ def missing_of(reading: Reading, name: str) -> Iterator[Statement]:
     for column in reading.main if name not in reading.failed else ():
         cell = column.cells.get(name)
         if cell is None or cell.missing:
-            reasons.setdefault("not asked for" if cell is None else cell.note, []).append(column)
+            reasons.setdefault(reading.absence(column, name), []).append(column)
     for reason, columns in reasons.items():
         rows = tuple((c.measure, c.parameters, name) for c in columns)
         yield Statement(f"No value of {ordered([c.named for c in columns])}: {reason}.", MISSING, rows)

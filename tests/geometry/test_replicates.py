@@ -183,3 +183,13 @@ def test_the_value_without_each_replicate_is_that_of_the_others(share):
         others = replicates[:r] + replicates[r + 1 :]
         expected = np.nanmean(neighbor_agreement(others, all_pairs(others), 60, 4).points)
         assert_allclose(found.without[r], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_point_in_its_own_list_is_no_pair(share):
+    rng = np.random.default_rng(4)
+    Y = rng.normal(size=(40, 2))
+    replicates = [Replicate(rows, Y[rows] + 0.3 * rng.normal(size=(len(rows), 2))) for rows in parts(40, 6, share, rng)]
+    lists = nearest(Y, 7)[0]
+    with_self = np.column_stack([np.arange(40), lists])
+    assert_allclose(log_variation(replicates, with_self, 40), log_variation(replicates, lists, 40), rtol=1e-12)

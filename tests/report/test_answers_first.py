@@ -220,3 +220,6 @@ def test_values_with_other_settings_are_said_below_the_table():
     alone = re.search(r"Stability with other settings \((.*?)\): (\S+) \((\w+)\); not compared", said)
     assert rows.loc[alone[3], "parameters"].replace("n_neighbors=", "k = ") == alone[1]
     assert number(alone[2]) == pytest.approx(rows.loc[alone[3], "value"], abs=5e-4)
+    cells = read_results(found)
+    absent = next(c for c in cells.main if c.measure == "stability")
+    assert cells.absence(absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")

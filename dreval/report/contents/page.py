@@ -422,7 +422,7 @@ def _cell(reading: Reading, column: Column, name: str, notes: Footnotes) -> Cell
     """The value of one embedding; a missing one keeps its reason."""
     cell = column.cells.get(name)
     if cell is None or cell.missing:
-        return Cell(sort="", remark=notes.mark("not asked for" if cell is None else cell.note))
+        return Cell(sort="", remark=notes.mark(reading.absence(column, name)))
     ties = column.ties(name)
     return Cell(
         column.shown(cell.value),
