@@ -67,6 +67,7 @@ ABOVE_ONE = define(
     "stability.above_one",
     LIMIT,
     "seed_share is a ratio of two estimates; above 1 it says that sampling adds nothing that is seen beside the seeds.",
+    "Take more replicates.",
 )
 CONSTANT = define(
     "stability.constant",

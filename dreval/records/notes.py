@@ -349,7 +349,11 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Pass more resamples.",
     ),
-    "maps.refused": Code("{refused} of {runs} maps {refused:has|have} no score, the first because: {first}", LIMIT),
+    "maps.refused": Code(
+        "{refused} of {runs} maps {refused:has|have} no score, the first because: {first}",
+        LIMIT,
+        "See the first reason.",
+    ),
     "permutation.all": Code(
         "All {count} {what} were enumerated: {exact:p is exact|p is not random}, the identity is counted among them.",
         ASSUMPTION,

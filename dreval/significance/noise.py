@@ -114,8 +114,8 @@ EQUAL_SCORES = define(
 BLIND = define(
     "noise.blind",
     LIMIT,
-    "A large p says that this score is no larger than in null data, not that nothing is there. It does not see clusters: "
-    "n_clusters= asks for these.",
+    "A large p says that this score is no larger than in null data, not that nothing is there. It does not see "
+    "clusters: n_clusters= asks for these.",
     "Pass n_clusters= to ask for clusters.",
 )
 LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
