@@ -45,8 +45,8 @@ floors: $(BIN)/python
 	.venv-floors/bin/python -m pip --disable-pip-version-check --quiet install uv
 	.venv-floors/bin/python -m uv pip install --quiet --python .venv-floors/bin/python --resolution lowest-direct \
 		--editable ".[test]"
-	.venv-floors/bin/python -m pytest tests/measures tests/records tests/comparison tests/inputs tests/journal \
-		-n auto --dist worksteal
+	.venv-floors/bin/python -m pytest tests/measures/test_*_measures.py tests/records tests/comparison tests/inputs \
+		tests/journal -n auto --dist worksteal
 
 dist: $(VENV)/.test
 	@rm -rf dist build && mkdir build && for folder in dist build/again; do \
