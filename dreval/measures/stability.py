@@ -33,6 +33,7 @@ OVER = ("auto", "seeds", "halves", "both")
 FIXED = 50  # points to which distances are followed for the global variation
 LEVEL = 0.95
 LEAST_POINTS = 40  # for halves
+RARE = 0.001  # of the pairs of halves share fewer points than k is chosen for
 SAME_SEEDS = define(
     "stability.same_seeds",
     LIMIT,
@@ -48,9 +49,8 @@ HALVED = define(
 FEWER = define(
     "stability.fewer",
     ASSUMPTION,
-    "{k} neighbors are compared in place of {asked}: two replicates share as few as {shared} points. Values of another "
-    "number of neighbors, as of other numbers of replicates, cannot be compared with it.",
-    "Pass a smaller n_neighbors to compare.",
+    "{k} neighbors are compared in place of {asked}: two halves of {n} points share as few as {shared}.",
+    "Pass n_neighbors={k} to other data to compare.",
 )
 FAILED = define(
     "stability.failed",
@@ -136,8 +136,8 @@ def stability(
     n_components : int, optional
         Number of dimensions; by default that of the source, else 2.
     n_neighbors : int or "auto"
-        Number k of neighbors, in the embeddings and in the data; at most half of the points that two halves share;
-        a note says where it is reduced.
+        Number k of neighbors, in the embeddings and in the data; at most half of the points that two halves share (all
+        but one pair of halves in a thousand), a number that depends on n alone; a note says where it is reduced.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
@@ -214,6 +214,7 @@ def stability(
     >>> found.recipe["parameters"]["over"], round(float(found), 2)
     ('halves', 0.98)
     """
+    from scipy.stats import hypergeom
     from scipy.stats import t as student
 
     case = open_case(X, source, labels, ids, random_state)
@@ -264,11 +265,8 @@ def stability(
         found_halves: Stability = stability(X, source, over="halves", **given)
         return found_halves
     fixed = np.sort(stream(root, "fixed points").choice(n, min(FIXED, n), replace=False))
-    shared = min(_shared(one, other) for one, other in combinations(main, 2))
+    shared = n if over == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(RARE))
     k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates, and all that is told of neighbors
-    if k < 1:
-        got = f"{shared} points that two of the halves share"
-        raise MethodFailed(case.source.argument, "must embed halves that share 3 points", got, "Use more points.")
     near = sweep(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
     agreement = _agreement(main, n, k)
     pose = aligned(main, n)
@@ -305,7 +303,7 @@ def stability(
     together = coincident(main, near, n)
     notes: list[Note] = [SAME_SEEDS()] if alike and not constant else []
     notes += [HALVED()] if halves else []
-    notes += [FEWER(k=k, asked=ks[0], shared=shared)] if k < ks[0] else []
+    notes += [FEWER(k=k, asked=ks[0], n=n, shared=shared)] if k < ks[0] else []
     notes += [FAILED(failed=len(failures), tried=len(names), first=failures[0])] if failures else []
     notes += [CONSTANT(count=constant, runs=len(made))] if constant else []
     notes += [COINCIDENT(count=together)] if together and not constant else []
@@ -344,13 +342,6 @@ def replicate_rows(name: str, n: int, root: int) -> IntArray:
 def replicate_seed(name: str, root: int) -> int:
     """The seed of the method for a replicate."""
     return stream_seed(root, "stability", name)
-
-
-def _shared(one: Replicate, other: Replicate) -> int:
-    """How many points two replicates share."""
-    if len(one.rows) == len(other.rows) and np.array_equal(one.rows, other.rows):
-        return len(one.rows)
-    return len(np.intersect1d(one.rows, other.rows, assume_unique=True))
 
 
 def _agreement(replicates: list[Replicate], n: int, k: int) -> Agreement:

@@ -130,6 +130,20 @@ def test_halves_compare_one_number_of_neighbors():
     assert found.parts["conf_high"] <= 1.0
 
 
+@pytest.mark.parametrize("n", [40, 48, 101])
+def test_the_number_of_neighbors_of_halves_depends_on_the_number_of_points_alone(n):
+    """Half of the points that 999 of 1000 pairs of halves share, by drawing such pairs."""
+    X = np.random.default_rng(n).normal(size=(n, 3))
+    ks = {
+        dreval.stability(X, "pca", n_neighbors=20, n_replicates=R, random_state=seed).recipe["parameters"]["n_neighbors"]
+        for R, seed in [(3, 0), (3, 1), (8, 2)]
+    }
+    rng = np.random.default_rng(0)
+    halves = [np.isin(np.arange(n), rng.choice(n, n // 2, replace=False)) for _ in range(20_000)]
+    shared = np.sort([(one & other).sum() for one, other in zip(halves[::2], halves[1::2], strict=True)])
+    assert ks == {(shared[10] - 1) // 2}
+
+
 def test_labels_follow_the_halves():
     labels = np.repeat([0, 1], 24)
 
