@@ -135,8 +135,8 @@ def test_the_number_of_neighbors_of_halves_depends_on_the_number_of_points_alone
     """Half of the points that 999 of 1000 pairs of halves share, by drawing such pairs."""
     X = np.random.default_rng(n).normal(size=(n, 3))
     ks = {
-        dreval.stability(X, "pca", n_neighbors=20, n_replicates=R, random_state=seed).recipe["parameters"]["n_neighbors"]
-        for R, seed in [(3, 0), (3, 1), (8, 2)]
+        dreval.stability(X, "pca", n_neighbors=20, n_replicates=R, random_state=s).recipe["parameters"]["n_neighbors"]
+        for R, s in [(3, 0), (3, 1), (8, 2)]
     }
     rng = np.random.default_rng(0)
     halves = [np.isin(np.arange(n), rng.choice(n, n // 2, replace=False)) for _ in range(20_000)]
