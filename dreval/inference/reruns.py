@@ -260,10 +260,12 @@ class Reruns:
         return [found[name] for name in names]
 
     def _pass_on(self, caught: Iterable[Any]) -> None:
-        """Warn of what runs warned of, each once: a hundred runs say the same a hundred times."""
+        """Warn of what runs warned of, of each kind once: a hundred runs say the same, but for a number, as often."""
         for category, message in caught:
-            if (category, str(message)) not in self._said:
-                self._said.add((category, str(message)))
+            said = getattr(message, "note", None)
+            kind = category, str(message) if said is None else said.code
+            if kind not in self._said:
+                self._said.add(kind)
                 warnings.warn(message, category, stacklevel=caller_level())
 
 

@@ -640,6 +640,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "See intrinsic_dimension and parallel_analysis.",
     ),
+    "sweep.equal": Code(
+        "{equal} settings gave only {made} different {made:embedding|embeddings} in every replicate: what they set "
+        "made no difference, or the method changed it.",
+        LIMIT,
+        "Leave out the equal settings.",
+    ),
     "sweep.drawn": Code(
         "Evaluated at {drawn:,} of {n:,} points, drawn at random, the same at all settings.", ASSUMPTION
     ),

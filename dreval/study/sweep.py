@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, open_case, runnable, with_settings
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
-from dreval.inputs.identity import identity
+from dreval.inputs.identity import digest, identity
 from dreval.inputs.source_kinds import Source
 from dreval.journal.store import cell_key
 from dreval.measures._measure import answer
@@ -288,6 +289,11 @@ def sweep(
     notes: list[Note] = [*data.notes, *case.source.notes]
     notes += [note("sweep.seeds") if over == "seeds" else note("sweep.halves", half=size)]
     notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
+    every = [[found[f"{key}, replicate {r}"].get(VALUES) for r in range(R)] for key in settings]
+    alike = Counter(tuple(map(digest, maps)) for maps in every if all(Y is not None for Y in maps))
+    notes += (
+        [note("sweep.equal", equal=sum(alike.values()), made=len(alike))] if len(alike) < sum(alike.values()) else []
+    )
     notes += [note("sweep.components")] if len({one.d for one in settings.values()}) > 1 else []
     notes += [note("sweep.drawn", drawn=SCORED, n=size)] if size > MANY else []
     notes += [one.within(task.name) for task in tasks for one in task.card.metric_notes(data.metric)]

@@ -123,9 +123,23 @@ def test_equal_settings_and_constant_differences():
 
     found = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
     assert found.tidy()["in_best_set"].tolist() == [True, True]
+    assert [dict(one.values) for one in found.notes if one.code == "sweep.equal"] == [{"equal": 2, "made": 1}]
     found = dreval.sweep(data(), shifted, {"first": [0, 1, 2]}, over="seeds", random_state=0)
     assert found.best_set() == []
     assert any("same amount" in note for note in found.tidy()["note"])
+    assert not any(one.code == "sweep.equal" for one in found.notes)
+
+
+def test_a_warning_is_given_once_for_all_settings():
+    """Runs that warn of the same thing with other numbers warn once."""
+    X = np.r_[data(), data() + 100.0]
+    with pytest.warns(dreval.errors.DrevalWarning) as caught:
+        dreval.sweep(
+            X, "isomap", {"n_neighbors": [3, 4, 5]}, measures="trustworthiness", n_replicates=3, random_state=0
+        )
+    codes = [one.message.note.code for one in caught]
+    assert codes
+    assert len(codes) == len(set(codes))
 
 
 def test_a_killed_sweep_goes_on(tmp_path):
