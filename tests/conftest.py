@@ -40,6 +40,9 @@ if _examples is None:
 
         providers.is_local_module_file = lambda _: False
 
+# Reduced simulations (``DREVAL_CALIBRATION=reduced``): the first case of each test, with a tenth of the repetitions.
+REDUCED = os.environ.get("DREVAL_CALIBRATION", "full") == "reduced"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--name my_measure`` leaves out what is tested of other measures, methods, tests, data sets and figures."""
@@ -52,8 +55,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Items of other names are left out."""
+    """Items of other names are left out; of reduced simulations all but the first case of each test."""
     others = [item for item in items if each.is_of_others(getattr(item, "callspec", _NoCall).params.values())]
+    if REDUCED:
+        long = [item for item in items if item.get_closest_marker("calibration") and item not in set(others)]
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(long)}
+        others += [item for item in long if item is not first[item.nodeid.partition("[")[0]]]
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]
@@ -98,9 +105,8 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def n_simulations() -> Callable[[int], int]:
-    """Size of a long simulation: ``n_simulations(1000)`` is 1000, or a fifth where ``DREVAL_CALIBRATION=reduced``.
+    """Size of a long simulation: ``n_simulations(1000)`` is 1000, or a tenth, at least 100, of reduced simulations.
 
     Bounds on the simulated rates must be computed from the number that was really run.
     """
-    reduced = os.environ.get("DREVAL_CALIBRATION", "full") == "reduced"
-    return lambda full: max(full // 5, 100) if reduced else full
+    return lambda full: min(full, max(full // 10, 100)) if REDUCED else full

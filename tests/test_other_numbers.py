@@ -13,7 +13,7 @@ from each import each
 from oracles import digits_numbers, two_clouds
 from oracles.names import Names
 from oracles.two_clouds import CLOUDS, cloud
-from readme_tables import README
+from page_tables import README
 from scipy.spatial.distance import pdist
 from test_vignettes import cells
 

@@ -11,7 +11,7 @@ import pytest
 from each import each
 from oracles.names import Names
 from oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, nine_classes, read
-from readme_tables import README
+from page_tables import OTHER_TOOLS as PAGE
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
@@ -22,7 +22,6 @@ SCORES = {
     "kmeans_ami": adjusted_mutual_info_score,
     "kmeans_nmi": normalized_mutual_info_score,
 }
-PAGE = README.parent / "vignettes" / "other-tools.md"
 STORED = {  # the section of a tool whose numbers are stored, and their file
     "ZADU 0.5.4": "zadu",
     "tensorflow-projection-qm 0.3.1": "projection_qm",

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from each import each
-from readme_tables import VIGNETTES, site_module
+from page_tables import VIGNETTES, site_module
 
 from dreval import glossary
 from dreval.registry import MEASURES, METHODS, TESTS
@@ -132,6 +132,13 @@ def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
     assert all(len(points) == len(labels) for points in found.values())
 
 
+def test_every_public_name_has_a_place_in_the_reference() -> None:
+    """The groups are written by hand; nothing is missing, and nothing stands twice."""
+    reference = site_module("_reference")
+    placed = [name for _, names in reference.GROUPS.values() for name in names.split()]
+    assert sorted(placed) == sorted(reference.public_names())
+
+
 def test_command_page_has_every_option_of_the_parser() -> None:
     """Every command and every option of the command line is on its page."""
     commands = site_module("_reference")
@@ -154,9 +161,9 @@ def _vignette(folder: Path, name: str, line: str = "", body: str = "# Title\n\nF
 
 
 def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
-    """A vignette lies where its line says; without one it is the last task, and one in `papers` is a paper's."""
-    _vignette(tmp_path, "b.md", "dreval: {section: task, order: 1}\n")
-    _vignette(tmp_path, "a.md", "dreval: {section: task, order: 2}\n")
+    """A vignette lies where its line says; without one it is an evaluation, and one in `papers` is a paper's."""
+    _vignette(tmp_path, "b.md", "dreval: {section: data, order: 1}\n")
+    _vignette(tmp_path, "a.md", "dreval: {section: data, order: 2}\n")
     _vignette(tmp_path, "c.md")
     _vignette(tmp_path, "papers/d.md")
     _vignette(tmp_path, "_site/e.md")
@@ -164,7 +171,8 @@ def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
 
     names = {section: [text.name for text in SECTIONS.vignettes(tmp_path, section)] for section in SECTIONS.SECTIONS}
 
-    assert names == {"start": [], "task": ["b", "a", "c"], "papers": ["papers/d"]}
+    found = {section: listed for section, listed in names.items() if listed}
+    assert found == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
 
 
 def test_vignette_gives_its_title_and_first_sentences(tmp_path: Path) -> None:
@@ -180,7 +188,7 @@ def test_unknown_section_is_refused(tmp_path: Path) -> None:
     """A wrong word in the head of a vignette names the right ones."""
     path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
 
-    with pytest.raises(ValueError, match=r"must be one of start, task, papers: got 'tasks'"):
+    with pytest.raises(ValueError, match=r"must be one of start, evaluate, .*, papers: got 'tasks'"):
         SECTIONS.read_vignette(path, tmp_path)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from readme_tables import MARKERS, README, replace_tables
+from page_tables import BEGIN, END, OTHER_TOOLS, README, beside
 
 SOURCES = README.parent / "vignettes"
 VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")]
@@ -103,16 +103,13 @@ def test_readme_example_runs(
 
     assert cells(text)
     run_cells(README, text)
-    said = re.split(r"which prints\n", text)[1].split("The very first run")[0]
+    said = re.split(r"which prints\n", text)[1].split("An embedding is")[0]
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
     assert len(lines) > 8
     assert [line for line in lines if line not in printed] == []
 
 
-def test_readme_tables_are_those_of_the_registries() -> None:
-    """The reference tables of the README are what the cards say (``python tests/readme_tables.py`` writes them)."""
-    text = README.read_text("utf-8")
-
-    assert all(f"<!-- {kind}: begin -->" in text for kind in MARKERS)
-    assert replace_tables(text) == text
+def test_counts_of_other_tools_are_those_of_their_page() -> None:
+    """``python tests/page_tables.py`` writes them."""
+    assert f"{BEGIN}{beside()}{END}" in OTHER_TOOLS.read_text("utf-8")

@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
 from _site._text import figure_words, formula_pieces
-from _site._vignettes import vignettes
+from _site._vignettes import SECTIONS, vignettes
 
 TABLES = "papers/_tables"
 ABSENT = "The tables at full size are not part of this build; `make papers` makes them."
@@ -37,15 +37,17 @@ _CODE = (
 
 
 class VignetteList(SphinxDirective):
-    """``{vignettes} task``: a link to each vignette of the section, with its first sentences."""
+    """``{vignettes} evaluate``: a link to each vignette of the section, with its first sentences."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Links with the first sentences, and a hidden table of contents."""
         self.env.note_reread()
-        found = vignettes(Path(self.env.srcdir), self.arguments[0])
-        lines = ["```{toctree}", ":hidden:", "", *(f"/{text.name}" for text in found), "```", ""]
+        section = self.arguments[0]
+        found = vignettes(Path(self.env.srcdir), section)
+        head = ["```{toctree}", ":hidden:", f":caption: {SECTIONS[section]}", ""]
+        lines = [*head, *(f"/{text.name}" for text in found), "```", ""]
         for text in found:
             lines += [f"[{text.title}](/{text.name}.md)", f": {text.opening}", ""]
         return self.parse_text_to_nodes("\n".join(lines))

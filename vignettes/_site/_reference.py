@@ -22,7 +22,7 @@ from _site._tests import write_tests
 from _site._text import code, keep_plain, page, plain, raw, table, title, toctree, write
 from dreval import errors, glossary
 from dreval.cli._main import _parser
-from dreval.registry import DATASETS, MEASURES, SCORES, TESTS
+from dreval.registry import DATASETS, MEASURES, TESTS
 
 CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
 # The records that functions return; users never construct them.
@@ -41,6 +41,35 @@ RECORDS = (
     "dreval.datasets._dataset.Dataset",
     "dreval.measures._recommendation.Recommendation",
 )
+RECORDED = "What functions return"
+# The pages of the reference by what a reader wants to do: those that are written here, with a line, and public names.
+GROUPS: dict[str, tuple[dict[str, str], str]] = {
+    "Evaluate": (
+        {"figures": "Figures of results.", "columns": "Columns of the tables."},
+        "Evaluation Results compare recommend embed centroid_triplets load_results card list_measures list_figures",
+    ),
+    "Reliability": (
+        {},
+        "sweep local_distortion singularity_score perturbation_score perplexity_curve list_scores",
+    ),
+    "Number of dimensions": (
+        {},
+        "intrinsic_dimension parallel_analysis",
+    ),
+    "Tests": (
+        {"tests/index": "Tests of independence, with their error rates, and the test against noise."},
+        "IndependenceTest bandwidth_curve kappa_curve dependence_ranking list_tests",
+    ),
+    "Methods": (
+        {"methods/index": "Methods of dimensionality reduction, on a rolled sheet."},
+        "Study Protocol list_methods",
+    ),
+    "Data": ({"datasets": "Data sets, bundled and simulated."}, "load_dataset simulate list_datasets"),
+    "Command line": (
+        {"commands": "Every verb and option.", "errors": "Errors and warnings.", "citation": "How to cite."},
+        "",
+    ),
+}
 EXIT_CODES = (
     "The names and defaults are those of the Python functions. ``dreval`` exits with 0 on success, with 1 if some "
     "embedding failed (the others are still evaluated), with 2 if the input is invalid, with 3 after a defect in "
@@ -58,49 +87,17 @@ def write_reference(folder: Path) -> None:
 
 
 def _overview() -> str:
-    names = public_names()
-    classes = [name for name in names if inspect.isclass(getattr(dreval, name))]
-    functions = [name for name in names if name not in classes]
-    return page(
-        title("Reference"),
-        "Every page below is generated from the code: from the cards of measures, tests and methods, and from the "
-        "docstrings.",
-        title("By kind", "-"),
-        table(
-            ["topic", "page"],
-            [
-                ("Measures of quality, each for the same six embeddings", ":doc:`gallery`"),
-                ("Tests of independence, with their error rates", ":doc:`tests/index`"),
-                ("Methods of dimensionality reduction, on a rolled sheet", ":doc:`methods/index`"),
-                ("Data, bundled and simulated", ":doc:`datasets`"),
-                ("Figures of results", ":doc:`figures`"),
-                ("Columns of the tables", ":doc:`columns`"),
-                ("Errors and warnings", ":doc:`errors`"),
-                ("Command line", ":doc:`commands`"),
-                ("How to cite", ":doc:`citation`"),
-            ],
-        ),
-        title("Classes", "-"),
-        table(["class", "purpose"], _listed(classes)),
-        title("Records that they return", "-"),
-        table(["record", "content"], [(f":doc:`records/{name}`", words) for name, words in records()]),
-        title("Scores of the points of one embedding", "-"),
-        table(["score", "question"], [(f":doc:`names/{card.name}`", card.question) for card in SCORES.cards()]),
-        title("Functions", "-"),
-        table(["function", "purpose"], _listed(functions)),
-        toctree(
-            [
-                *("tests/index", "methods/index", "datasets", "figures", "columns", "errors", "commands", "citation"),
-                *(f"names/{name}" for name in (*classes, *functions)),
-                *(f"records/{name}" for name, _ in records()),
-            ],
-            "hidden:",
-        ),
-    )  # fmt: skip
-
-
-def _listed(names: list[str]) -> list[tuple[str, str]]:
-    return [(f":doc:`names/{name}`", first_sentence(getattr(dreval, name))) for name in names]
+    named = {f"records/{name}": words for name, words in records()}
+    named |= {f"names/{name}": first_sentence(getattr(dreval, name)) for name in public_names()}
+    parts = []
+    for group, (pages, names) in GROUPS.items():
+        listed = [*pages, *(f"names/{name}" for name in names.split())]
+        rows = [(f":doc:`{one}`", pages.get(one) or named[one]) for one in listed]
+        parts += [title(group, "-"), table(["page", "content"], rows), toctree(listed, "hidden:", f"caption: {group}")]
+    listed = [one for one in named if one.startswith("records/")]
+    returned = table(["record", "content"], [(f":doc:`{one}`", named[one]) for one in listed])
+    parts += [title(RECORDED, "-"), returned, toctree(listed, "hidden:", f"caption: {RECORDED}")]
+    return page(title("Reference"), "Measures have pages of their own, in the :doc:`gallery`.", *parts)
 
 
 def public_names() -> list[str]:

@@ -78,9 +78,9 @@ def raw(html: str) -> str:
     return ".. raw:: html\n\n" + "\n".join(f"   {line}" for line in html.splitlines()) + "\n"
 
 
-def toctree(pages: Iterable[str], option: str) -> str:
-    """The pages below one page; the option is ``hidden:`` or ``maxdepth: 1``."""
-    return "\n".join([".. toctree::", f"   :{option}", "", *(f"   {page}" for page in pages)]) + "\n"
+def toctree(pages: Iterable[str], *options: str) -> str:
+    """The pages below one page; options are ``hidden:``, ``maxdepth: 1`` and ``caption: ...``."""
+    return "\n".join([".. toctree::", *(f"   :{one}" for one in options), "", *(f"   {page}" for page in pages)]) + "\n"
 
 
 def page(*pieces: str) -> str:

@@ -1,7 +1,7 @@
 """The vignettes by section; the front matter of each file states its section.
 
-A line ``dreval: {section: task, order: 3}`` in the front matter of a vignette puts it third among the tasks. Sections
-are ``start``, ``task`` and ``papers``. Without such a line a vignette is a task; in the folder ``papers``, a paper's.
+A line ``dreval: {section: evaluate, order: 3}`` in the front matter of a vignette puts it third in that section.
+Without such a line a vignette is among those of ``evaluate``; in the folder ``papers``, a paper's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-SECTIONS = ("start", "task", "papers")
+SECTIONS = {
+    "start": "Get started",
+    "evaluate": "Evaluate and compare",
+    "reliability": "Reliability",
+    "tests": "Tests of independence",
+    "data": "Data and other tools",
+    "methods": "Methods and your own measures",
+    "papers": "The papers",
+}
 LAST = 1000
 SENTENCES = 2  # of the first paragraph that a list shows
 _HEAD = re.compile(r"\A---\n(.*?)\n---\n", flags=re.DOTALL)
@@ -37,7 +45,7 @@ def read_vignette(path: Path, root: Path) -> Vignette:
     head = _HEAD.match(text)
     said = _PLACE.search(head[1]) if head else None
     name = path.relative_to(root).with_suffix("").as_posix()
-    section = said["section"] if said else "papers" if name.startswith("papers") else "task"
+    section = said["section"] if said else "papers" if name.startswith("papers") else "evaluate"
     if section not in SECTIONS:
         raise ValueError(f"{path.name}: `section` must be one of {', '.join(SECTIONS)}: got {section!r}.")
     body = _FENCED.sub("", text[head.end() :] if head else text)
@@ -51,9 +59,13 @@ def read_vignette(path: Path, root: Path) -> Vignette:
 
 
 def vignettes(root: Path, section: str) -> list[Vignette]:
-    """The vignettes of one section, in order; a vignette begins with the front matter of a notebook."""
+    """The vignettes of one section, in order: notebooks, and other pages with a place."""
     paths = [path for path in sorted(root.rglob("*.md")) if not _hidden(path, root)]
-    texts = [read_vignette(path, root) for path in paths if path.read_text("utf-8").startswith("---\njupytext:")]
+    texts = [
+        read_vignette(path, root)
+        for path in paths
+        if path.read_text("utf-8").startswith(("---\njupytext:", "---\ndreval:"))
+    ]
     return sorted((text for text in texts if text.section == section), key=lambda text: (text.order, text.name))
 
 

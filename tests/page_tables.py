@@ -1,0 +1,51 @@
+"""The table of other tools that their page begins with, counted from the page: ``python tests/page_tables.py``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+VIGNETTES = README.parent / "vignettes"
+OTHER_TOOLS = VIGNETTES / "other-tools.md"
+BEGIN, END = "<!-- beside: begin -->\n", "\n<!-- beside: end -->"
+
+
+def site_module(module: str) -> Any:
+    """A module of the site's own code, which lies beside the vignettes."""
+    from importlib import import_module
+
+    if str(VIGNETTES) not in sys.path:
+        sys.path.insert(0, str(VIGNETTES))
+    return import_module(f"_site.{module}")
+
+
+def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
+    """Each tool of the page of other tools, with the cells of its rows."""
+    text = OTHER_TOOLS.read_text("utf-8")
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        lines = re.findall(r"^\| (`.*) \|$", part, flags=re.MULTILINE)
+        if lines:
+            yield part.split("\n", 1)[0], [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
+
+
+def beside() -> str:
+    """For each tool, the number of its measures that have the same value here."""
+    columns = ["tool", "measures", "equal here", "different here", "up to draws, starts, medians", "not compared"]
+    rows = [[*columns, "not offered"], ["---"] * (len(columns) + 1)]
+    for tool, lines in other_tools():
+        found = Counter(cells[2].split()[0] for cells in lines)
+        named = (found["equal"], found["different"], found["not"], found["—"])
+        counts = (len(lines), *named[:2], len(lines) - sum(named), *named[2:])
+        rows.append([tool, *(str(count) if count else "" for count in counts)])
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+if __name__ == "__main__":
+    text = OTHER_TOOLS.read_text("utf-8")
+    head, tail = text.split(BEGIN)[0], text.split(END)[1]
+    OTHER_TOOLS.write_text(f"{head}{BEGIN}{beside()}{END}{tail}", "utf-8")
