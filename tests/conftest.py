@@ -105,8 +105,8 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def n_simulations() -> Callable[[int], int]:
-    """Size of a long simulation: ``n_simulations(1000)`` is 1000, or a tenth, at least 100, of reduced simulations.
+    """Size of a long simulation: ``n_simulations(1000)`` is 1000, or a tenth, at least 40, of reduced simulations.
 
     Bounds on the simulated rates must be computed from the number that was really run.
     """
-    return lambda full: min(full, max(full // 10, 100)) if REDUCED else full
+    return lambda full: min(full, max(full // 10, 40)) if REDUCED else full

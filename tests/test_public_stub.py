@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -25,6 +26,8 @@ dreval.methods.Isomap(2, n_neighbors=3).anything
 dreval.methods.Isomap(n_neighbor=3)
 dreval.methods.Isomp()
 """
+CONSUMER = Path(__file__).parent / "consumer.py"
+PYRIGHT = "1.1.407"
 HEAVY = ("matplotlib", "numba", "jinja2", "joblib", "scipy.stats", "sklearn", "statsmodels")
 
 
@@ -44,6 +47,31 @@ def test_a_type_checker_sees_misspelled_names_and_keywords(tmp_path: Path) -> No
 
     assert re.findall(r"mistakes\.py:(\d+): error", done.stdout) == ["6", "7", "9", "11", "12"], done.stdout
     assert "stubs" not in done.stderr
+
+
+def test_a_users_script_is_typed_for_mypy(tmp_path: Path) -> None:
+    """Strictly: what functions return is known, where the package is installed."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}"]
+    done = subprocess.run([*command, str(CONSUMER)], capture_output=True, text=True, cwd=CONSUMER.parents[1])
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.debian
+def test_a_users_script_is_typed_for_pyright(tmp_path: Path) -> None:
+    """The same for the other checker, which also sees a misspelled name."""
+    text = CONSUMER.read_text()
+    (tmp_path / "consumer.py").write_text(text)
+    (tmp_path / "wrong.py").write_text(f"{text}\ndreval.trustworthines(X, Y)\n")
+    command = ["npx", "--yes", f"pyright@{PYRIGHT}", "--outputjson", "--pythonpath", sys.executable]
+    (tmp_path / "pyrightconfig.json").write_text(
+        json.dumps({"typeCheckingMode": "strict", "extraPaths": [str(CONSUMER.parents[1])]})
+    )
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    found = [Path(one["file"]).name for one in json.loads(done.stdout)["generalDiagnostics"]]
+    assert found
+    assert set(found) == {"wrong.py"}
 
 
 @pytest.fixture(scope="module")
