@@ -1,0 +1,35 @@
+"""What is packed: the recipe for conda asks for what the package asks for, and all files name one version."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from page_tables import README
+
+import dreval
+
+ROOT = README.parent
+
+
+def test_the_recipe_asks_for_the_same_versions() -> None:
+    """Packages and their least versions, but for conda's name of matplotlib without its windows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text("utf-8")
+    run = re.search(r"^  run:\n(.*?)\n\n", recipe, re.DOTALL | re.MULTILINE)[1]  # type: ignore[index]
+    asked = [line.strip("- ").replace(" ", "").replace("matplotlib-base", "matplotlib") for line in run.splitlines()]
+
+    assert asked[0] == "python>=${{python_min}}"
+    assert asked[1:] == project["dependencies"]
+    assert [f"{name} = {place}" for name, place in project["scripts"].items()] == re.findall(
+        r"entry_points:\n +- (.*)", recipe
+    )
+
+
+def test_one_version() -> None:
+    """The package, its citation and the recipe name the same version."""
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text("utf-8")
+    cited = (ROOT / "CITATION.cff").read_text("utf-8")
+
+    assert re.search(r"^  version: (\S+)$", recipe, re.MULTILINE)[1] == dreval.__version__  # type: ignore[index]
+    assert re.search(r"^version: (\S+)$", cited, re.MULTILINE)[1] == dreval.__version__  # type: ignore[index]
