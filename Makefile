@@ -35,7 +35,7 @@ bench: $(VENV)/.test $(VENV)/.bench
 # The only place where the vignettes are executed: the tests read their text, and leave the running to sphinx.
 site: $(VENV)/.test $(VENV)/.site
 	@start=$$(date +%s); \
-	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -b html -d _build/doctrees vignettes _build/site && \
+	$(BIN)/python -m sphinx --jobs auto --fresh-env --fail-on-warning --keep-going --quiet -b html -d _build/doctrees vignettes _build/site && \
 	$(BIN)/python vignettes/_site/check_links.py _build/site && \
 	echo "The site is in _build/site/index.html ($$(( $$(date +%s) - start )) s)."
 

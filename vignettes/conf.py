@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import sys
 from pathlib import Path
 
+from jupyter_cache import get_cache
 from jupyter_client.manager import KernelManager
 
-HERE = str(Path(__file__).resolve().parent)
+ROOT = Path(__file__).resolve().parent.parent
+HERE = str(ROOT / "vignettes")
 sys.path.insert(0, HERE)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))  # scripts beside pages
 
@@ -25,13 +29,23 @@ exclude_patterns = ["_*", "**/_*", "**/.*"]
 
 if hasattr(KernelManager, "transport_encryption"):  # newer kernels warn about unencrypted connections
     KernelManager.transport_encryption.default_value = "auto"
-# Every vignette is executed at every build, in a folder of its own; what fails, warns or writes to stderr ends it.
-nb_execution_mode = "force"
+# Every vignette is executed in a folder of its own; what fails, warns or writes to stderr ends the build. What a page
+# printed is kept as long as neither its code nor any file that it could run changes.
+nb_execution_mode = "cache"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_output_stderr = "error"
 nb_merge_streams = True
+_read = [*ROOT.glob("dreval/**/*.py"), *ROOT.glob("vignettes/*.py"), *ROOT.glob("data/*"), ROOT / "pyproject.toml"]
+_content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_read) if path.is_file())).hexdigest()[:16]
+_kept = ROOT / "_build" / "executed"
+for _old in _kept.glob("*"):
+    if _old.name != _content:
+        shutil.rmtree(_old)
+nb_execution_cache_path = str(_kept / _content)
+get_cache(nb_execution_cache_path).list_cache_records()  # makes the data base before two processes want to
+
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
