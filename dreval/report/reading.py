@@ -370,16 +370,9 @@ class Reading:
         k = scale_of(column)
         return math.inf if k is None or self.k is None else abs(math.log(k / self.k))
 
-    def absence(self, column: Column, name: str) -> str:
-        """Why a column has no value of an embedding: its reason, or the settings with which it has one."""
-        cell = column.cells.get(name)
-        if cell is not None:
-            return cell.note
-        others = (c for c in self.columns if c.measure == column.measure and name in c.values)
-        other = next(others, None)
-        if other is None:
-            return "not asked for"
-        return f"run with other settings ({parameter_words(other.parameters)}: {other.shown(other.values[name])})"
+    def elsewhere(self, column: Column, name: str) -> Column | None:
+        """Another column of the same measure that has a value of an embedding."""
+        return next((one for one in self.columns if one.measure == column.measure and name in one.values), None)
 
     def find(self, measure: str) -> Column | None:
         """The main column of a measure, if it was run."""

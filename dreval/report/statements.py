@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from dreval.measures._recommendation import GOALS
 from dreval.records.certificate import LEVEL
 from dreval.records.results import Results
-from dreval.report._numbers import fixed, in_words, of_hundred, ordered, p_words
-from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, same_value
+from dreval.report._numbers import fixed, in_words, of_hundred, ordered, p_words, without_zero
+from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, parameter_words, same_value
 from dreval.report.render.markup import marked
 
 EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
@@ -515,10 +515,35 @@ def missing_of(reading: Reading, name: str) -> Iterator[Statement]:
     for column in reading.main if name not in reading.failed else ():
         cell = column.cells.get(name)
         if cell is None or cell.missing:
-            reasons.setdefault(reading.absence(column, name), []).append(column)
+            reasons.setdefault(absence(reading, column, name), []).append(column)
     for reason, columns in reasons.items():
         rows = tuple((c.measure, c.parameters, name) for c in columns)
         yield Statement(f"No value of {ordered([c.named for c in columns])}: {reason}.", MISSING, rows)
+
+
+def absence(reading: Reading, column: Column, name: str) -> str:
+    """Why a column has no value of an embedding: its reason, or the settings with which it has one."""
+    cell, other = column.cells.get(name), reading.elsewhere(column, name)
+    if cell is not None:
+        return cell.note
+    if other is None:
+        return "not asked for"
+    return f"run {_settings(other, f': {other.shown(other.values[name])}')}"
+
+
+def other_settings(reading: Reading) -> Iterator[str]:
+    """Values of a measure with other settings than its column of the table has, which are not compared with it."""
+    for main in reading.main:
+        family = reading.curve(main)
+        for column in reading.columns:
+            if column.measure == main.measure and column != main and column not in family and column.values:
+                values = ordered([f"{without_zero(column.shown(one))} ({name})" for name, one in column.values.items()])
+                yield f"{main.title} {_settings(column)}: {values}; not compared with the column."
+
+
+def _settings(column: Column, value: str = "") -> str:
+    """The settings of a column that is not the one of the table."""
+    return f"with other settings ({parameter_words(column.parameters)}{value})"
 
 
 def grade_words(reading: Reading) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from dreval.report.contents.table import printed_block
 from dreval.report.document import Best
 from dreval.report.reading import read_results
 from dreval.report.render.markup import plain_symbols, sentence
+from dreval.report.statements import absence
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -222,4 +223,4 @@ def test_values_with_other_settings_are_said_below_the_table():
     assert number(alone[2]) == pytest.approx(rows.loc[alone[3], "value"], abs=5e-4)
     cells = read_results(found)
     absent = next(c for c in cells.main if c.measure == "stability")
-    assert cells.absence(absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")
+    assert absence(cells, absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")

@@ -16,9 +16,9 @@ from dreval.registry import MEASURES, TESTS
 from dreval.report._numbers import adjusted_by, counted, fixed, in_words, ordered, p_words, without_zero
 from dreval.report.contents.table import printed_block
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
-from dreval.report.reading import Reading, parameter_words, read_results, targets_of
+from dreval.report.reading import Reading, read_results, targets_of
 from dreval.report.render.summary import Summary
-from dreval.report.statements import NULL_WORDS, mark_words, noise_said, verdict
+from dreval.report.statements import NULL_WORDS, mark_words, noise_said, other_settings, verdict
 
 if TYPE_CHECKING:
     from dreval.records.results import Results
@@ -59,7 +59,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         more = f"{in_words(left).capitalize()} more note{'s' * (left > 1)}" if left > 0 else "More"
         about = _about(results, reading)
         after = [
-            *_otherwise(reading),
+            *other_settings(reading),
             *tests_in_words(reading),
             *dict.fromkeys(noise_said(row, results) for row in reading.of_methods),
         ]
@@ -68,17 +68,6 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
 
     short = (made(count) for count in range(min(NOTES, len(noted)), 0, -1))
     return next((one for one in short if len(str(one).splitlines()) <= LINES), made(min(1, len(noted))))
-
-
-def _otherwise(reading: Reading) -> Iterator[str]:
-    """Values of a measure with other settings than its column of the table has, which are not compared with it."""
-    for main in reading.main:
-        family = reading.curve(main)
-        for column in reading.columns:
-            if column.measure == main.measure and column != main and column not in family and column.values:
-                values = ordered([f"{without_zero(column.shown(one))} ({name})" for name, one in column.values.items()])
-                words = parameter_words(column.parameters)
-                yield f"{main.title} with other settings ({words}): {values}; not compared with the column."
 
 
 def _about(results: Results, reading: Reading) -> list[str]:

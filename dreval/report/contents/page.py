@@ -55,6 +55,7 @@ from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_wor
 from dreval.report.statements import (
     HOLDS,
     MOSTLY,
+    absence,
     findings,
     grade_words,
     mark_words,
@@ -422,7 +423,7 @@ def _cell(reading: Reading, column: Column, name: str, notes: Footnotes) -> Cell
     """The value of one embedding; a missing one keeps its reason."""
     cell = column.cells.get(name)
     if cell is None or cell.missing:
-        return Cell(sort="", remark=notes.mark(reading.absence(column, name)))
+        return Cell(sort="", remark=notes.mark(absence(reading, column, name)))
     ties = column.ties(name)
     return Cell(
         column.shown(cell.value),
