@@ -136,6 +136,30 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/graphs.py",
+        "chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
+        "chosen = np.unique(nearest_parts)",
+        f"{GRAPHS}::test_links_are_the_shortest_ones_of_each_component",
+    ),
+    Mutant(
+        "geometry/graphs.py",
+        "chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
+        "chosen = np.sort(tree.data.astype(np.int64) - 1)",
+        f"{GRAPHS}::test_paths_of_a_graph_in_parts_are_those_of_scikit_learn",
+    ),
+    Mutant(
+        "geometry/graphs.py",
+        "by_part = np.lexsort((distances, parts[others]))",
+        "by_part = np.argsort(parts[others], kind='stable')",
+        f"{GRAPHS}::test_paths_of_a_graph_in_parts_are_those_of_scikit_learn",
+    ),
+    Mutant(
+        "geometry/graphs.py",
+        "i, j = connect_components(graph, X, linked=0)[1][-1]",
+        "i, j = connect_components(graph, X)[1][-1]",
+        f"{GRAPHS}::test_the_radius_that_would_connect_is_named",
+    ),
+    Mutant(
+        "geometry/graphs.py",
         "    return scaled * scaled * (1 + ROUNDING)",
         "    return scaled * scaled",
         f"{GRAPHS}::test_lattice_points_on_the_border_of_a_ball_are_within",

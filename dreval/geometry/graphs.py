@@ -221,10 +221,15 @@ def connected_parts(graph: csr_matrix) -> tuple[int, IntArray]:
     return int(count), parts.astype(np.int64)
 
 
-def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, IntArray]:
+LINKED = 5  # components, the nearest ones, that each is linked to
+
+
+def connect_components(graph: csr_matrix, X: FloatArray, linked: int = LINKED) -> tuple[csr_matrix, IntArray]:
     """The graph with its components joined by the shortest links.
 
-    Of every pair of components the nearest two points make a link; the minimum spanning tree of these links is added.
+    Of every pair of components the nearest two points make a link. A component gets its shortest links to ``linked``
+    others, so that up to ``linked`` + 1 components are joined pair by pair; of more, the minimum spanning tree of all
+    links is added.
 
     Parameters
     ----------
@@ -232,51 +237,77 @@ def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, In
         Symmetric lengths, as from ``knn_graph``.
     X : ndarray (n, p)
         The points.
+    linked : int
+        Number of other components that each is linked to. With 0 there is the tree only.
 
     Returns
     -------
     graph : csr_matrix (n, n)
         Connected; the same object if it was connected.
-    links : ndarray (count - 1, 2)
+    links : ndarray (c, 2)
         The added edges, shortest first.
 
     Notes
     -----
+    The tree alone says how far neighboring components are, and folds the rest: local Procrustes R_C (lower is better)
+    of two coordinates by the tree, by 5 and by 10 components, and by all pairs:
+
+    =============================  ====================  ====  ====  ====  ====
+    data (n_neighbors = 7)         method                tree     5    10   all
+    =============================  ====================  ====  ====  ====  ====
+    s1, 3 components               Isomap                .818  .744  .744  .744
+    s1, 3 components               Laplacian eigenmaps   .849  .796  .796  .796
+    5 normal clusters in 10-d      Isomap                .809  .740  .740  .740
+    5 normal clusters in 10-d      LTSA                  .839  .777  .777  .777
+    9 clusters on a grid           Isomap                .438  .122  .121  .121
+    9 clusters on a grid           Laplacian eigenmaps   .540  .291  .363  .363
+    40 clusters in 5-d, 37 parts   Isomap                .315  .275  .332  .346
+    40 clusters in 5-d, 37 parts   Laplacian eigenmaps   .344  .267  .363  .538
+    =============================  ====================  ====  ====  ====  ====
+
+    Trustworthiness changed by less than .06, up or down. LTSA on three clusters in a row is better by the tree (.344,
+    all pairs .425). With many components all pairs give straight distances in place of paths, and many neighbors to few
+    points. Scikit-learn 1.9 joins all pairs.
+
     One k-d tree per component: O(count n log n) time in few dimensions and O(n^2 p) in many; O(count^2 + n p) memory.
 
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0], [31.0], [32.0]])
     >>> connect_components(knn_graph(X, 1), X)[1].tolist()
-    [[1, 2]]
+    [[1, 2], [3, 4], [1, 4]]
+    >>> connect_components(knn_graph(X, 1), X, linked=0)[1].tolist()
+    [[1, 2], [3, 4]]
     """
-    from scipy.cluster.hierarchy import DisjointSet
+    from scipy.spatial import cKDTree
 
     count, parts = connected_parts(graph)
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
-    joined, chosen = DisjointSet(range(count)), []
-    from scipy.spatial import cKDTree
-
     order = np.argsort(parts, kind="stable")
-    ends = np.cumsum(np.bincount(parts, minlength=count))
-    candidates = []
+    ends = np.cumsum(np.bincount(parts))
+    lengths, pairs = [], []
     for a in range(count - 1):
         mine, others = order[ends[a] - np.sum(parts == a) : ends[a]], order[ends[a] :]
         distances, found = cKDTree(X[mine]).query(X[others])
-        for b in range(a + 1, count):
-            first = ends[b - 1] - ends[a]
-            at = first + int(np.argmin(distances[first : ends[b] - ends[a]]))
-            candidates.append((float(distances[at]), int(mine[found[at]]), int(others[at])))
-    for length, i, j in sorted(candidates):
-        if joined.merge(int(parts[i]), int(parts[j])):
-            chosen.append((i, j, length))
-    links = np.array([(i, j) for i, j, _ in chosen], dtype=np.int64)
+        by_part = np.lexsort((distances, parts[others]))
+        at = by_part[np.r_[0, ends[a + 1 : -1] - ends[a]]]
+        lengths.append(distances[at])
+        pairs.append(np.column_stack([mine[found[at]], others[at]]))
+    length, link = np.concatenate(lengths), np.concatenate(pairs).astype(np.int64)
+    shortest = np.lexsort((link[:, 1], link[:, 0], length))
+    length, link = length[shortest], link[shortest]
+    a, b = parts[link].T
+    place = np.full((count, count), len(link))  # of the link of two components among all
+    place[a, b] = place[b, a] = np.arange(len(link))
+    tree = csgraph.minimum_spanning_tree(csr_matrix((np.arange(1.0, len(link) + 1), (a, b)), shape=(count, count)))
+    nearest_parts = np.sort(place, axis=1)[:, : min(linked, count - 1)]
+    chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)
+    length, link = length[chosen], link[chosen]
     old = graph.tocoo()
-    rows, columns = np.r_[old.row, links[:, 0]], np.r_[old.col, links[:, 1]]
-    lengths = np.r_[old.data, [length for *_, length in chosen]]
-    return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), lengths), links
+    rows, columns = np.r_[old.row, link[:, 0]], np.r_[old.col, link[:, 1]]
+    return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), np.r_[old.data, length]), link
 
 
 def connected_graph(X: FloatArray, reach: Reach, disconnected: str = "error") -> csr_matrix:
@@ -289,8 +320,8 @@ def connected_graph(X: FloatArray, reach: Reach, disconnected: str = "error") ->
     reach : Reach
         Number of neighbors, 1 to n - 1; or the radius.
     disconnected : {"error", "connect"}
-        How a graph of several components is handled: by an error, or by joining the components by their shortest links
-        (``connect_components``), with a warning.
+        How a graph of several components is handled: by an error, or by joining each component to the nearest others by
+        the shortest links (``connect_components``), with a warning.
 
     Returns
     -------
@@ -336,8 +367,8 @@ def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected
         return graph, np.empty((0, 2), np.int64)
     if disconnected == "error":
         larger = "n_neighbors (above the number of copies of any point)"
-        if reach.radius is not None:  # the longest link joins the last two parts
-            i, j = connect_components(graph, X)[1][-1]
+        if reach.radius is not None:  # the longest link of the tree joins the last two parts
+            i, j = connect_components(graph, X, linked=0)[1][-1]
             larger = f"radius (at least {_rounded_up(np.linalg.norm(X[i] - X[j]))})"
         raise MethodFailed(
             reach.argument,

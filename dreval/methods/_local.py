@@ -1,9 +1,9 @@
 """Methods on the graph of nearest neighbors, and on their neighborhoods: parts, weights, tangents and the null space.
 
 ``disconnected`` has one meaning in all methods on the graph. "error" raises MethodFailed where the graph is in parts.
-"connect" joins the parts by their shortest links. "largest" embeds the largest part and places every other point at
-the image of the nearest point of that part. "separate" embeds every part by itself and sets them side by side, the
-largest first. All but "error" warn.
+"connect" joins each part to the nearest others by the shortest links. "largest" embeds the largest part and places
+every other point at the image of the nearest point of that part. "separate" embeds every part by itself and sets them
+side by side, the largest first. All but "error" warn.
 """
 
 from __future__ import annotations

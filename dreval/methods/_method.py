@@ -340,12 +340,12 @@ bandwidth : float, optional
     rule.""",
     "disconnected": """\
 disconnected : {"connect", "error", "largest", "separate"}
-    How to handle a graph of neighbors that is not connected. "connect": join the parts by their shortest links.
-    "error": raise MethodFailed. "largest": embed the largest part and place every other point at the nearest point of
-    it, new points too where their nearest fitted point was left out. "separate": embed each part by itself and place
-    the parts side by side. All but "error" warn. With "largest" and "separate", ``embedding_`` and ``part_`` (n,), the
-    part of each point (-1: left out), refer to all points; all other attributes below are those of ``parts_``, fitted
-    copies, the largest first (None where too small).""",
+    How to handle a graph of neighbors that is not connected. "connect": join each part to the 5 nearest by the shortest
+    links, which joins up to 6 parts all with all. "error": raise MethodFailed. "largest": embed the largest part and
+    place every other point at the nearest point of it, new points too where their nearest fitted point was left out.
+    "separate": embed each part by itself and place the parts side by side. All but "error" warn. With "largest" and
+    "separate", ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), refer to all points; all other
+    attributes below are those of ``parts_``, fitted copies, the largest first (None where too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.

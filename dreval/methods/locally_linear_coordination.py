@@ -45,8 +45,8 @@ class LocallyLinearCoordination(MapMethod):
     reg : float
         Ridge of these weights, above 0, relative to the trace of the local Gram matrix.
     disconnected : {"error", "connect"}
-        How to handle a graph of neighbors that is not connected: raise MethodFailed, or join its parts by their
-        shortest links, with a warning.
+        How to handle a graph of neighbors that is not connected: raise MethodFailed, or join each of its
+        parts to the 5 nearest by the shortest links, with a warning.
     random_state : int, Generator or None
         Seed of k-means.
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_s_curve
+from sklearn.manifold import Isomap
 from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 from strategies import clouds
 
@@ -131,10 +132,10 @@ def test_duplicates_alone_form_one_component():
 
 @given(clouds(min_n=6, max_n=25, max_p=3), st.integers(1, 3))
 def test_connecting_adds_the_minimum_spanning_tree_of_links(X, k):
-    """The added links have the least total length: Kruskal over all pairs of points, starting from the components."""
+    """Linked to none but by the tree: the least total length, Kruskal over all pairs of points from the components."""
     graph = knn_graph(X, k)
     count, parts = connected_parts(graph)
-    joined, links = connect_components(graph, X)
+    joined, links = connect_components(graph, X, linked=0)
     assert len(links) == count - 1
     assert connected_parts(joined)[0] == 1
     assert joined.nnz == graph.nnz + 2 * (count - 1)
@@ -147,12 +148,54 @@ def test_connecting_adds_the_minimum_spanning_tree_of_links(X, k):
     assert np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1).sum() == pytest.approx(total, rel=1e-9)
 
 
+@given(clouds(min_n=6, max_n=40, max_p=3, kinds=("clusters", "normal")), st.integers(0, 7))
+def test_links_are_the_shortest_ones_of_each_component(X, linked):
+    """By loops: a link is there if it is among the shortest of either component, or first to join what it joins."""
+    graph, D = knn_graph(X, 1), _distances(X)
+    count, parts = connected_parts(graph)
+    joined, links = connect_components(graph, X, linked)
+    apart = {}
+    for a in range(count):
+        for b in range(a):
+            between = D[np.ix_(parts == a, parts == b)]
+            apart[a, b] = between.min()
+    assume(len(set(apart.values())) == len(apart))
+    wanted, label = set(), list(range(count))
+    for a, b in sorted(apart, key=apart.get):
+        shorter = [sum(apart[pair] < apart[a, b] for pair in apart if end in pair) for end in (a, b)]
+        if min(shorter) < linked or label[a] != label[b]:
+            wanted.add((a, b))
+        label = [label[a] if one == label[b] else one for one in label]
+    ends = [(max(parts[link]), min(parts[link])) for link in links]
+    assert len(ends) == len(wanted)
+    assert set(ends) == wanted
+    lengths = D[links[:, 0], links[:, 1]]
+    np.testing.assert_allclose(lengths, [apart[pair] for pair in ends], atol=1e-9 * np.ptp(X))
+    assert (np.diff(lengths) >= -1e-9 * np.ptp(X)).all()
+    assert joined.nnz == graph.nnz + 2 * len(links)
+    if count <= linked + 1:
+        assert len(links) == count * (count - 1) // 2
+
+
 def test_links_join_the_nearest_points_by_hand():
-    """Three pairs on a line at 0, 10, 50: joined by 1-10 and 11-50, never by 1-50."""
+    """Three pairs on a line at 0, 10, 50: joined by 1-10, 11-50 and 1-50, which shortens the way from 0 to 51."""
     X = np.array([[50.0], [0.0], [11.0], [1.0], [51.0], [10.0]])
     joined, links = connect_components(knn_graph(X, 1), X)
-    assert {frozenset(X[link, 0]) for link in links} == {frozenset((1.0, 10.0)), frozenset((11.0, 50.0))}
+    assert [sorted(X[link, 0]) for link in links] == [[1.0, 10.0], [11.0, 50.0], [1.0, 50.0]]
     assert geodesics(joined)[1, 4] == 51.0
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_paths_of_a_graph_in_parts_are_those_of_scikit_learn(count):
+    """Up to six clusters: Isomap of scikit-learn joins all pairs of them by their shortest links, too."""
+    rng = np.random.default_rng(count)
+    X = np.repeat(10 * rng.normal(size=(count, 8)), 20, axis=0) + rng.normal(size=(20 * count, 8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn warns of the parts, and of how it joins them
+        theirs = Isomap(n_neighbors=6).fit(X).dist_matrix_
+    with pytest.warns(ApproximationWarning, match=f" {count * (count - 1) // 2} links"):
+        mine = geodesics(connected_graph(X, Reach(6), "connect"))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-10)
 
 
 def test_joining_changes_no_path_within_a_component():
@@ -275,7 +318,10 @@ def test_the_radius_that_would_connect_is_named():
         "links."
     )
     assert connected_parts(radius_graph(X, 8.124))[0] == 1
-    with pytest.warns(ApproximationWarning, match=r"points within 0.5 has 5 components of .* 4 links"):
+    pairs = np.array([[0.0], [1.0], [10.0], [11.0], [30.0], [31.0]])  # 29 from first to last, and 19 is enough
+    with pytest.raises(MethodFailed, match=r"radius \(at least 19\)"):
+        connected_graph(pairs, Reach(radius=1.5))
+    with pytest.warns(ApproximationWarning, match=r"points within 0.5 has 5 components of .* 10 links"):
         connected_graph(X, Reach(radius=0.5), "connect")
 
 

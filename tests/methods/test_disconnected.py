@@ -117,7 +117,7 @@ def test_ways_that_a_cost_does_not_know_are_refused(way, k):
     if k == 8:
         with pytest.raises(MethodFailed, match="3 components of 40, 30, 20 points"):
             LocallyLinearCoordination(2, n_neighbors=k, disconnected="error").fit(X)
-        with pytest.warns(ApproximationWarning, match="They were joined by 2 links"):
+        with pytest.warns(ApproximationWarning, match="They were joined by 3 links"):
             LocallyLinearCoordination(2, n_neighbors=k, disconnected="connect", random_state=0).fit(X)
 
 

@@ -70,7 +70,7 @@ def test_parts_are_refused_or_joined():
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components of 20, 20, 20 points"):
         Isomap(n_neighbors=8, disconnected="error").fit(X)
-    with pytest.warns(ApproximationWarning, match="2 links"):
+    with pytest.warns(ApproximationWarning, match="3 links"):
         Y = Isomap(n_neighbors=8, disconnected="connect").fit_transform(X)
     assert Y.shape == (60, 2)
     gaps = np.diff(np.abs(np.diff([Y[20 * c : 20 * c + 20, 0].mean() for c in range(3)])))

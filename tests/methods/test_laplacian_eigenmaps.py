@@ -90,7 +90,7 @@ def test_parts_are_refused_or_joined():
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components"):
         LaplacianEigenmaps(n_neighbors=8, disconnected="error").fit(X)
-    with pytest.warns(ApproximationWarning, match="2 links"):
+    with pytest.warns(ApproximationWarning, match="3 links"):
         Y = LaplacianEigenmaps(n_neighbors=8, disconnected="connect").fit_transform(X)
     assert np.isfinite(Y).all()
 
