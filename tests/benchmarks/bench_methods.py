@@ -158,7 +158,9 @@ def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
 
         def embed(make: Tool, rows: slice) -> Any:
             made = make()
-            return made.fit(X[rows], flat[rows]) if name == "cca" else made.fit(X[rows])
+            if name == "cca":
+                return made.fit(X[rows], flat[rows])
+            return made.fit_transform(X[rows]) if hasattr(made, "fit_transform") else made.fit(X[rows])
 
         for make in tools(name, threads, start[some]).values():
             embed(make, some)

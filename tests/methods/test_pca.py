@@ -68,18 +68,34 @@ def test_by_hand():
     assert_allclose(pca.explained_variance_ratio_, [0.9, 0.1])
 
 
-@pytest.mark.parametrize("smallest", [0.5, 0.02, 0.009, 1e-6])
+@pytest.mark.parametrize("smallest", [0.5, 0.02, 0.009, 1e-6, 1e-9])
 @pytest.mark.parametrize("size", [1.0, 1e-140, 1e140])
 def test_known_singular_values_come_back(smallest, size):
-    """Values from 1 down to the smallest, to 1e-11 of each, whichever way they are computed; axes to 1e-9."""
+    """Values from 1 down to the smallest, to 1e-11 of each, or 1e-15 of the largest; axes to 1e-12 in their cosine."""
     rng = np.random.default_rng(0)
     left = np.linalg.qr(np.c_[np.ones(200), rng.normal(size=(200, 8))])[0][:, 1:]  # columns of mean 0
     axes, values = np.linalg.qr(rng.normal(size=(8, 8)))[0], np.geomspace(1.0, smallest, 8)
     pca = PCA(8).fit((left * values) @ axes.T * size)
-    error = 1e-11 if smallest > 1e-3 else 1e-9  # the data themselves are rounded to 2e-16 of the largest value
+    error = max(1e-11, 1e-15 / smallest)  # the data themselves are rounded to 2e-16 of the largest value
     assert_allclose(pca.singular_values_ / size, values, rtol=error)
     assert_allclose(np.abs(np.einsum("ij,ji->i", pca.components_, axes)), 1.0, rtol=1e-12)
     assert_allclose(pca.explained_variance_ratio_, values**2 / np.sum(values**2), rtol=2 * error)
+
+
+@pytest.mark.parametrize("shape", [(3000, 7), (40, 7), (7, 40)])
+@pytest.mark.parametrize("smallest", [0.02, 1e-5])
+def test_offsets_cost_what_their_digits_cost(shape, smallest):
+    """A million beside a spread of 1: values to 1e-8, in blocks or at once, as of data centered in long double."""
+    rng = np.random.default_rng(1)
+    count = min(shape) - 1
+    X = rng.normal(size=(shape[0], count)) * np.geomspace(1.0, smallest, count) @ rng.normal(size=(count, shape[1]))
+    X += 1e6 * rng.uniform(0.5, 1.0, shape[1])
+    exact = X.astype(np.longdouble)
+    values = np.linalg.svd((exact - exact.mean(axis=0)).astype(np.float64), compute_uv=False)
+    pca = PCA(count).fit(X)
+    assert_allclose(pca.singular_values_, values[:count], rtol=1e-8 if smallest > 1e-3 else 1e-5)
+    assert_allclose(np.linalg.norm(pca.embedding_, axis=0), values[:count], rtol=1e-8 if smallest > 1e-3 else 1e-5)
+    assert_allclose(np.abs(pca.embedding_.mean(axis=0)), 0.0, atol=1e-8)
 
 
 def test_signs_are_fixed():
