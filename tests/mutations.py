@@ -136,6 +136,30 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/graphs.py",
+        "known = three_steps & (longest[i] + about[i] + longest[j] <= far)",
+        "known = three_steps",
+        f"{GRAPHS}::test_ends_within_few_long_steps_are_short_cuts",
+    ),
+    Mutant(
+        "geometry/graphs.py",
+        "- graph.indptr[ends] < fewer]",
+        "- graph.indptr[ends] < fewer - 1]",
+        f"{GRAPHS}::test_short_cuts_between_the_turns_of_a_roll_are_found",
+    ),
+    Mutant(
+        "methods/pca.py",
+        "block = np.multiply(rows, unit, out=memory[: len(rows)])\n        block -= mean",
+        "block = np.multiply(rows, unit, out=memory[: len(rows)])",
+        "methods/test_pca.py::test_equals_scikit_learn",
+    ),
+    Mutant(
+        "methods/pca.py",
+        "if squares[0] > LEAST_SHARE * squares[-1]:",
+        "if squares[0] > 0:",
+        "methods/test_pca.py::test_known_singular_values_come_back",
+    ),
+    Mutant(
+        "geometry/graphs.py",
         "chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
         "chosen = np.unique(nearest_parts)",
         f"{GRAPHS}::test_links_are_the_shortest_ones_of_each_component",

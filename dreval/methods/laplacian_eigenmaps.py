@@ -96,7 +96,9 @@ class LaplacianEigenmaps(GraphMethod):
     10, 15, of trustworthiness 0.898, 0.899, 0.906, 0.898. scikit-learn takes n / 10 neighbors.
 
     The scale of the embedding is arbitrary: use measures that are invariant to scale. The solver is Lanczos in
-    shift-invert mode about 0; up to 400 points a dense O(n^3) solver.
+    shift-invert mode about 0; up to 400 points a dense O(n^3) solver. With more than 7 neighbors the search for short
+    cuts takes half of the time at n = 2000 and a tenth at 10,000, so that the whole takes 1.5 and 1.3 times that of
+    scikit-learn, which does not look for them.
 
     References
     ----------

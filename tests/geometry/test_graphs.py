@@ -325,6 +325,22 @@ def test_the_radius_that_would_connect_is_named():
         connected_graph(X, Reach(radius=0.5), "connect")
 
 
+def _percent_of_short_cuts(X, k, fewer):
+    edges, paths = knn_graph(X, k).tocoo(), _floyd_warshall(_naive_edges(X, fewer))
+    found = (paths[edges.row, edges.col] > 6 * edges.data) & np.isfinite(paths[edges.row, edges.col])
+    return 100 * found.mean()
+
+
+def test_ends_within_few_long_steps_are_short_cuts():
+    """Two clumps 1 apart, which in the smaller graph only a point 5 away from both joins: two steps, but of 5 each."""
+    X = np.random.default_rng(0).normal(scale=0.01, size=(17, 2))
+    X[8:16] += [1, 0]
+    X[16] = [0.5, 5]
+    said = short_cuts(knn_graph(X, 10), X, 10)
+    assert dict(said.values)["percent"] == pytest.approx(_percent_of_short_cuts(X, 10, 7))
+    assert dict(said.values)["percent"] > 20
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
     """500 points: with 15 neighbors the embedding of Isomap is lost and a note says why; with 7 there is none."""
@@ -334,9 +350,7 @@ def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
     assert short_cuts(knn_graph(X, 7), X, 7) is None
     values = dict(said.values)
     assert (values["k"], values["fewer"], values["times"]) == (15, 8, 6.0)
-    edges, paths = knn_graph(X, 15).tocoo(), _floyd_warshall(_naive_edges(X, 8))
-    found = (paths[edges.row, edges.col] > 6 * edges.data) & np.isfinite(paths[edges.row, edges.col])
-    assert values["percent"] == pytest.approx(100 * found.mean())
+    assert values["percent"] == pytest.approx(_percent_of_short_cuts(X, 15, 8))
     with pytest.warns(ApproximationWarning, match="has likely short cuts: .* along the graph of 8 neighbors"):
         connected_graph(X, Reach(15))
 
