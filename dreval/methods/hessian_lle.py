@@ -91,6 +91,13 @@ class HessianLLE(TangentMethod):
     With k = 12 and more the graph of so few points has short cuts between the turns, and no choice helps. With False,
     rolls on which one point is no other's neighbor lose a coordinate to it.
 
+    Two coordinates need at least 6 neighbors. Trustworthiness and local Procrustes R_C (lower is better), means over
+    nine data sets (a swiss roll, digits, iris, wdbc, S1 to S4, a mammoth), are .874 and .562 with k = 6, .870 and .550
+    with 7, .872 and .546 with 10, .834 and .653 with 15; 7 is the largest that unrolls most rolls. Graphs in parts are
+    connected by default: R_C of iris and S1, in two and three parts, is .562 and .801 (with links by a spanning tree
+    only .562 and .842), with "largest" .683 and .887. With "separate" it is .497 and .779, but where the parts lie
+    means nothing.
+
     The coordinates are orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal, is
     omitted. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that are
     orthogonal to the tangent coordinates, which is local tangent space alignment; the two agree where k = (d + 1) (d +

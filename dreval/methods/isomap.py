@@ -73,6 +73,24 @@ class Isomap(GraphMethod):
     -----
     %(cost)s
 
+    Seven neighbors are few enough to keep to the surface and enough to measure along it: trustworthiness T and local
+    Procrustes R_C (lower is better), means over nine data sets (a swiss roll, digits, iris, wdbc, S1 to S4, a mammoth),
+    and the median of R^2 of the latent variables on 20 swiss rolls of 500 points without noise:
+
+    ===  ====  ====  ==========
+     k    T    R_C   R^2, roll
+    ===  ====  ====  ==========
+      5  .901  .479  .932
+      7  .897  .459  .968
+     10  .894  .472  .427
+     15  .886  .478  .238
+    ===  ====  ====  ==========
+
+    Graphs in parts are connected by default, since the arrangement of the parts is then seen: R_C of iris and S1, in
+    two and three parts, is .439 and .744 (with links by a spanning tree only .439 and .818), with "largest" .561 and
+    .844. With "separate" it is .320 and .680, since every part has its own plane, but where the parts lie means
+    nothing.
+
     The O(n^2) memory is inherent. New points are attached to their k nearest fitted points, or to those within the
     radius (the nearest one where there is none), and placed by Gower's formula from the path lengths (Bengio et al.,
     2004).
