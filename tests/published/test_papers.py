@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -95,9 +97,12 @@ def test_a_piece_that_fails_is_said_and_the_rest_is_written(tmp_path):
     assert "failed; see skeletons.txt" in run.summary(tmp_path, [run.Ran("skeletons", 1, 2.0)], small=False)
 
 
-def test_every_piece_is_a_script_of_this_folder():
-    """No name in the driver without its file."""
+def test_every_piece_is_a_script_whose_tables_are_on_a_page():
+    """No name in the driver without its file and without a place among the texts, and no table at two places."""
     assert [name for name in run.PIECES if not (run.HERE / f"{name}.py").exists()] == []
+    pages = [path.read_text("utf-8") for path in sorted((run.HERE.parents[1] / "vignettes").glob("*.md"))]
+    shown = [name for page in pages for names in re.findall(r"\{paper-tables\} (.*)", page) for name in names.split()]
+    assert sorted(shown) == sorted([*run.PIECES, "summary"])
 
 
 @pytest.mark.parametrize(("turns", "count"), [(1, 0), (2, 1)])
