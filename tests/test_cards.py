@@ -221,6 +221,15 @@ def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
         assert f"Warnings -------- {thing(folder, name).card.caution}" in page
 
 
+def test_no_other_function_has_a_card() -> None:
+    """Of what is public, only entries of the registries and the listed functions have one; ``card`` finds them all."""
+    having = {name for name in dir(dreval) if hasattr(getattr(getattr(dreval, name), "card", None), "reference")}
+    entries = {name for registry in (MEASURES, TESTS, DIMENSIONS, SCORES) for name in registry.public_names()}
+
+    assert having - entries == set(ALONE)
+    assert entries <= having
+
+
 @each("name", list(ALONE))
 def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
     """A complete card with a question and a cost, found by its name; the page has all sections and the caution."""
