@@ -68,7 +68,7 @@ class ModifiedLLE(LocalMethod):
     %(cost)s
 
     With k = 7 both trustworthiness and local Procrustes R_C are better than with 5, the default of scikit-learn, in the
-    mean over 16 samples of nine data sets (0.871 and 0.395, with 5 0.867 and 0.436), but not for each of them.
+    mean over nine data sets (.870 and .525, with 5 .867 and .585), but not for each of them.
 
     Only :math:`P_i = V_i V_i'` is needed: :math:`W_i W_i' = P_i + (1 - \alpha_i)(w_i u_i' + u_i w_i')
     + (1 - \alpha_i)^2 s_i w_i w_i'` with :math:`u_i = P_i 1 / \alpha_i`, :math:`\alpha_i = |P_i 1| / \sqrt{s_i}`. At
