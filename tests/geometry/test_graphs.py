@@ -19,17 +19,22 @@ from dreval.geometry import graphs
 from dreval.geometry.graphs import (
     Reach,
     connect_components,
-    connected_graph,
     connected_parts,
     geodesics,
     join_components,
     knn_graph,
     near_new,
+    neighbor_graph,
     neighborhoods,
     radius_graph,
     short_cuts,
 )
 from dreval.geometry.neighbors import nearest
+
+
+def connected_graph(X, reach, disconnected="error"):
+    """The graph of neighbors, connected."""
+    return join_components(neighbor_graph(X, reach), X, reach, disconnected)[0]
 
 
 def _distances(X):
