@@ -23,9 +23,9 @@ from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasur
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
-from dreval.inputs.source_kinds import Source, seed_of
+from dreval.inputs.source_kinds import ALONE, Source, seed_of
 from dreval.journal.store import Store
-from dreval.records.notes import refusal
+from dreval.records.notes import Note, refusal
 
 Found = dict[str, Any]
 Compare = Callable[[FloatArray, FloatArray], Found]
@@ -36,7 +36,14 @@ CURE = (
 )
 
 
+OTHER_RUNS = "For other runs export a protocol with that seed."
 CALLED = {"data": "X", "embeddings['source']": "source"}  # as the caller calls them
+
+
+def called(X: Any = None, source: Any = None, **_: Any) -> Mapping[str, str]:
+    """What the caller calls data and source: a source made before has a name of its own, which an evaluation uses."""
+    own = isinstance(source, Source) and not isinstance(X, Data)
+    return {**CALLED, source.argument: "source"} if own else CALLED
 
 
 class Job(NamedTuple):
@@ -74,8 +81,9 @@ def open_case(
 ) -> Case:
     """Data and source as users or an evaluation pass them, the source with other ``options``.
 
-    The seed is that of the recording where runs are recorded; a measure that re-runs nothing (``reruns=False``)
-    takes it only where none is passed.
+    The seed is that of the recording where runs are recorded, and another one of the caller raises an error (that of
+    an evaluation also serves other embeddings); a measure that re-runs nothing (``reruns=False``) takes it only where
+    none is passed.
     """
     data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric)
     data = replace(data, table=data.dense()) if data.sparse else data
@@ -86,6 +94,9 @@ def open_case(
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)
     recording = made.recording if reruns or random_state is None else None
+    if recording is not None and random_state is not None and data is not X and checked != recording.root:
+        rule, cure = f"must be that of the recorded runs, {recording.root}", "Leave random_state out."
+        raise UndefinedMeasure("random_state", rule, describe(random_state), f"{cure} {OTHER_RUNS}")
     root = root_seed(checked) if recording is None else recording.root
     return Case(data, made, root, seed_of(root))
 
@@ -102,6 +113,14 @@ def as_recorded(asker: str, parameters: Iterable[str], source: Source, options: 
         cure = "Export the folder again, or a new one with these runs."
         rule = "must have been run for this measure"
         raise UndefinedMeasure(source.argument, rule, recording.unexported[asker], cure)
+    over = options.get("over") if asker == "stability" else None
+    had = [name for name in ("seeds", "halves") if recording.settings[name]]
+    if isinstance(over, str) and over.lower() in {"seeds", "halves", "both"} - set(had):
+        ways = " and, in another call, ".join(f"over={name!r}" for name in had)
+        more = "" if over.lower() == "both" else f", or export a protocol with {over.lower()}=10"
+        rule = f"must have been run with over={over.lower()!r}"
+        got = f"runs of {' and '.join(had)}{', each half with one seed' if len(had) > 1 else ''}"
+        raise UndefinedMeasure(source.argument, rule, got, f"Use {ways}{more}.")
     known = {name: one for name, one in recording.settings_of(asker, options).items() if name in parameters}
     for name, value in options.items():
         counted = name.startswith("n_") and name != "n_components" and isinstance(value, int)
@@ -139,7 +158,10 @@ def with_settings(param_grid: Any) -> list[dict[str, Any]]:
 
 
 def runnable(case: Case) -> None:
-    """Check that the source can be run on other data."""
+    """Check that the source can be run on other data, or has been run on these."""
+    recording = case.source.recording
+    if recording is not None and not recording.of_input(case.data.X):
+        raise recording.other_data(case.source.argument)
     if not case.source.can_embed:
         rule = "must be able to embed other data"
         raise UndefinedMeasure(case.source.argument, rule, str(case.source.reason), CURE)
@@ -152,6 +174,13 @@ def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
         cure = "Return n_components columns: a function is called with their number, (X, n_components)."
         raise MethodFailed(case.source.argument, rule, f"{Y.shape[1]} columns", cure)
     return Y
+
+
+def failed_runs(failures: Sequence[Note], cure: str, what: str = "failures") -> tuple[str, str]:
+    """What is got where runs fail, and what to do: what the first says, or ``cure`` where that is to run it alone."""
+    first = dict(failures[0].values)
+    got = f"{len(failures)} {what}, the first: `{first['argument']}` {first['rule']}: got {first['got']}"
+    return got, cure if first["cure"] == ALONE else first["cure"]
 
 
 def reseed(root: int, r: int) -> int:

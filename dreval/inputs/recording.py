@@ -94,6 +94,11 @@ class Recording:
         ]
         return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
 
+    def other_data(self, argument: str) -> UndefinedMeasure:
+        """The refusal of data that were not exported."""
+        rule, got = "must have been run on these data", "data that were not exported"
+        return UndefinedMeasure(argument, rule, got, CURE)
+
     def of_input(self, X: FloatArray) -> list[Run]:
         """The runs on these data: the same to the last bit, else the same up to rounding."""
         key = digest(X)
@@ -167,8 +172,7 @@ class RecordedSource(Source):
         """The recorded embedding of data ``X`` (n, p); a new array."""
         runs = self.recorded.of_input(np.asarray(X))
         if not runs:
-            rule, got = "must have been run on these data", "data that were not exported"
-            raise UndefinedMeasure(self.argument, rule, got, CURE)
+            raise self.recorded.other_data(self.argument)
         d = self.n_components if n_components is None else n_components
         seed = self.recorded.runs[0].seed if random_state is None else seed_of(random_state)
         found = next((run for run in runs if (run.n_components, run.seed) == (d, seed)), None)

@@ -33,6 +33,8 @@ from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
 from dreval.records.notes import Notes, note
 
+ALONE = "Run it alone on the same data to see where; other embeddings are not affected."
+
 
 class Foreign:
     """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
@@ -53,8 +55,7 @@ class Foreign:
             return
         message = " ".join(str(error).split())
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
-        cure = "Run it alone on the same data to see where; other embeddings are not affected."
-        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, cure) from error
+        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error
 
 
 def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:

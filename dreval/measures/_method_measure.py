@@ -16,7 +16,7 @@ from dreval.errors import DrevalError
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
 from dreval.inference.reruns import CALLED as CALLED
-from dreval.inference.reruns import Case, as_recorded
+from dreval.inference.reruns import Case, as_recorded, called
 from dreval.inputs.source_kinds import Source
 from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
@@ -48,7 +48,7 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
             try:
                 return checked(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
-                raise error.named(CALLED) from error
+                raise error.named(called(X, source)) from error
 
         public: Any = call
         public.card = card

@@ -24,7 +24,7 @@ from dreval.geometry.replicates import (
     neighbor_agreement,
     variance_score,
 )
-from dreval.inference.reruns import VALUES, Found, Job, Reruns, open_case, runnable
+from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable
 from dreval.measures._method_measure import CALLED, is_constant, make_record, method_measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, define
 from dreval.records.stability import Stability
@@ -168,7 +168,8 @@ def stability(
     Raises
     ------
     UndefinedMeasure
-        If the source cannot be run on other data, or ``over="seeds"`` and seeds change nothing.
+        If the source cannot be run on other data, or ``over="seeds"`` and seeds change nothing; of a collected source,
+        if the data, ``over`` or ``random_state`` are not those that were exported.
     InputError
         If an argument breaks its rule, or there are too few points for halves.
     MethodFailed
@@ -253,9 +254,8 @@ def stability(
     first = [name for name in halves if name.endswith("seed 0")]
     main = [made[name] for name in (first or seeds) if name in made]
     if len(main) < LEAST:
-        got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
         part = "on half of the points " if halves else ""
-        cure = f"Run the method alone {part}with the same settings to see where."
+        got, cure = failed_runs(failures, f"Run the method alone {part}with the same settings to see where.")
         raise MethodFailed(case.source.argument, f"must give at least {LEAST} embeddings", got, cure)
 
     alike = over == "seeds" and all(np.array_equal(one.Y, main[0].Y) for one in main[1:])

@@ -15,7 +15,7 @@ from dreval.errors import MethodFailed
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.transformations import TRANSFORMATIONS, Transformations, make_transformations, transform_count
-from dreval.inference.reruns import Found, Reruns, open_case, runnable
+from dreval.inference.reruns import Found, Reruns, failed_runs, open_case, runnable
 from dreval.measures._method_measure import (
     CALLED,
     FloatArray,
@@ -251,7 +251,7 @@ def tractable_consistency(
             )
             raise MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
         cure = "Run the method alone on the data with a small bump added to one column to see where."
-        got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
+        got, cure = failed_runs(failures, cure)
         raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
 
     came = [row for row in reseeds if row["reason"] is None]

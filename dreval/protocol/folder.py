@@ -8,13 +8,14 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_int, check_one_of, check_path
+from dreval._check import check_int, check_one_of, check_path, describe
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.replicates import LEAST
@@ -166,9 +167,11 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
 def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The settings of a protocol of n points, each checked; those of stability as its analysis will need them."""
     for name in ("seeds", "halves"):
-        if check_int(chosen[name], name, low=0) in range(1, LEAST):
-            rule, cure = f"must be 0 or at least {LEAST}, as stability needs", f"The smallest is {LEAST}."
-            raise InputError(name, rule, str(chosen[name]), cure)
+        count = chosen[name]
+        whole = isinstance(count, Integral) and not isinstance(count, bool)
+        if not whole or (count != 0 and count < LEAST):
+            rule = f"must be a whole number, 0 or at least {LEAST}, as stability needs"
+            raise InputError(name, rule, describe(count), f"Pass {LEAST} or more, or leave {name} out.")
     if chosen["halves"] and n < LEAST_POINTS:
         rule = f"must be 0 for fewer than {LEAST_POINTS} points"
         raise InputError("halves", rule, f"{chosen['halves']} halves of {n} points", "Use seeds=.")

@@ -16,9 +16,9 @@ from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import student_interval
-from dreval.inference.reruns import Found, Job, Reruns, open_case
+from dreval.inference.reruns import Found, Job, Reruns, failed_runs, open_case
 from dreval.inputs.analysis import analysis, made_by
-from dreval.records.notes import joined, note
+from dreval.records.notes import Note, joined, note
 from dreval.records.perplexity_curve import PerplexityCurve
 from dreval.registry import SCORES
 
@@ -142,7 +142,8 @@ def perplexity_curve(
     data, _, root, _ = open_case(X, "tsne", None, None, random_state)
     chosen = _perplexities(perplexities, data.n)
     rows, long = [], []
-    first: list[Any] = []
+    every: list[Note] = []
+    notes: list[Note] = []
     cases = [open_case(data, "tsne", None, None, root, options={**options, "perplexity": one}) for one in chosen]
     names = [f"seed {r}" for r in range(seeds)]
     with open_progress(progress) as bar:
@@ -155,18 +156,30 @@ def perplexity_curve(
             with Reruns(case, d, recipe, compare, store, n_jobs, bar=bar) as runs:
                 found = runs.all("maps", names, jobs.__getitem__)
             refused = [one["reason"] for one in found if one["reason"] is not None]
-            first += refused[:1]
+            every += refused
+            said = _refused(refused, seeds)
+            notes += [one.within(f"perplexity {perplexity:.3g}") for one in said]
             for key, score in (("top", "top 5 %"), ("median", "median")):
                 values = np.array([one.get(key, math.nan) for one in found])
-                rows.append({"perplexity": perplexity, "score": score, **_interval(values, level, refused)})
+                rows.append(
+                    {
+                        "perplexity": perplexity,
+                        "score": score,
+                        **_interval(values, level),
+                        "n_refused": len(refused),
+                        "note": joined(said),
+                    }
+                )
                 where = {"perplexity": perplexity, "score": score}
                 long += [{**where, "seed": r, "value": value} for r, value in enumerate(values)]
     table = pd.DataFrame(rows)
     if not table["n_used"].any():
-        got = f"{seeds * len(chosen)} refused runs, the first: {str(first[0]).rstrip('.')}"
-        raise UndefinedMeasure("perplexities", "must give maps that have scores", got, "Choose larger ones.")
+        cure = "Choose larger ones." if polish else "Leave polish=False out: it moves each map to a minimum."
+        got = failed_runs(every, "", "refused runs")[0]
+        raise UndefinedMeasure("perplexities", "must give maps that have scores", got, cure)
     given = {"perplexities": chosen, "n_seeds": seeds, "n_components": d, "polish": polish, "conf_level": level}
-    return PerplexityCurve(table, pd.DataFrame(long), level, recipe=made_by(data, {**given, **options}, root))
+    recipe = made_by(data, {**given, **options}, root)
+    return PerplexityCurve(table, pd.DataFrame(long), level, recipe=recipe, notes=tuple(notes))
 
 
 def _perplexities(given: Any, n: int) -> list[float]:
@@ -193,7 +206,12 @@ def _scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> Fo
     return {"top": float(largest.mean()), "median": float(np.median(found.per_n))}
 
 
-def _interval(values: FloatArray, level: float, refused: list[Any]) -> dict[str, Any]:
+def _refused(refused: list[Note], runs: int) -> list[Note]:
+    """A note on the maps that have no score, if there are any."""
+    return [note("maps.refused", refused=len(refused), runs=runs, first=refused[0])] if refused else []
+
+
+def _interval(values: FloatArray, level: float) -> dict[str, Any]:
     """The geometric mean of the runs that have a value, and its interval."""
     logs = np.log(values[np.isfinite(values)])
     S = len(logs)
@@ -204,5 +222,4 @@ def _interval(values: FloatArray, level: float, refused: list[Any]) -> dict[str,
         row["se_log"] = float(logs.std(ddof=1)) / math.sqrt(S)
         ends = student_interval(float(logs.mean()), row["se_log"], S - 1, (-math.inf, math.inf), level)
         row["conf_low"], row["conf_high"] = map(math.exp, ends)
-    notes = [note("maps.refused", refused=len(refused), runs=len(values), first=refused[0])] if refused else []
-    return {**row, "n_used": S, "n_refused": len(refused), "note": joined(notes)}
+    return {**row, "n_used": S}

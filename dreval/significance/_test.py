@@ -15,7 +15,7 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError
 from dreval.glossary import block, filled
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
-from dreval.inference.reruns import CALLED
+from dreval.inference.reruns import called
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Note, Notes, note
 from dreval.references import Cites
@@ -152,13 +152,13 @@ def _in_words_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, 
     """The function with errors that call its arguments as its caller does."""
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
+    def call(*args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
         try:
             return function(*args, **kwargs)
         except DrevalError as error:
-            raise error.named(CALLED) from error
+            raise error.named(called(*args[:2], **kwargs)) from error  # type: ignore[arg-type]
 
-    return called
+    return call
 
 
 vars(test)["__test__"] = False  # nor here

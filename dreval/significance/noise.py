@@ -35,6 +35,7 @@ from dreval.inference.reruns import (
     Job,
     Reruns,
     as_recorded,
+    failed_runs,
     open_case,
     runnable,
     with_settings,
@@ -299,7 +300,8 @@ def noise_test(
         check_int(n_clusters, "n_clusters", low=2, high=data.n - 1)
     kind, draw = null_data("gaussian" if n_clusters is not None else "columns", null, data.X, root)
     if kind == "columns" and data.p == 1:
-        cure = "Use null='gaussian' with n_clusters=, or a function."
+        also = "" if d == 1 else ", both with n_components=1"
+        cure = f"Use null='gaussian' with n_clusters=, or a function{also}."
         raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", cure)
     clustered = n_clusters is not None and kind != "columns"
     score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
@@ -338,13 +340,11 @@ def noise_test(
             scores = [got.get(VALUES, missing) for got in found]
             nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
     if len(unrun) == len(settings):
-        got = f"{len(unrun)} failures, the first: {str(unrun[0]).rstrip('.')}"
-        cure = "Run the method alone with one of the settings to see where."
+        got, cure = failed_runs(unrun, "Run the method alone with one of the settings to see where.")
         raise MethodFailed("source", "must embed the data", got, cure)
     tried = len(names) * (len(settings) - len(unrun))
     if len(failures) == tried:
-        got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
-        cure = "Run the method alone on data with permuted columns to see where."
+        got, cure = failed_runs(failures, "Run the method alone on data with permuted columns to see where.")
         raise MethodFailed("source", "must embed null data", got, cure)
 
     notes = [*case.source.notes, *((LABELS(classes=n_clusters),) if labels is not None and clustered else ())]
@@ -451,7 +451,11 @@ def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, C
 
         def made(r: int) -> FloatArray:
             with Foreign("null", name, "return null data"):
-                got = np.asarray(wanted(X.copy(), stream(root, "null", r)), dtype=np.float64)
+                returned = wanted(X.copy(), stream(root, "null", r))
+                got = np.asarray(returned, dtype=np.float64)
+            if returned is None:
+                cure = f"See whether {name} ends with return."
+                raise InputError("null", f"must return data of shape {X.shape}", "None", cure)
             if got.shape != X.shape:
                 raise InputError(
                     "null", f"must return data of shape {X.shape}", describe(got), "Return null data (n, p)."
@@ -512,7 +516,11 @@ class _Score:
         """The score of each scored point, large where the point is unlike noise; or one value."""
         if self.function is not None:
             with Foreign("statistic", self.name, "return scores"):
-                got = np.atleast_1d(np.asarray(self.function(X, Y), dtype=np.float64))
+                returned = self.function(X, Y)
+                got = np.atleast_1d(np.asarray(returned, dtype=np.float64))
+            if returned is None:
+                cure = f"See whether {self.name} ends with return."
+                raise InputError("statistic", f"must return {len(X)} numbers, or one", "None", cure)
             if got.shape not in ((len(X),), (1,)):
                 cure = "Return an array (n,) of scores of the points, or one number."
                 raise InputError("statistic", f"must return {len(X)} numbers, or one", describe(got), cure)

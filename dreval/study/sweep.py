@@ -28,7 +28,7 @@ from dreval.evaluation.rows import make_views, seen_by
 from dreval.geometry.distances import take
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
-from dreval.inference.reruns import VALUES, Found, Job, Reruns, open_case, runnable, with_settings
+from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable, with_settings
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
 from dreval.inputs.identity import digest, identity
@@ -254,8 +254,7 @@ def sweep(
             lost[name.split(",")[0]].append(one["reason"].named(CALLED))
     reasons = [reason for some in lost.values() for reason in some]
     if len(reasons) == len(found):
-        got = f"{len(reasons)} failures, the first: {str(reasons[0]).rstrip('.')}"
-        cure = "Run the method alone with one of the settings to see where."
+        got, cure = failed_runs(reasons, "Run the method alone with one of the settings to see where.")
         raise MethodFailed(case.source.argument, "must give an embedding", got, cure).named(CALLED)
 
     values = np.full((len(tasks), len(settings), R), np.nan)

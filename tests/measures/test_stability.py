@@ -223,3 +223,21 @@ def test_few_points_of_a_method_without_a_seed_need_more_points():
         dreval.stability(data(30), first_columns)
     with pytest.raises(InputError, match="Use over='seeds'"):
         dreval.stability(data(30), noisy, over="halves")
+
+
+def test_a_failure_says_once_what_to_do():
+    """The general advice where the method only raised, else that of the first failure."""
+
+    def broken(X, n_components):
+        raise RuntimeError("out of ink")
+
+    with pytest.raises(MethodFailed, match=r"out of ink\. Run the method alone on half of the points") as caught:
+        dreval.stability(np.eye(60), broken, over="halves")
+    assert str(caught.value).count("alone") == 1
+
+    def wide(X, n_components):
+        return X[:, : n_components + 1]
+
+    with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as caught:
+        dreval.stability(np.eye(60), wide, over="halves")
+    assert "alone" not in str(caught.value)

@@ -125,13 +125,15 @@ def test_settings_of_the_recording_hold(folder: Path) -> None:
     both_rounds(folder, projection, amplitude=0.25)
     source = dreval.Protocol.collect(folder)
 
-    found = dreval.tractable_consistency(X, source, random_state=77)
+    found = dreval.tractable_consistency(X, source, random_state=4)
     fewer = dreval.tractable_consistency(X, source, n_transformations=3, n_replicates=1)
 
     recorded = {"n_components": 2, "transformation": "perturbation", "amplitude": 0.25, "kernel": "gaussian"}
     assert found.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_replicates": 2}
     assert found.recipe["random_state"] == 4
     assert fewer.table["u"].tolist() == found.table["u"].tolist()[:3]
+    with pytest.raises(UndefinedMeasure, match="`random_state` must be that of the recorded runs, 4: got 77"):
+        dreval.tractable_consistency(X, source, random_state=77)
     for option in ({"amplitude": 0.5}, {"n_transformations": 8}, {"n_components": 3}, {"n_transformations": "all"}):
         with pytest.raises(UndefinedMeasure, match="must have been run with"):
             dreval.tractable_consistency(X, source, **option)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.cli._main import main
-from dreval.errors import InputError, MethodFailed, ProtocolError, UndefinedMeasure
+from dreval.errors import InputError, ProtocolError, UndefinedMeasure
 
 
 def method(X, n_components, random_state):
@@ -72,7 +72,8 @@ def test_stability_is_that_of_the_method(data, folder):
         assert float(found) == pytest.approx(float(plain))
         assert_allclose(found.points["agreement"], plain.points["agreement"])
     assert dreval.stability(data, source).recipe["parameters"]["over"] == "seeds"
-    with pytest.raises(UndefinedMeasure, match="over"):
+    both = r"with over='both': got runs of seeds and halves.* Use over='seeds' and, in another call, over='halves'\.$"
+    with pytest.raises(UndefinedMeasure, match=both):
         dreval.stability(data, source, over="both")
     with pytest.raises(UndefinedMeasure, match="transformed"):
         dreval.tractable_consistency(data, source)
@@ -115,15 +116,47 @@ def test_rows_of_a_half_must_be_its_own(folder):
 def test_runs_on_other_data_are_refused(data, folder):
     source = dreval.Protocol.collect(folder)
     for other in (data + 1, data[::-1], data[:-1]):
-        with pytest.raises(UndefinedMeasure, match="must have been run"):
-            dreval.noise_test(other, source)
-        with pytest.raises(MethodFailed, match="must have been run on these data"):
-            dreval.stability(other, source)
+        refused = []
+        for analysis in (dreval.noise_test, dreval.stability):
+            with pytest.raises(UndefinedMeasure, match=r"^`source` must have been run on these data") as caught:
+                analysis(other, source)
+            refused.append(str(caught.value))
+        assert refused[0] == refused[1]
+        assert "Run the method" not in refused[0]
+
+
+def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
+    dreval.Protocol(data, n_transformations=0, seeds=4, random_state=7).export(tmp_path / "tool")
+    tool(tmp_path / "tool")
+    source = dreval.Protocol.collect(tmp_path / "tool")
+    with pytest.raises(UndefinedMeasure, match="Use over='seeds', or export a protocol with halves=10"):
+        dreval.stability(data, source, over="halves")
+    with pytest.raises(UndefinedMeasure, match=r"got runs of seeds\. Use over='seeds'\.$"):
+        dreval.stability(data, source, over="both")
+
+
+@pytest.mark.parametrize("analysis", [dreval.noise_test, dreval.stability])
+def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
+    source = dreval.Protocol.collect(folder)
+    same = analysis(data, source, random_state=7)
+    assert same.recipe == analysis(data, source).recipe
+    for other in (3, np.random.default_rng(7)):
+        with pytest.raises(UndefinedMeasure, match="`random_state` must be that of the recorded runs, 7"):
+            analysis(data, source, random_state=other)
+    res = dreval.Evaluation(data, {"tool": source}, random_state=3).run(["stability"], None, None)  # of the others
+    assert res.tidy()["value"].notna().all()
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"seeds": 2}, "at least 3"), ({"halves": 2}, "at least 3"), ({"null": "gaussian"}, "noise=")],
+    [
+        ({"seeds": 2}, "at least 3"),
+        ({"halves": 2}, "at least 3"),
+        ({"seeds": 2.5}, r"`seeds` must be a whole number.*got 2\.5\. Pass 3 or more, or leave seeds out"),
+        ({"halves": True}, "must be a whole number"),
+        ({"halves": -1}, "at least 3"),
+        ({"null": "gaussian"}, "noise="),
+    ],
 )
 def test_runs_that_no_analysis_could_use_are_refused(data, settings, words):
     with pytest.raises(InputError, match=words):

@@ -48,8 +48,15 @@ def test_refused_runs_are_counted(curve: PerplexityCurve) -> None:
     assert table["n_used"].tolist() == [0, 0, 3, 3, 3, 3]
     assert table["value"].isna().tolist() == [True, True] + 4 * [False]
     assert table["note"].str.contains("3 of 3 maps have no score").tolist() == [True, True] + 4 * [False]
-    with pytest.raises(UndefinedMeasure, match="3 refused runs, the first"):
+    printed = str(curve.summary())
+    assert "8             top 5 %     none      none      none  0 of 3" in printed
+    assert "perplexity 8: 3 of 3 maps have no score, the first because" in printed
+    assert printed.count("have no score") == 1
+    with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as caught:
         dreval.perplexity_curve(X, [8], n_seeds=3, random_state=0, init="random")
+    assert str(caught.value).count("larger") == 1
+    with pytest.raises(UndefinedMeasure, match="Leave polish=False out"):
+        dreval.perplexity_curve(X, [15], n_seeds=3, random_state=0, polish=False)
 
 
 def test_a_store_keeps_runs_and_processes_change_nothing(
@@ -69,7 +76,7 @@ def test_intervals_over_seeds_hold_their_level() -> None:
     """Logarithms that are normal: 95 % intervals of five seeds hold the mean in 93.6 to 96.4 % of 2000 samples."""
     rng, inside = np.random.default_rng(3), 0
     for _ in range(2000):
-        row = _interval(np.exp(rng.normal(2.0, 0.7, size=5)), 0.95, [])
+        row = _interval(np.exp(rng.normal(2.0, 0.7, size=5)), 0.95)
         inside += row["conf_low"] <= np.exp(2.0) <= row["conf_high"]
 
     assert abs(inside / 2000 - 0.95) < 0.014

@@ -358,3 +358,23 @@ def test_all_tests_do_not_run_methods_again():
     X = data(40, 3)
     res = dreval.Evaluation(X, {"pca": "pca"}, labels=np.arange(40) % 2, random_state=0).run(None, "all", None)
     assert "noise" not in set(res.tidy()["test"])
+
+
+@pytest.mark.parametrize(("argument", "shape"), [("null", r"data of shape \(40, 6\)"), ("statistic", "40 numbers")])
+def test_functions_that_return_nothing_are_told_so(argument, shape):
+    def forgetful(*_):
+        """Without a return."""
+
+    with pytest.raises(InputError, match=rf"`{argument}` must return {shape}.*got None\. See whether forgetful ends"):
+        dreval.noise_test(data(40, 6), "pca", n_replicates=3, **{argument: forgetful})
+
+
+def test_the_cure_for_one_column_works():
+    X = data(40, 1)
+    with pytest.raises(InputError, match="Use null='gaussian' with n_clusters=, or a function, both with n_components"):
+        dreval.noise_test(X, "pca")
+    given = {"n_replicates": 3, "n_components": 1, "random_state": 0}
+    assert dreval.noise_test(X, "pca", null="gaussian", n_clusters=2, **given).n_resamples == 3
+    assert dreval.noise_test(X, "pca", null=lambda X, rng: rng.normal(size=X.shape), **given).n_resamples == 3
+    with pytest.raises(InputError, match=r"with n_clusters=, or a function\.$"):
+        dreval.noise_test(X, "pca", n_components=1)

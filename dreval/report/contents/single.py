@@ -159,7 +159,7 @@ def perplexity_summary(record: PerplexityCurve) -> Summary:
         [
             f"{row['perplexity']:.3g}",
             row["score"],
-            *(format_number(row[word]) for word in ("value", "conf_low", "conf_high")),
+            *(format_number(row[word]) or "none" for word in ("value", "conf_low", "conf_high")),
             f"{row['n_used']} of {row['n_used'] + row['n_refused']}",
         ]
         for row in record.table.to_dict("records")
