@@ -241,3 +241,12 @@ def test_a_failure_says_once_what_to_do():
     with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as caught:
         dreval.stability(np.eye(60), wide, over="halves")
     assert "alone" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("over", "words"), [("seeds", "other seeds"), ("halves", "halves")])
+def test_figures_name_the_method_and_the_value(over, words):
+    found = dreval.stability(data(), noisy, over=over, n_replicates=3, random_state=0)
+    for kind in ("map", "clouds"):
+        ax = found.plot(kind).axes[0]
+        assert ax.get_title(loc="left") == "noisy"
+        assert ax.get_title(loc="right") == f"{words}: J = {float(found):.2f}"

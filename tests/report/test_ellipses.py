@@ -10,9 +10,9 @@ from matplotlib.collections import LineCollection, PolyCollection
 
 import dreval
 from dreval.errors import InputError
+from dreval.report.figures._panels import place_points
 
 X = np.random.default_rng(0).uniform(size=(120, 2))
-CUT = X + 5.0 * (X[:, :1] > 0.5) * [1.0, 0.0]
 
 
 def evaluated(**sources: np.ndarray) -> dreval.Results:
@@ -35,19 +35,48 @@ def test_shapes_are_those_of_the_stretch() -> None:
         np.testing.assert_allclose(shapes, shapes[:1].repeat(len(shapes), axis=0), rtol=0.01)
 
 
-def test_lines_are_the_broken_edges() -> None:
-    """Each broken edge is a line from point to point, and the title counts them."""
-    results = evaluated(a=CUT)
-    found = dreval.local_distortion(X, CUT, n_neighbors=6)
-    lines = outlines(results, LineCollection, n_neighbors=6)
+def of_panel(results: dreval.Results, k: int = 6) -> tuple[np.ndarray, str]:
+    """Ends of the lines of the one panel (b, 2, 2), and the title at the right."""
+    axes = results.plot("ellipses", n_neighbors=k).axes[0]
+    (lines,) = [one for one in axes.collections if isinstance(one, LineCollection)]
+    return np.array([path.vertices for path in lines.get_paths()]), axes.get_title(loc="right")
 
-    assert len(lines) == len(found.broken) > 0
-    assert results.plot("ellipses", n_neighbors=6).axes[0].get_title(loc="right") == f"{len(found.broken)} broken"
-    half = np.ptp(CUT, axis=0).max()
-    lengths = [np.linalg.norm(line[1] - line[0]) for line in lines]
-    truth = np.linalg.norm(CUT[found.broken[:, 0]] - CUT[found.broken[:, 1]], axis=1)
-    np.testing.assert_allclose(np.array(lengths) / truth, lengths[0] / truth[0], rtol=1e-6)
+
+def test_lines_are_the_broken_edges() -> None:
+    """Where they are few each broken edge is a line from point to point, and the title counts them."""
+    Y = X + 5.0 * ((X[:, 0] > 0.5) & (X[:, 1] < 0.3))[:, None] * [1.0, 0.0]
+    found = dreval.local_distortion(X, Y, n_neighbors=6)
+    lines, title = of_panel(evaluated(a=Y))
+
+    assert 5 < len(lines) == len(found.broken) <= 40
+    assert title == f"{len(found.broken)} broken"
+    half = np.ptp(Y, axis=0).max()
+    lengths = np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1)
+    truth = np.linalg.norm(Y[found.broken[:, 0]] - Y[found.broken[:, 1]], axis=1)
+    np.testing.assert_allclose(lengths / truth, lengths[0] / truth[0], rtol=1e-6)
     assert 1.5 / half < lengths[0] / truth[0] < 2.0 / half
+
+
+def test_of_many_broken_edges_those_apart_are_drawn() -> None:
+    """Of many edges 40 are lines; no edge is farther from a line than two lines are from each other."""
+    Y = X + 5.0 * (X[:, :1] > 0.3) * [1.0, 0.0] + 5.0 * (X[:, :1] > 0.7) * [0.0, 1.0]
+    broken = dreval.local_distortion(X, Y, n_neighbors=12).broken
+    results = evaluated(a=Y)
+    lines, title = of_panel(results, 12)
+    foot = " ".join(text.get_text() for text in reversed(results.plot("ellipses", n_neighbors=12).texts))
+
+    assert len(broken) > 80
+    assert title == f"{len(broken)} broken, 40 drawn"
+    assert "of more than 40, some that lie apart." in foot
+    every = place_points(Y)[broken]
+    gaps = np.minimum(distances(every, lines), distances(every, lines[:, ::-1]))
+    assert gaps.min(axis=0).max() < 1e-9  # each line is an edge
+    assert gaps.min(axis=1).max() <= distances(lines, lines)[np.triu_indices(40, 1)].min() + 1e-9
+
+
+def distances(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Distances of lines (a, 2, 2) and (b, 2, 2) by their ends."""
+    return np.sqrt(np.square(one[:, None] - other[None]).sum(axis=(2, 3)))
 
 
 def test_embeddings_of_one_dimension_at_one_place_and_of_three_are_drawn() -> None:

@@ -103,3 +103,31 @@ def test_the_curve_is_printed_and_drawn(curve: PerplexityCurve) -> None:
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["top 5 %", "median"]
     drawn = axes.containers[0].lines[0].get_ydata()
     assert_allclose(drawn, curve.tidy().query("score == 'top 5 %'")["value"])
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.01, 1e4])
+def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor: float) -> None:
+    """Two numbers or more at the axis, as people write them, whatever the range; none is cut by the edge."""
+    table = curve.table.assign(**{name: curve.table[name] * factor for name in ("value", "conf_low", "conf_high")})
+    for some in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
+        figure = PerplexityCurve(some, curve.values, 0.95, recipe=curve.recipe).plot()
+        figure.canvas.draw()
+        ax = figure.axes[0]
+        low, high = ax.get_ylim()
+        shown = [
+            one for one in ax.get_yticklabels(which="both") if one.get_text() and low <= one.get_position()[1] <= high
+        ]
+        assert len(shown) >= 2 - (high < 2 * low)
+        for label in shown:
+            assert float(label.get_text().replace(",", "")) == pytest.approx(label.get_position()[1])
+            assert "$" not in label.get_text()
+            assert label.get_window_extent().x0 >= 0
+
+
+def test_a_perplexity_without_maps_says_so(curve: PerplexityCurve) -> None:
+    """The words stand over its place on the axis, and nowhere else."""
+    said = [text for text in curve.plot().axes[0].texts if text.get_text() == "no map has a score"]
+    assert [text.get_position()[0] for text in said] == [8.0]
+    (words,) = said
+    axes = words.axes.get_window_extent()
+    assert axes.x0 < words.get_window_extent().x0  # beside the axis, not over its numbers

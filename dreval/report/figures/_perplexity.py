@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from dreval.records.perplexity_curve import PerplexityCurve
 from dreval.report._style import LIGHT, draw_for_reader, one_axes
@@ -53,8 +53,20 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
         ax.set_yscale("log")
         every = sorted(set(record.table["perplexity"]))
         ax.set_xticks(every, [f"{value:.3g}" for value in every])
+        beside = (every[-1] / every[0]) ** 0.1 if len(every) > 1 else 1.5
+        ax.set_xlim(every[0] / beside, every[-1] * beside)
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
+        low, high = ax.get_ylim()
+        steps = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)  # a decade alone would have one number or none
+        ax.yaxis.set_major_locator(LogLocator(subs=steps))
+        ax.yaxis.set_major_formatter(
+            FuncFormatter(lambda value, _: f"{value:,.10g}" if value < 1e6 else f"{value:.0e}")
+        )
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        for perplexity in sorted(set(every) - set(record.table.dropna(subset="value")["perplexity"])):
+            look = {"ha": "center", "va": "bottom", "fontsize": 8.5, "color": LIGHT["soft"], "rotation": 90}
+            ax.text(perplexity, 0.03, "no map has a score", transform=ax.get_xaxis_transform(), **look)
         ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
         ax.set_xlabel("perplexity")
         ax.set_ylabel("singularity score / n")

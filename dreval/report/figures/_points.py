@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from dreval._check import check_int, check_rows
 from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
+from dreval.glossary import format_number
 from dreval.records.frames import setting_names
 from dreval.records.noise_test import NoiseTest
 from dreval.records.point_scores import PointScores
@@ -67,7 +68,7 @@ from dreval.report.figures._panels import (
     scale_of_maps,
 )
 from dreval.report.figures._panels import scale_of_maps as make_scale
-from dreval.report.names import breadth, short_name, short_names
+from dreval.report.names import breadth, short_name, short_names, shortened
 from dreval.report.reading import Column, Reading, parameter, parameter_words
 from dreval.report.render.markup import printable
 
@@ -228,6 +229,7 @@ def stability_figure(
         made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.8)
         scale = scale_of_maps([values[known]], True)
         draw_map(axes, Y[known], values[known], scale)
+        _title_stability(axes, found)
         bar = color_bar(made, axes, 1.5 * PANEL)
         worst, best = scale.marks()
         bar.text(0, -0.5, f"{worst} (worse)", ha="left", va="top", transform=bar.transAxes, **SOFT)
@@ -237,6 +239,13 @@ def stability_figure(
         return made
 
     return draw_for_reader(draw, ax, figsize)
+
+
+def _title_stability(axes: Axes, found: Stability) -> None:
+    """The method at the left, and what was altered with the value at the right."""
+    axes.set_title(shortened(str(found.recipe["source"]), 30), loc="left", fontsize=10, fontweight="bold", pad=5.0)
+    over = {"seeds": "other seeds", "halves": "halves"}.get(found.recipe["parameters"]["over"], "seeds and halves")
+    axes.set_title(f"{over}: J = {format_number(found.value, 2)}", loc="right", pad=5.0, **SOFT)
 
 
 def _clouded(found: Stability, values: Any, points: Sequence[int] | None) -> list[int]:
@@ -273,6 +282,7 @@ def _draw_clouds(found: Stability, chosen: list[int]) -> Figure:
     draw_clouds(
         axes, everything, Classes(codes, ("", *map(str, chosen)), (LIGHT["soft"], *CLASS_COLORS[: len(chosen)]))
     )
+    _title_stability(axes, found)
     count = found.replicates.shape[0]
     first = "the first" if np.isfinite(found.replicates[0]).all() else "the mean"
     words = [f"Gray: {first} of {count} replicates.", "Colors: single points in all replicates that have them."]

@@ -20,13 +20,14 @@ from dreval.report.reading import Reading
 RADIUS = 0.05  # of the usual ellipse, where a panel reaches from -1 to 1
 OVERLAP = 0.85  # of the sum of their half axes, by which the centers of two ellipses are apart
 MOST = 80  # ellipses in a panel
+LINES = 40  # broken edges in a panel; where there are more, those that lie apart
 LONGEST = 4.0  # half axes, in units of the radius; longer ones are cut
 TURN = np.linspace(0.0, 2.0 * np.pi, 33)
 
 
 @figure("how circles of the data are stretched, at some of the points, and edges to neighbors that are broken")
 def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: int | None = None) -> Figure:
-    """Small multiples of the points with ellipses at some that are apart from each other, and all broken edges."""
+    """Small multiples of the points with ellipses at some that are apart from each other, and broken edges."""
     data, metric = results._held_data(), str(results.recipe.get("metric", "euclidean"))
     if data is None or metric == "precomputed":
         cure = "Pass coordinates to Evaluation; a loaded result has no data: run the evaluation again."
@@ -42,8 +43,9 @@ def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: i
     words = (
         "Ellipses: what becomes of circles of one size in the data, by local regression on "
         f"{k} neighbors; their size is relative to the median of each panel, drawn where they hardly overlap. "
-        "Lines: broken edges, to neighbors farther than usual by a factor of two and three robust standard deviations."
+        "Lines: broken edges, to neighbors farther than usual by a factor of two and three robust standard deviations"
     )
+    words += f"; of more than {LINES}, some that lie apart." if max(map(len, edges.values())) > LINES else "."
     lines = foot_lines(words, len(names), PANEL)
     made, axes = grid(len(names), PANEL, 0.0, 0.08 + WORDS * len(lines))
     for ax, name in zip(axes, names, strict=True):
@@ -51,10 +53,11 @@ def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: i
         draw_points(ax, results.embeddings[name], None)
         for path in ax.patches:
             path.set(edgecolor=LIGHT["other"], alpha=0.5)
-        look = {"linewidths": 0.5, "alpha": 0.5, "rasterized": len(edges[name]) > MOST}
-        ax.add_collection(LineCollection(list(placed[edges[name]]), colors=LIGHT["ink"], **look))
+        look = {"linewidths": 0.6, "alpha": 0.7, "zorder": 0.5}  # under the points
+        ax.add_collection(LineCollection(list(_some(placed[edges[name]])), colors=LIGHT["ink"], **look))
         ax.add_collection(PolyCollection(list(shown[name]), facecolors="none", edgecolors=color, linewidths=1.0))
-        name_panel(ax, reading, name, f"{len(edges[name]):,} broken", 20)
+        some = f", {LINES} drawn" if len(edges[name]) > LINES else ""
+        name_panel(ax, reading, name, f"{len(edges[name]):,} broken{some}", 20)
     write_foot(made, axes[0].get_position().x0, lines)
     return made
 
@@ -75,6 +78,22 @@ def _ellipses(Y: FloatArray, matrices: FloatArray) -> FloatArray:
     chosen = there[_apart(placed[there], axes[there, 1])]
     circle = axes[chosen, None, :] * np.column_stack([np.cos(TURN), np.sin(TURN)])
     return np.asarray(placed[chosen, None, :] + circle @ vectors[chosen].transpose(0, 2, 1))
+
+
+def _some(lines: FloatArray) -> FloatArray:
+    """At most ``LINES`` of the lines (b, 2, 2): the longest, then each the farthest, by its ends, from those before.
+
+    So every place between which there are lines keeps one, however many lie side by side elsewhere.
+    """
+    if len(lines) <= LINES:
+        return lines
+    turned = np.where((lines[:, 0, 0] > lines[:, 1, 0])[:, None, None], lines[:, ::-1], lines).reshape(len(lines), 4)
+    chosen = [int(np.argmax(np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1)))]
+    room = np.full(len(lines), np.inf)
+    while len(chosen) < LINES:
+        room = np.minimum(room, np.linalg.norm(turned - turned[chosen[-1]], axis=1))
+        chosen.append(int(np.argmax(room)))
+    return lines[np.sort(chosen)]
 
 
 def _apart(placed: FloatArray, lengths: FloatArray) -> IntArray:
