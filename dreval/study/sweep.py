@@ -203,12 +203,15 @@ def sweep(
         cure = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", cure)
     options = [{key: value for key, value in one.items() if key != D} for one in grid]
+    if isinstance(source, Source) and source.recording is not None:
+        rule = "must be able to run with other settings"
+        cure = (
+            "Collect a folder for each setting, and pass all to Evaluation as embeddings: ranking() has the best set."
+        )
+        raise UndefinedMeasure("source", rule, "runs that are recorded with one", cure)
     case = open_case(X, source, labels, ids, random_state, metric=metric, options=options[0])
     runnable(case)
     data, root, n = case.data, case.root, case.data.n
-    if case.source.recording is not None:
-        rule, cure = "must be able to run with other settings", "Export a protocol for each setting, and compare them."
-        raise UndefinedMeasure(case.source.argument, rule, "runs that are recorded", cure).named(CALLED)
     if data.metric == "precomputed":
         cure = "Pass the data themselves, with a metric by name."
         raise UndefinedMeasure("metric", "must not be 'precomputed' for a sweep", "distances only", cure)

@@ -125,6 +125,19 @@ def test_runs_on_other_data_are_refused(data, folder):
         assert "Run the method" not in refused[0]
 
 
+def test_a_sweep_of_a_tool_is_an_evaluation_of_several_folders(data, tmp_path):
+    """A source of one setting is refused, and what the refusal advises works."""
+    sources = {}
+    for setting in ("a", "b"):
+        dreval.Protocol(data, n_transformations=0, random_state=7).export(tmp_path / setting)
+        tool(tmp_path / setting)
+        sources[setting] = dreval.Protocol.collect(tmp_path / setting)
+    with pytest.raises(UndefinedMeasure, match=r"^`source` must be able to run with other settings.*for each setting"):
+        dreval.sweep(data, sources["a"], {"n_neighbors": [5, 15]})
+    ranking = dreval.Evaluation(data, sources).run("trustworthiness", None, "points").ranking()
+    assert ranking["in_best_set"].tolist() == [True, True]
+
+
 def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
     dreval.Protocol(data, n_transformations=0, seeds=4, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
