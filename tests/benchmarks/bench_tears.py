@@ -28,8 +28,8 @@ Found (2 cores, about 25 minutes): between seeds at most four points of a set sw
 halves, PCA, t-SNE, UMAP: roll .63 .71 .77, digits .64 .88 .87, mammoth .56 .66 .59, cells .62 .64 .64. For fractures of
 UMAP between seeds: agreement .39 .46 .71 .44, variance score .93 .77 .83 .81. Broken edges for fractures of one map,
 t-SNE and UMAP: roll .97 .92, digits .92 .77, mammoth .77 .67, cells .58 .61. The criterion of fracture also marks
-points at the sparse border of a map that does not tear (PCA: 20 to 41 points), which no score is made to find. R^2 is
-low at few fractures, and high in sparse parts.
+sparse points of a map that does not tear (PCA: 20 to 41 of them), which no score is made to find. R^2 ranks fractures
+less well (.19 to .87).
 
 The mammoth and the cells lie in ``$DREVAL_DATA`` or ``../shared/data``; the cells go through AnnData where it is
 installed.
