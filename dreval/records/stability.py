@@ -101,8 +101,8 @@ class Stability(MeasureRecord):
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         points : sequence of int, optional
-            The points whose clouds are drawn, at most 12; by default the six that agree least, and not two of them
-            near each other.
+            The points whose clouds are drawn, at most 12; by default the six that agree least, of those that are in
+            at least as many replicates as the median point, and not two of them near each other.
 
         Returns
         -------

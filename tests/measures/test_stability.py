@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
+from dreval.report.figures._points import _clouded
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:
@@ -241,6 +242,16 @@ def test_a_failure_says_once_what_to_do():
     with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as caught:
         dreval.stability(np.eye(60), wide, over="halves")
     assert "alone" not in str(caught.value)
+
+
+def test_clouds_are_of_points_with_many_images():
+    """Of halves a point with few images can agree least by chance; those drawn have the median number or more."""
+    found = dreval.stability(data(80), noisy, over="halves", n_replicates=6, random_state=0)
+    counts = found.points["n_replicates"]
+    drawn = _clouded(found, found.points["agreement"].to_numpy(), None)
+    assert counts[found.points["agreement"].idxmin()] < counts.median()  # the least of all would not be drawn
+    assert len(drawn) == 6
+    assert counts[drawn].min() >= counts.median()
 
 
 @pytest.mark.parametrize(("over", "words"), [("seeds", "other seeds"), ("halves", "halves")])

@@ -258,6 +258,8 @@ def _clouded(found: Stability, values: Any, points: Sequence[int] | None) -> lis
             raise InputError("points", f"must be 1 to {MOST_CLOUDS} points", f"{len(chosen)}", cure)
         return chosen
     known = np.isfinite(values) & np.isfinite(found.map).all(axis=1)
+    count = np.isfinite(found.replicates[:, :, 0]).sum(axis=0)  # of few images little is seen, and their mean varies
+    known &= count >= np.median(count)
     order = [int(i) for i in np.argsort(np.where(known, values, np.inf), kind="stable") if known[i]]
     placed = np.full((n, 2), np.nan)
     placed[known] = place_points(found.map[known])
