@@ -265,10 +265,10 @@ def connect_components(graph: csr_matrix, X: FloatArray, linked: int = LINKED) -
     40 clusters in 5-d, 37 parts   Laplacian eigenmaps   .344  .267  .363  .538
     =============================  ====================  ====  ====  ====  ====
 
-    In these rows trustworthiness changed by less than .06, up or down; elsewhere by up to .18 (LTSA on the grid, up)
-    and -.12 (LLE on the 37 parts). LTSA on three clusters in a row is better by the tree (.344, all pairs .425). With many
-    components all pairs give straight distances in place of paths, and many neighbors to few points. Scikit-learn 1.9
-    joins all pairs.
+    In these rows trustworthiness changed by less than .06, up or down; elsewhere by up to .18 (LTSA on the grid,
+    up) and -.12 (LLE on the 37 parts). LTSA on three clusters in a row is better by the tree (.344, all pairs
+    .425). With many components all pairs give straight distances in place of paths, and many neighbors to few
+    points. Scikit-learn 1.9 joins all pairs.
 
     One k-d tree per component: O(count n log n) time in few dimensions and O(n^2 p) in many; O(count^2 + n p) memory.
 
