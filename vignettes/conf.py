@@ -68,7 +68,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_sidebars = {name: [] for name in ("index", "dreval", "reference/gallery", "news", "contributing")}
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "logo": {"text": "dreval"},
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
