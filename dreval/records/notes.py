@@ -625,6 +625,11 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Use over='halves'.",
     ),
+    "sweep.same_seeds": Code(
+        "Every seed gives the same embedding at each setting: there is no spread to compare settings with.",
+        LIMIT,
+        "Use over='halves'.",
+    ),
     "sweep.halves": Code(
         "Halves of the points: the sets speak of embeddings of {half:,} points, half of these, from the same "
         "population; a setting that counts points, such as a number of neighbors, is one for {half:,} points.",

@@ -33,7 +33,7 @@ class Stability(MeasureRecord):
         The replicates, turned, scaled and moved onto their mean, with NaN for points one lacks; read-only. For drawing
         only: no number in ``points`` but ``radius`` depends on this alignment.
     mean : ndarray (n, d)
-        Their mean.
+        Their mean, moved and scaled to a mean squared distance of 1 from its center.
 
     See Also
     --------

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 
 from dreval._check import FloatArray, check_finite, check_one_of, describe
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.affinities import allowed_perplexity
+from dreval.geometry.graphs import connected_parts
 from dreval.geometry.tsne_loss import (
     ALLOWED,
     STEPS,
@@ -32,10 +33,7 @@ SYMMETRY = 1e-5  # difference of p_ij and p_ji, relative to the largest: tools c
 ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without a minimum, and what helps
     "wide": (
         f"the map had grown to {WIDENED:g} times its width",
-        (
-            "Choose a larger perplexity: for a small one, and for parts of the data that no affinities connect, the "
-            "loss falls for as long as the map expands."
-        ),
+        ("Choose a larger perplexity: for a small one the loss may fall for as long as the map expands."),
     ),
     "steps": (
         f"no more than {STEPS} are made",
@@ -94,7 +92,7 @@ def joint_affinities(
             cure = "Leave affinities out, or pass the matrix of the program."
             raise InputError("metric", "must be 'euclidean' with {a}", repr(metric), cure, a="affinities")
         points = densify(data.X, "X")[0] if is_sparse(data.X) else data.X
-        return NeighborAffinities(points, perplexity, n_jobs), words
+        return _connected(NeighborAffinities(points, perplexity, n_jobs)), words
     shape = getattr(affinities, "shape", None)
     if not (issparse(affinities) or isinstance(affinities, np.ndarray)) or shape != (data.n, data.n):
         cure = f"Pass None, 'neighbors' or a sparse matrix of shape ({data.n}, {data.n})."
@@ -116,4 +114,18 @@ def joint_affinities(
         raise InputError("affinities", "must be symmetric", got, "For conditional probabilities pass P + P.T.")
     P = csr_array((P + P.T) / (2.0 * P.sum()))
     P.sort_indices()
-    return ListedAffinities(P, n_jobs), {"affinities": f"matrix with {P.nnz} entries"}
+    return _connected(ListedAffinities(P, n_jobs)), {"affinities": f"matrix with {P.nnz} entries"}
+
+
+def _connected(P: ListedAffinities) -> ListedAffinities:
+    """The affinities, if they join all points: parts that none joins repel each other at any distance."""
+    edges = csr_matrix(P.matrix, copy=True)
+    edges.eliminate_zeros()
+    count, parts = connected_parts(edges)
+    if count == 1:
+        return P
+    sizes = np.sort(np.bincount(parts))[::-1]
+    shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", ..." if count > 5 else "")
+    cure = "Choose a larger perplexity, or leave affinities out: those of all pairs join the parts."
+    rule = "must join all points, else the loss falls for as long as parts move apart, and no map is its minimum"
+    raise UndefinedMeasure("affinities", rule, f"{count} parts of {shown} points", cure)

@@ -86,7 +86,7 @@ def perturbation_score(
     Raises
     ------
     UndefinedMeasure
-        If the map is no local minimum of the loss; see ``singularity_score``.
+        If the map is no local minimum of the loss, or there is none; see ``singularity_score``.
     InputError
         If an argument breaks its rule.
 

@@ -84,7 +84,8 @@ def singularity_score(
     ------
     UndefinedMeasure
         If the map is no local minimum of the loss: where an eigenvalue is not positive, or where a point's own Newton
-        step :math:`|H_{ii}^{-1} G_i|` is more than 0.001 of the median distance in the map to the nearest point.
+        step :math:`|H_{ii}^{-1} G_i|` is more than 0.001 of the median distance in the map to the nearest point. If
+        the affinities are in parts that none joins: the loss then has no minimum.
     InputError
         If an argument breaks its rule.
 
@@ -107,8 +108,8 @@ def singularity_score(
     -----
     Most maps of a program stop before the minimum and are refused without ``polish``. Polishing follows the loss, which
     is nearly flat where whole clusters move together: these may move far while neighborhoods stay. It ends without a
-    minimum where the map grows to twice its width: for a small perplexity, or parts of the data that no affinities
-    connect, the loss falls for as long as the map expands.
+    minimum where the map grows to twice its width: for a small perplexity the loss may fall for as long as the map
+    expands.
 
     Student's t with other degrees of freedom than one is not
     supported, nor is UMAP, which does not minimize the loss that it states.

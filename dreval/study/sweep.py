@@ -26,6 +26,7 @@ from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasur
 from dreval.evaluation.plan import MeasureTask, plan_measures
 from dreval.evaluation.rows import make_views, seen_by
 from dreval.geometry.distances import take
+from dreval.geometry.replicates import equal_maps
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable, with_settings
@@ -225,7 +226,7 @@ def sweep(
         got, cure = f"{len(settings)}", "Name several values of an option, as {'n_neighbors': [5, 15, 50]}."
         raise InputError("param_grid", "must hold at least two settings", got, cure)
     R, level = check_int(n_replicates, "n_replicates", low=LEAST), 1 - check_float(alpha, "alpha", low=1e-6, high=0.5)
-    over = check_one_of(over, OVER, "over", aliases=True)
+    asked = over = check_one_of(over, OVER, "over", aliases=True)
     seeded = any(one.source.reseed_reason is None for one in settings.values())
     if over == "auto":
         over = "seeds" if seeded else "halves"
@@ -260,6 +261,14 @@ def sweep(
         got, cure = failed_runs(reasons, "Run the method alone with one of the settings to see where.")
         raise MethodFailed(case.source.argument, "must give an embedding", got, cure).named(CALLED)
 
+    every = [[found[f"{key}, replicate {r}"].get(VALUES) for r in range(R)] for key in settings]
+    fixed = over == "seeds" and all(Y is not None and equal_maps(Y, maps[0]) for maps in every for Y in maps)
+    if fixed and asked == "auto" and n >= SMALLEST:  # it takes a seed and has no use for it
+        given = {"measures": measures, "n_replicates": R, "n_components": n_components, "n_neighbors": n_neighbors}
+        given |= {"labels": labels, "ids": ids, "alpha": alpha, "metric": metric, "store": store, "random_state": root}
+        found_halves: Sweep = sweep(X, source, param_grid, over="halves", n_jobs=n_jobs, progress=progress, **given)
+        return found_halves
+
     values = np.full((len(tasks), len(settings), R), np.nan)
     undefined: dict[tuple[int, int], list[Note]] = {}
     for r, part in enumerate(rows):
@@ -289,9 +298,9 @@ def sweep(
                 for r in range(R)
             ]
     notes: list[Note] = [*data.notes, *case.source.notes]
+    notes += [note("sweep.same_seeds")] if fixed else []
     notes += [note("sweep.seeds") if over == "seeds" else note("sweep.halves", half=size)]
     notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
-    every = [[found[f"{key}, replicate {r}"].get(VALUES) for r in range(R)] for key in settings]
     alike = Counter(tuple(map(digest, maps)) for maps in every if all(Y is not None for Y in maps))
     notes += (
         [note("sweep.equal", equal=sum(alike.values()), made=len(alike))] if len(alike) < sum(alike.values()) else []
@@ -299,8 +308,8 @@ def sweep(
     notes += [note("sweep.components")] if len({one.d for one in settings.values()}) > 1 else []
     notes += [note("sweep.drawn", drawn=SCORED, n=size)] if size > MANY else []
     notes += [one.within(task.name) for task in tasks for one in task.card.metric_notes(data.metric)]
-    asked = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
-    asked |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
+    called = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
+    called |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
     from dreval import __version__
 
     what = case.source.what
@@ -316,8 +325,8 @@ def sweep(
             "p": data.p,
             "source": what,
             "random_state": root,
-            "parameters": {"param_grid": param_grid, **asked},
-            "call": written_again("dreval.sweep", words, {**asked, "random_state": root}, sweep),
+            "parameters": {"param_grid": param_grid, **called},
+            "call": written_again("dreval.sweep", words, {**called, "random_state": root}, sweep),
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
         notes=tuple(dict.fromkeys(one.named(CALLED) for one in notes)),

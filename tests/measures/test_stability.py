@@ -145,6 +145,28 @@ def test_the_number_of_neighbors_of_halves_depends_on_the_number_of_points_alone
     assert ks == {(shared[10] - 1) // 2}
 
 
+def test_seeds_that_differ_by_rounding_are_equal():
+    """What a solver leaves in the last digits is no other map: halves are taken, and seeds are said to be equal."""
+
+    def rounding(X, n_components, random_state):
+        return X[:, :n_components] * (1 + 1e-15 * (random_state % 7))
+
+    assert dreval.stability(data(), rounding, n_replicates=3, random_state=0).recipe["parameters"]["over"] == "halves"
+    found = dreval.stability(data(), rounding, over="seeds", n_replicates=4, random_state=0)
+    assert [one.code for one in found.notes] == ["stability.same_seeds"]
+
+
+def test_a_median_of_few_points_is_said():
+    """Three halves: few points are with a neighbor in all three."""
+    X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
+    few = dreval.stability(X, "pca", n_replicates=3, random_state=0)
+    known = int(few.points["local_variation"].notna().sum())
+    assert known < 30
+    assert {"known": known, "n": 60} in [dict(one.values) for one in few.notes if one.code == "stability.few_points"]
+    many = dreval.stability(X, "pca", n_replicates=12, random_state=0)
+    assert not any(one.code == "stability.few_points" for one in many.notes)
+
+
 def test_labels_follow_the_halves():
     labels = np.repeat([0, 1], 24)
 

@@ -52,7 +52,7 @@ def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
 def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     """The map grew, steps ran out, or no step decreased the loss: each has its words and its cure."""
     rng = np.random.default_rng(0)
-    apart = np.kron(np.eye(2), 1 - np.eye(10))
+    apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
     with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as caught:
         dreval.singularity_score(X[:20], rng.normal(size=(20, 2)), affinities=apart, polish=True)
     assert "larger perplexity" in caught.value.cure
@@ -386,3 +386,16 @@ def test_tables_of_perturbations(score: SingularityScore) -> None:
     assert found.tidy()["n_used"].tolist() == [2, 2]
     assert found.glance().loc[0, ["length", "perplexity"]].tolist() == [1.0, PERPLEXITY]
     assert max(map(len, [repr(found), *str(found).splitlines()])) <= 80
+
+
+def test_affinities_in_parts_have_no_minimum():
+    """Two clusters of which no point has a neighbor in the other: parts move apart for ever, and no map has scores."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 4)), rng.normal(size=(40, 4)) + 12 * np.eye(4)[0]])
+    Y = dreval.methods.TSNE(perplexity=5, random_state=0).fit_transform(X)
+    for score in (dreval.singularity_score, dreval.perturbation_score):
+        with pytest.raises(UndefinedMeasure, match="2 parts of 40, 40 points"):
+            score(X, Y, perplexity=5, affinities="neighbors")
+    within = np.kron(np.eye(2), np.ones((40, 40))) - np.eye(80)
+    with pytest.raises(UndefinedMeasure, match="2 parts of 40, 40 points"):
+        dreval.singularity_score(X, Y, affinities=csr_array(within), polish=True)

@@ -6,6 +6,7 @@ import re
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from method_runs import counting
 from numpy.testing import assert_allclose
@@ -128,6 +129,19 @@ def test_equal_settings_and_constant_differences():
     assert found.best_set() == []
     assert any("same amount" in note for note in found.tidy()["note"])
     assert not any(one.code == "sweep.equal" for one in found.notes)
+
+
+def test_seeds_that_change_nothing_are_halves():
+    """By default; where seeds were asked for, it is said that there is no spread."""
+
+    def fixed(X, n_components, random_state, first=0):
+        return X[:, first : first + n_components]
+
+    grid = {"first": [0, 1, 2]}
+    found = dreval.sweep(data(), fixed, grid, random_state=0)
+    assert found.over == "halves"
+    pd.testing.assert_frame_equal(found.tidy(), dreval.sweep(data(), fixed, grid, over="halves", random_state=0).tidy())
+    assert any(one.code == "sweep.same_seeds" for one in dreval.sweep(data(), fixed, grid, over="seeds").notes)
 
 
 def test_a_warning_is_given_once_for_all_settings():
