@@ -394,7 +394,7 @@ CODES: dict[str, Code] = {
     ),
     "graph.parts": Code(f"{_PARTS} with {{reach}}", FAILURE, "Choose a larger n_neighbors or radius."),
     "graph.joined": Code(
-        f"The graph of {{near}} has {_PARTS}. They were joined by {{links}} links of length up to "
+        f"The graph of {{near}} has {_PARTS}. They were joined by {{links}} {{links:link|links}} of length up to "
         "{longest:.4g} (the median edge has {median:.4g}), and paths between them use these.",
         LIMIT,
         "Choose a larger n_neighbors or radius.",

@@ -198,7 +198,7 @@ def test_paths_of_a_graph_in_parts_are_those_of_scikit_learn(count):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn warns of the parts, and of how it joins them
         theirs = Isomap(n_neighbors=6).fit(X).dist_matrix_
-    with pytest.warns(ApproximationWarning, match=f" {count * (count - 1) // 2} links"):
+    with pytest.warns(ApproximationWarning, match=f" {count * (count - 1) // 2} link"):
         mine = geodesics(connected_graph(X, Reach(6), "connect"))
     np.testing.assert_allclose(mine, theirs, rtol=1e-10)
 
@@ -228,7 +228,7 @@ def test_a_graph_in_charts_is_refused_with_its_sizes_and_the_cure():
 def test_joining_is_never_silent():
     """disconnected="connect" warns with the number and the length of the links; a connected graph does not warn."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
-    with pytest.warns(ApproximationWarning, match=r"2 components of 3, 2 points.*1 links .* up to 8 .*edge has 1"):
+    with pytest.warns(ApproximationWarning, match=r"2 components of 3, 2 points.*1 link .* up to 8 .*edge has 1"):
         connected_graph(X, Reach(1), "connect")
     assert connected_graph(X, Reach(4), "connect").nnz == 20
 

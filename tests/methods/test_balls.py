@@ -226,7 +226,7 @@ def test_balls_too_small_for_the_method_are_refused(cls, least):
     """A point joined by one link has one neighbor; the radius that the message names is enough."""
     X = _with_a_lone_point()
     with (
-        pytest.warns(ApproximationWarning, match="1 links"),
+        pytest.warns(ApproximationWarning, match="1 link "),
         pytest.raises(MethodFailed, match=f"must give every point at least {least} neighbors") as caught,
     ):
         cls(2, n_neighbors=None, radius=0.6).fit(X)
