@@ -18,7 +18,8 @@ from dreval.references import Cites
 P = ParamSpec("P")
 R = TypeVar("R")
 
-CALLED = {"data": "X", "embeddings['Y']": "Y"}  # what the public functions call data and embedding
+# what the public functions call data, embedding and method
+CALLED = {"data": "X", "embeddings['Y']": "Y", "embeddings['source']": "source"}
 
 
 @dataclass(frozen=True, repr=False)

@@ -431,10 +431,11 @@ def embed(
     data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
     name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
+    called = {f"embeddings[{name!r}]": "method"}
     try:
         source = as_source(bundled_first(method), name, data, **parameters)
     except DrevalError as error:
-        raise error.named({f"embeddings[{name!r}]": "method"}) from error
+        raise error.named(called) from error
     if not source.can_embed:
         cure = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError("method", "must be a method that can be run", str(source.reason), cure)
@@ -446,7 +447,10 @@ def embed(
         raise InputError("response", "must be left out for a method that is not supervised", name, cure)
     idle = () if labels is None or source.supervised else (note("source.labels", what=name),)
     idle = idle if labels is None or y is None else (note("source.response"),)
-    Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
+    try:
+        Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
+    except DrevalError as error:
+        raise error.named(called) from error.__cause__ or error
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
     notes = (*data.notes, *idle, *data.dense_notes(), *embedding_notes(bool((Y == Y[0]).all()), "method"))

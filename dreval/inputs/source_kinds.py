@@ -33,7 +33,7 @@ from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
 from dreval.records.notes import Notes, note
 
-ALONE = "Run it alone on the same data to see where; other embeddings are not affected."
+ALONE = "Run it alone on the same data to see where."
 
 
 class Foreign:

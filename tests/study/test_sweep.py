@@ -241,7 +241,11 @@ def test_many_points_are_evaluated_at_some(monkeypatch):
         ({"alpha": 0.7}, InputError, "alpha"),
         ({"metric": "precomputed", "X": 1 - np.eye(20)}, UndefinedMeasure, "precomputed"),
         ({"X": data(11)}, InputError, "12 points"),
-        ({"source": data()[:, :2]}, Exception, "option|able to"),
+        (
+            {"source": data()[:, :2]},
+            UndefinedMeasure,
+            "^`source` must be able to embed other data: got coordinates only",
+        ),
     ],
 )
 def test_refusals(options, error, match):
