@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import warnings
 from functools import partial
 
 import numpy as np
@@ -19,7 +21,7 @@ from sklearn.neighbors import NearestNeighbors
 from statsmodels.stats.multitest import multipletests
 
 import dreval
-from dreval.errors import ApproximationWarning, InputError, MethodFailed, UndefinedMeasure, UnknownName
+from dreval.errors import ApproximationWarning, EmbeddingFailed, InputError, MethodFailed, UndefinedMeasure, UnknownName
 from dreval.significance import noise
 
 REPLICATES = 19
@@ -352,6 +354,53 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     res.plot("scatter")
     res.plot("null", embedding="pca", test="noise")
     assert "noise" not in res.summary().as_text().split("Dependence on")[1].split(".")[0]
+
+
+@pytest.mark.parametrize("method", ["raises", "raises on null data"])
+def test_a_test_without_a_result_is_printed_as_such(method):
+    """No row of an evaluation looks like a result where there is none, whether the embedding failed or its test."""
+    X = data(30, 4)
+
+    def fragile(Z, n_components):
+        if method == "raises" or not np.array_equal(Z, X):
+            raise RuntimeError("no luck")
+        return Z[:, :n_components]
+
+    ev = dreval.Evaluation(X, {"fragile": fragile, "given": X[:, :2], "pca": "pca"}, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmbeddingFailed)
+        res = ev.run("trustworthiness", ["noise"], None, options={"noise": {"n_replicates": 19}})
+    assert ("fragile" in res.failed) == (method == "raises")
+    shown = str(res.summary(full=True)).split("Noise tests")[1]
+    table, notes = shown.split("Notes\n")
+    assert re.findall(r"^(\w+) +no result$", table, re.MULTILINE) == ["fragile", "given"]
+    assert re.findall(r"^(\w+) +(\d+) of ind", table, re.MULTILINE) == [("pca", "19")]
+    assert "No result of fragile and given: the notes say why." in table
+    assert "no luck" in notes
+    assert "coordinates only" in " ".join(notes.split())
+    whole = dreval.Evaluation(X, {"pca": "pca"}, random_state=0).run([], ["noise"], None)
+    assert "o result" not in str(whole.summary(full=True))
+
+
+def test_settings_of_coordinates_are_refused_as_coordinates_are():
+    for options in ({}, {"param_grid": {"k": [1, 2]}}):
+        with pytest.raises(UndefinedMeasure, match=r"^`source` must be able to embed other data: got coordinates only"):
+            dreval.noise_test(data(), data()[:, :2], **options)
+
+
+@pytest.mark.parametrize("asked", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
+def test_a_failure_names_the_argument_and_no_other_embeddings(asked):
+    def fails(X, n_components):
+        raise RuntimeError("no luck")
+
+    argument = "method" if asked is dreval.embed else "source"
+    with pytest.raises(MethodFailed, match=f"^`{argument}` must") as caught:
+        asked(data(), fails)
+    assert "no luck" in str(caught.value)
+    assert "other embeddings" not in str(caught.value)
+    assert "embeddings[" not in str(caught.value)
+    if asked is dreval.embed:
+        assert isinstance(caught.value.__cause__, RuntimeError)
 
 
 def test_all_tests_do_not_run_methods_again():

@@ -265,16 +265,26 @@ def _test_block(rows: Any) -> Block:
 
 
 def _noise_block(reading: Reading, results: Results) -> Block:
-    """The noise tests: a row for each embedding and null, with the number of points like noise."""
-    rows = []
+    """The noise tests: a row for each embedding and null, with the number of points like noise.
+
+    An embedding that could not be computed has no result, nor has one whose test was refused: the notes say why.
+    """
+    rows: list[list[str]] = []
+    lost: list[str] = []
     for row in reading.of_methods:
+        if row["p_value"] != row["p_value"]:
+            rows.append([row["embedding"], "no result", *[""] * 6])
+            lost.append(row["embedding"])
+            continue
         flags, null = results.like_noise(row["embedding"]), row["variable"]
         values = [*same_digits([row["statistic"], row["chance"]]), format_number(row["effect_size"])]
-        few = "" if flags is None or row["p_value"] != row["p_value"] else f"{int(flags.sum()):,}"
+        few = "" if flags is None else f"{int(flags.sum()):,}"
         drawn = f"{int(row['n_resamples'] or 0):,} of {NULL_WORDS.get(null, null)}"
         p = [format_p(row["p_value"]), format_p(row["p_adjusted"])]
         rows.append([row["embedding"], drawn, *values, *p, few])
-    return Block("Noise tests", ["", "null data", "score", "null mean", "z", "p", "p adj.", "noise"], rows, 2)
+    columns = ["", "null data", "score", "null mean", "z", "p", "p adj.", "noise"]
+    foot = f"No result of {ordered(list(dict.fromkeys(lost)))}: the notes say why." if lost else ""
+    return Block("Noise tests", columns, rows, 2, foot)
 
 
 def _codes(row: Any) -> str:
