@@ -437,7 +437,8 @@ class Evaluation:
         notes += unused_settings(asked, table)
         notes += [reason.within(name) for name, reason in failed.items()]
         notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found})]
-        noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
+        recorded = [name for name, source in ev.sources.items() if source.recording is not None]
+        noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust, recorded))}, *rows])
         if failed:
             said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
             many = f"{len(failed)} of {len(ev.sources)} embeddings failed"

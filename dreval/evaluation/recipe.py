@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -110,8 +110,11 @@ def unused_settings(asked: Mapping[str, Any], table: pd.DataFrame) -> list[Note]
     return notes
 
 
-def attainable_note(table: Any, adjust: str | None) -> list[Note]:
-    """That no p of the tests can be small, where there are too few permutations for so many tests."""
+def attainable_note(table: Any, adjust: str | None, recorded: Collection[str] = ()) -> list[Note]:
+    """That no p of the tests can be small, where there are too few permutations for so many tests.
+
+    The runs of ``recorded`` embeddings are as many as their protocols asked for.
+    """
     least = smallest_p(table, adjust)
     if least <= ALPHA:
         return []
@@ -121,7 +124,10 @@ def attainable_note(table: Any, adjust: str | None) -> list[Note]:
     enough = round((m if adjust == "holm" else 1) / ALPHA) - 1
     way, name = f"n_resamples={enough}", str(tested["test"].iloc[0])
     if TESTS.card(name.partition(":")[0]).second == "method":  # it has a number of its own, and a family
-        way = f"options={{{name!r}: {{'n_replicates': {enough}}}}}"
+        of = set(tested["embedding"])
+        ways = [] if of <= set(recorded) else [f"options={{{name!r}: {{'n_replicates': {enough}}}}}"]
+        ways += [] if of.isdisjoint(recorded) else [f"a source collected from a new protocol with noise={enough}"]
+        way = " and ".join(ways)
     return [note("test.attainable", word=word, tests=m, least=least, most=most, way=way)]
 
 

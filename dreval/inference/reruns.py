@@ -87,10 +87,10 @@ def open_case(
     """
     data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric)
     data = replace(data, table=data.dense()) if data.sparse else data
-    if isinstance(source, Source) and not options:
-        made = source
-    else:
-        made = as_source(bundled_first(source), "source", data, **(options or {}))
+    made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
+    if options:
+        _check_runs(made)  # before options that coordinates do not take
+        made = as_source(bundled_first(source), "source", data, **options)
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)
     recording = made.recording if reruns or random_state is None else None
@@ -110,9 +110,7 @@ def as_recorded(asker: str, parameters: Iterable[str], source: Source, options: 
     if recording is None:
         return options
     if asker in recording.unexported:
-        cure = "Export the folder again, or a new one with these runs."
-        rule = "must have been run for this measure"
-        raise UndefinedMeasure(source.argument, rule, recording.unexported[asker], cure)
+        raise UndefinedMeasure(source.argument, "must have been run for this measure", *recording.unexported[asker])
     over = options.get("over") if asker == "stability" else None
     had = [name for name in ("seeds", "halves") if recording.settings[name]]
     if isinstance(over, str) and over.lower() in {"seeds", "halves", "both"} - set(had):
@@ -127,7 +125,9 @@ def as_recorded(asker: str, parameters: Iterable[str], source: Source, options: 
         if name in known and value not in (known[name], "auto", None):
             if counted and (known[name] == "all" or value <= known[name]):
                 continue
-            cure = f"Leave {name} out, or export a protocol with it."
+            setting = {"noise": "noise", "stability": known.get("over", name)}.get(asker, name) if counted else name
+            cure = f"Leave {name} out, or export a new folder with dreval.Protocol(..., {setting}={value!r})."
+            cure = f"Leave {name} out: each data set is run once." if name == "n_seeds" else cure
             rule = f"must have been run with {name}={value!r}"
             raise UndefinedMeasure(source.argument, rule, repr(known[name]), cure)
     return {**options, **{name: one for name, one in known.items() if options.get(name) in (None, "auto")}}
@@ -162,9 +162,13 @@ def runnable(case: Case) -> None:
     recording = case.source.recording
     if recording is not None and not recording.of_input(case.data.X):
         raise recording.other_data(case.source.argument)
-    if not case.source.can_embed:
-        rule = "must be able to embed other data"
-        raise UndefinedMeasure(case.source.argument, rule, str(case.source.reason), CURE)
+    _check_runs(case.source)
+
+
+def _check_runs(source: Source) -> None:
+    """Refuse a source that cannot be run."""
+    if not source.can_embed:
+        raise UndefinedMeasure(source.argument, "must be able to embed other data", str(source.reason), CURE)
 
 
 def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:

@@ -60,7 +60,7 @@ class Recording:
     n_components : int
         Columns of the embedding.
     unexported : mapping
-        Reason by name of the measures for which no run was exported yet.
+        What was got, and the cure, by name of the measures for which no run was exported yet.
     """
 
     data: Data
@@ -68,7 +68,7 @@ class Recording:
     settings: Mapping[str, Any]
     root: int
     n_components: int
-    unexported: Mapping[str, str]
+    unexported: Mapping[str, tuple[str, str]]
 
     def settings_of(self, asker: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that the runs were made with, by the names of the arguments of a measure or of the noise test.

@@ -134,6 +134,10 @@ class Protocol:
         self.settings = folders.check_settings(chosen, self.data.n)  # now, so that none fails in the second round
         if null is not None and not self.settings["noise"]:
             raise InputError("null", "must come with a number of noise= data sets", repr(null), "Pass noise=99.")
+        if self.settings["noise"] and self.settings["null"] == "columns" and self.data.p == 1:
+            cure = "Pass null='gaussian', or leave noise out."
+            got = "one, whose rows would be permuted"
+            raise InputError("data", "must have two columns or more for null='columns' of noise=", got, cure)
         if chosen["n_transformations"] != 0:
             transform_count(chosen["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)

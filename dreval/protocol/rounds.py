@@ -134,10 +134,30 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
         raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     settings = manifest.settings
-    unexported = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
-    unexported |= {} if settings["seeds"] or settings["halves"] else {"stability": "a protocol without seeds or halves"}
-    unexported |= {} if settings["noise"] else {"noise": "a protocol without null data"}
-    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, unexported)
+    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, _unexported(manifest))
+
+
+def _unexported(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
+    """Of measures without runs what the protocol is, and what the export that has them needs.
+
+    The settings of a folder are kept, so that only its second round can be added to it.
+    """
+    settings, found = manifest.settings, {}
+    if manifest.round < manifest.rounds:
+        cure = "Export the folder again for round 2, run the tool on the new tasks, and collect the folder again."
+        found[SECOND] = ("a protocol of round 1, without the transformed data", cure)
+    elif manifest.rounds == 1:
+        found[SECOND] = ("a protocol without transformed data", _anew("n_transformations=200"))
+    if not (settings["seeds"] or settings["halves"]):
+        found["stability"] = ("a protocol without seeds or halves", _anew("seeds=10", ", or with halves=10"))
+    if not settings["noise"]:
+        found["noise"] = ("a protocol without null data", _anew("noise=99"))
+    return found
+
+
+def _anew(setting: str, more: str = "") -> str:
+    """The cure of a setting that the export of a folder did not have."""
+    return f"Export a new folder with dreval.Protocol(..., {setting}){more}, and run the tool there."
 
 
 def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:

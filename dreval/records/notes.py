@@ -310,6 +310,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Use ci='replicates'.",
     ),
+    "interval.recorded": Code(
+        "intervals hold the coordinates fixed, and do not cover what the tool gives on other points; its runs are "
+        "recorded, and none is made again.",
+        LIMIT,
+        "Export a protocol with seeds= or halves=, and see stability.",
+    ),
     "interval.runs": Code(
         "intervals of {runs} runs say nothing of what fewer than {least:.0f} % of the seeds give "
         "(30 runs: 10 %, 60 runs: 5 %).",
@@ -344,8 +350,8 @@ CODES: dict[str, Code] = {
     ),
     "test.unused": Code("not used here: {options}", ASSUMPTION),
     "test.attainable": Code(
-        "No {word} of these {tests} tests can be below {least:.2g}, with {most} permutations each: a large p says "
-        "little. Pass {way} or more.",
+        "No {word} of {tests:this test|these {tests} tests} can be below {least:.2g}, with {most} permutations each: "
+        "a large p says little. Pass {way} or more.",
         LIMIT,
         "Pass more resamples.",
     ),
