@@ -119,6 +119,13 @@ BLIND = define(
     "clusters: n_clusters= asks for these.",
     "Pass n_clusters= to ask for clusters.",
 )
+UNASKED = define(
+    "noise.unasked",
+    LIMIT,
+    "A large p says that this score is no larger than in null data, not that nothing is there. It does not see "
+    "clusters, and the number of them, {clusters}, is not used: statistic='silhouette' asks for these.",
+    "Pass statistic='silhouette' to ask for clusters.",
+)
 LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
 
 
@@ -188,7 +195,7 @@ def noise_test(
         ones included. A measure with a contribution of each point and without labels, such as "neighborhood_overlap";
         where lower is better its sign is changed. A function ``(X, Y)`` of data and embedding returns a number for each
         point, or one number; large ones are evidence against noise. "auto": "silhouette" where there is a number of
-        clusters and the null is not "columns", else "neighborhood_overlap".
+        clusters and ``null="columns"`` is not asked for, else "neighborhood_overlap".
     n_clusters : int, optional
         Number of clusters; by default that of the classes in ``labels``, if there are any.
     n_replicates : int
@@ -303,7 +310,8 @@ def noise_test(
         also = "" if d == 1 else ", both with n_components=1"
         cure = f"Use null='gaussian' with n_clusters=, or a function{also}."
         raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", cure)
-    clustered = n_clusters is not None and kind != "columns"
+    chosen = asked["null"] != "auto"  # by the caller, not by who exported recorded runs
+    clustered = n_clusters is not None and (kind != "columns" or not chosen)
     score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
 
     own, nulls, failures, maps, unrun = [], [], [], [], []
@@ -381,10 +389,11 @@ def noise_test(
     if np.isfinite(means).all() and np.ptp(means, axis=1).max() <= EQUAL * np.abs(means).max():
         notes.append(EQUAL_SCORES())
     elif p_value > level and score.function is None and score.name != SILHOUETTE:
-        notes.append(BLIND())
+        notes.append(BLIND() if n_clusters is None else UNASKED(clusters=n_clusters))
     null_means = null_means[np.isfinite(null_means)]  # failed runs count in p, and are nowhere else
     reached = round(p_value * (n_replicates + 1)) - 1
-    asked = {"null": null, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
+    shown = null if chosen else "auto"
+    asked = {"null": shown, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
     asked |= {"n_seeds": n_seeds, "n_components": n_components, "n_neighbors": n_neighbors, "param_grid": param_grid}
     from dreval import __version__
 

@@ -176,3 +176,113 @@ def test_runs_that_no_analysis_could_use_are_refused(data, settings, words):
         dreval.Protocol(data, **settings)
     with pytest.raises(InputError, match="fewer than 40 points"):
         dreval.Protocol(data[:30], halves=4)
+
+
+@pytest.mark.parametrize("given", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
+def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, given):
+    """The score is the silhouette, as for a method; where the caller asks for columns it is not, and a note says so."""
+    source = dreval.Protocol.collect(folder)
+    found = dreval.noise_test(data, source, **given)
+    plain = dreval.noise_test(
+        data, method, null="columns", statistic="silhouette", n_clusters=2, n_replicates=9, random_state=7
+    )
+    assert found.extra["score"] == plain.extra["score"] == "silhouette(n_clusters=2)"
+    assert found.extra["null"] == "columns"
+    assert found.statistic == pytest.approx(plain.statistic)
+    assert_allclose(found.null_distribution, plain.null_distribution)
+    assert not {"noise.blind", "noise.unasked"} & {one.code for one in found.notes}
+    again = eval(found.call, {"dreval": dreval, "data": data, "source": source})
+    assert again.statistic == found.statistic
+    asked = [dreval.noise_test(data, one, null="columns", n_replicates=9, **given) for one in (source, method)]
+    for one in asked:
+        assert one.extra["score"].startswith("neighborhood_overlap")
+        codes = {note.code for note in one.notes}
+        assert "noise.blind" not in codes
+        assert ("noise.unasked" in codes) == (one.p_value > 0.05)
+
+
+def test_no_note_advises_to_run_recorded_runs_again(data, folder):
+    source = dreval.Protocol.collect(folder)
+    notes = dreval.Evaluation(data, {"tool": source, "own": "pca"}).run("trustworthiness", None, "points").notes
+    said = notes[notes["code"].str.startswith("interval.")].set_index("scope")
+    assert said["code"].to_dict() == {"own": "interval.coordinates", "tool": "interval.recorded"}
+    assert "replicates" in said.loc["own", "text"]
+    assert "replicates" not in said.loc["tool", "text"]
+    with pytest.raises(InputError, match="recorded runs"):
+        dreval.Evaluation(data, {"tool": source}).run("trustworthiness", None, "replicates")
+
+
+def test_more_null_data_come_from_a_new_protocol(data, folder, tmp_path):
+    """What the note advises can be followed, for a tool alone and beside a method."""
+    few = dreval.Protocol.collect(folder)
+
+    def note_of(source, **others):
+        options = {"noise": {"n_replicates": 9}} if others else None
+        res = dreval.Evaluation(data, {"tool": source, **others}).run([], ["noise"], None, options=options)
+        return "".join(res.notes.loc[res.notes["code"] == "test.attainable", "text"])
+
+    said = note_of(few)
+    assert said.startswith("No adjusted p of this test can be below 0.1")
+    assert said.endswith("Pass a source collected from a new protocol with noise=19 or more.")
+    dreval.Protocol(data, n_transformations=0, noise=19, random_state=7).export(tmp_path / "new")
+    tool(tmp_path / "new")
+    assert note_of(dreval.Protocol.collect(tmp_path / "new")) == ""
+    both = note_of(few, own="pca")
+    assert "of these 2 tests" in both
+    assert "{'n_replicates': 39}} and a source collected from a new protocol with noise=39" in both
+
+
+@pytest.mark.parametrize(
+    ("analysis", "setting"),
+    [("noise_test", "noise=99"), ("stability", "seeds=10"), ("tractable_consistency", "n_transformations=200")],
+)
+def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_path):
+    """The cure names the argument of the export, and following it works."""
+    dreval.Protocol(data, n_transformations=0, n_replicates=0, random_state=7).export(tmp_path / "tool")
+    tool(tmp_path / "tool")
+    source = dreval.Protocol.collect(tmp_path / "tool")
+    with pytest.raises(UndefinedMeasure, match="got a protocol without") as caught:
+        getattr(dreval, analysis)(data, source)
+    assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.cure
+    assert "again" not in caught.value.cure
+    name, _, count = setting.partition("=")
+    asked = {"n_transformations": 0, "n_replicates": 0, name: int(count)}
+    protocol = dreval.Protocol(data, **asked, random_state=7)
+    for _ in range(2):
+        protocol.export(tmp_path / "new")
+        tool(tmp_path / "new")
+    assert getattr(dreval, analysis)(data, dreval.Protocol.collect(tmp_path / "new")) is not None
+
+
+def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
+    protocol = dreval.Protocol(data, n_transformations=4, n_replicates=0, random_state=7)
+    protocol.export(tmp_path / "tool")
+    tool(tmp_path / "tool")
+    source = dreval.Protocol.collect(tmp_path / "tool", partial=True)
+    with pytest.raises(UndefinedMeasure, match=r"of round 1.* Export the folder again for round 2"):
+        dreval.tractable_consistency(data, source)
+    protocol.export(tmp_path / "tool")
+    tool(tmp_path / "tool")
+    assert np.isfinite(float(dreval.tractable_consistency(data, dreval.Protocol.collect(tmp_path / "tool"))))
+
+
+@pytest.mark.parametrize(
+    ("analysis", "asked", "cure"),
+    [
+        ("noise_test", {"n_replicates": 10}, r"Protocol\(\.\.\., noise=10\)"),
+        ("noise_test", {"n_seeds": 2}, "Leave n_seeds out: each data set is run once"),
+        ("stability", {"n_replicates": 10}, r"Protocol\(\.\.\., seeds=10\)"),
+        ("stability", {"n_replicates": 10, "over": "halves"}, r"Protocol\(\.\.\., halves=10\)"),
+    ],
+)
+def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, asked, cure):
+    with pytest.raises(UndefinedMeasure, match=cure):
+        getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **asked)
+
+
+def test_null_data_of_one_column_are_refused_before_any_run(data):
+    with pytest.raises(InputError, match=r"^`data` must have two columns.*Pass null='gaussian', or leave noise"):
+        dreval.Protocol(data[:, :1], 1, noise=9)
+    assert dreval.Protocol(data[:, :1], 1, noise=9, null="gaussian").settings["null"] == "gaussian"
+    assert dreval.Protocol(data[:, :1], 1).settings["noise"] == 0
+    assert dreval.Protocol(data[:, :2], 1, noise=9).settings["noise"] == 9
