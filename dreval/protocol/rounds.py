@@ -147,15 +147,15 @@ def _unexported(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
         cure = "Export the folder again for round 2, run the tool on the new tasks, and collect the folder again."
         found[SECOND] = ("a protocol of round 1, without the transformed data", cure)
     elif manifest.rounds == 1:
-        found[SECOND] = ("a protocol without transformed data", _anew("n_transformations=200"))
+        found[SECOND] = ("a protocol without transformed data", _new_folder("n_transformations=200"))
     if not (settings["seeds"] or settings["halves"]):
-        found["stability"] = ("a protocol without seeds or halves", _anew("seeds=10", ", or with halves=10"))
+        found["stability"] = ("a protocol without seeds or halves", _new_folder("seeds=10", ", or with halves=10"))
     if not settings["noise"]:
-        found["noise"] = ("a protocol without null data", _anew("noise=99"))
+        found["noise"] = ("a protocol without null data", _new_folder("noise=99"))
     return found
 
 
-def _anew(setting: str, more: str = "") -> str:
+def _new_folder(setting: str, more: str = "") -> str:
     """The cure of a setting that the export of a folder did not have."""
     return f"Export a new folder with dreval.Protocol(..., {setting}){more}, and run the tool there."
 
