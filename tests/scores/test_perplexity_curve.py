@@ -105,6 +105,21 @@ def test_the_curve_is_printed_and_drawn(curve: PerplexityCurve) -> None:
     assert_allclose(drawn, curve.tidy().query("score == 'top 5 %'")["value"])
 
 
+@pytest.mark.parametrize("factor", [1.0, 1e8, 1e-9])
+def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor: float) -> None:
+    """With a power all of them or none, whatever the range; each is the number of the table."""
+    numbers = ["value", "conf_low", "conf_high"]
+    rows = curve.table["score"] == "median"
+    wide = curve.table[numbers].where(rows, curve.table[numbers] * factor)
+    made = PerplexityCurve(curve.table.assign(**wide), curve.values, 0.95, recipe=curve.recipe)
+    lines = [line.split() for line in str(made).splitlines() if " of " in line and line.split()[0][:1].isdigit()]
+    cells = [words for line in lines for words in line[-6:-3] if words != "none"]
+    known = [value for value in wide.to_numpy().ravel() if value == value]
+    assert len(cells) == len(known) > 6
+    assert {"e" in words for words in cells} == {factor != 1.0}
+    assert_allclose([float(words.replace("\N{MINUS SIGN}", "-").replace(",", "")) for words in cells], known, rtol=1e-3)
+
+
 @pytest.mark.parametrize("factor", [1.0, 0.01, 1e4])
 def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor: float) -> None:
     """Two numbers or more at the axis, as people write them, whatever the range; none is cut by the edge."""

@@ -9,7 +9,7 @@ import numpy as np
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.rkhs import KernelMap
-from dreval.glossary import DIRECTIONS, format_number, part_words
+from dreval.glossary import DIRECTIONS, format_number, part_words, true_minus
 from dreval.records.cost_estimate import CostEstimate
 from dreval.records.embedding import Embedding
 from dreval.records.measure_record import MeasureRecord
@@ -155,14 +155,14 @@ def perplexity_summary(record: PerplexityCurve) -> Summary:
     recipe = record.recipe
     header = [("n", format_number(recipe["n"])), ("p", format_number(recipe["p"]))]
     header += [("Seeds", str(recipe["parameters"]["n_seeds"])), ("Seed", str(recipe["random_state"]))]
-    rows = [
-        [
-            f"{row['perplexity']:.3g}",
-            row["score"],
-            *(format_number(row[word]) or "none" for word in ("value", "conf_low", "conf_high")),
-            f"{row['n_used']} of {row['n_used'] + row['n_refused']}",
-        ]
-        for row in record.table.to_dict("records")
-    ]
+    numbers = ["value", "conf_low", "conf_high"]
+    known = [abs(size) for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
+    power = any("e" in format_number(size) for size in known)  # then all have one, to be read one below the other
+    rows = []
+    for row in record.table.to_dict("records"):
+        said = [true_minus(f"{row[word]:.3e}") if power else format_number(row[word]) for word in numbers]
+        said = [text if row[word] == row[word] else "none" for text, word in zip(said, numbers, strict=True)]
+        maps = f"{row['n_used']} of {row['n_used'] + row['n_refused']}"
+        rows.append([f"{row['perplexity']:.3g}", row["score"], *said, maps])
     columns = ["perplexity", "score / n", "mean", f"{100 * record.conf_level:g} % low", "high", "maps"]
     return Summary("Perplexity curve", header, [Block("Singularity of t-SNE maps", columns, rows)], record.notes)
