@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from figure_reading import cut_off, overlapping
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
@@ -130,6 +132,30 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
     many = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
     assert "29" not in many.plot().axes[0].get_xlabel()
     assert many.plot(ax=ax) is ax
+
+
+@pytest.mark.parametrize("name", ["factors", "wide"])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
+    """Above the Axes, or in narrow ones above the highest point; on the paper, and on no word."""
+    found = dreval.parallel_analysis(table(name), random_state=0)
+    if narrow:
+        figure = Figure(figsize=(6, 5))
+        ax = found.plot(ax=figure.subplots(2, 2)[0, 0])
+    else:
+        figure = found.plot()
+        (ax,) = figure.axes
+    figure.draw_without_rendering()
+    box = ax.get_legend().get_window_extent()
+    top = max(line.get_ydata().max() for line in ax.get_lines())
+    top = max(top, *(path.vertices[:, 1].max() for one in ax.collections for path in one.get_paths()))
+    assert box.y0 > ax.transData.transform((0, top))[1]
+    assert (box.y0 >= ax.get_window_extent().y1 - 1) != narrow
+    assert box.x0 >= ax.get_window_extent().x0 - 1
+    assert box.x1 <= ax.get_window_extent().x1 + 1
+    assert cut_off(figure) == []
+    if not narrow:
+        assert overlapping(figure) == []
 
 
 @pytest.mark.parametrize(

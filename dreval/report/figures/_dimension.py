@@ -127,11 +127,10 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(WIDTH, HEIGHT, 0.6, 0.25, 0.5, 0.45)
+        figure, ax = one_axes(WIDTH, HEIGHT, 0.6, 0.25, 0.5, 0.65)
         shown = min(len(record.table), max(MOST_COMPONENTS, record.n_components + 5))
         table = record.table.head(shown)
         at, values = table["component"].to_numpy(), table["eigenvalue"].to_numpy()
-        _draw_null(ax, at, record.null_eigenvalues[:, :shown], record.alpha)
         size = 5.0 if shown <= 15 else 3.5
         ax.plot(at, values, color=BLUE, linewidth=1.2)
         kept = table["kept"].to_numpy()
@@ -140,6 +139,7 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
             ax.plot(at[kept], values[kept], color=BLUE, label="kept", **look)
         if not kept.all():
             ax.plot(at[~kept], values[~kept], markerfacecolor=LIGHT["paper"], label="not kept", **look)
+        _draw_null(ax, at, record.null_eigenvalues[:, :shown], record.alpha)
         ax.set_xlim(0.5, shown + 0.5)
         ax.set_ylim(0, 1.06 * max(float(values.max()), float(record.null_eigenvalues.max())))
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
@@ -148,8 +148,17 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
         ax.set_xlabel("component" + (f" (the first {shown} of {len(record.table):,})" if rest else ""))
         ax.set_ylabel("eigenvalue")
         words = f"{record.n_components} of {len(record.table):,} components are kept"
-        ax.set_title(words, loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
-        ax.legend(loc="upper right", frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"])
+        box = ax.get_window_extent()
+        over = box.width >= 3.5 * ax.figure.dpi
+        ax.set_title(words, loc="left", fontsize=9, color=LIGHT["ink"], pad=21 if over else 8)
+        look = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 1.2, "labelspacing": 0.3, "borderpad": 0.0}
+        look |= {"borderaxespad": 0.3, "frameon": False, "fontsize": 8.5, "labelcolor": LIGHT["soft"]}
+        if over:
+            ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, **look)
+        else:  # above the data, within narrow Axes
+            ax.set_ylim(0, ax.get_ylim()[1] / (1 - min(0.6, 0.55 * ax.figure.dpi / box.height)))
+            handles, labels = ax.get_legend_handles_labels()
+            ax.legend(handles, [label.partition(",")[0] for label in labels], loc="upper right", **look)
         return figure
 
     return draw_for_reader(draw, ax, figsize)
@@ -159,5 +168,5 @@ def _draw_null(ax: Axes, at: FloatArray, null: FloatArray, alpha: float) -> None
     """The mean of the eigenvalues under permutation, and the range up to the quantile that decides."""
     words = f"permuted columns, mean to {100 * (1 - alpha):g} %"
     mean, high = null.mean(axis=0), np.quantile(null, 1 - alpha, axis=0)
-    ax.fill_between(at, mean, high, color=LIGHT["soft"], alpha=0.35, linewidth=0, label=words)
-    ax.plot(at, mean, color=LIGHT["soft"], linewidth=1.0)
+    ax.fill_between(at, mean, high, color=LIGHT["soft"], alpha=0.35, linewidth=0, label=words, zorder=1)
+    ax.plot(at, mean, color=LIGHT["soft"], linewidth=1.0, zorder=1.5)
