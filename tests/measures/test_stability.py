@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from figure_reading import cut_off, overlapping, texts
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from method_runs import counting
 from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
+from dreval.report._style import RAMP
 from dreval.report.figures._points import _clouded
 
 
@@ -282,4 +288,82 @@ def test_figures_name_the_method_and_the_value(over, words):
     for kind in ("map", "clouds"):
         ax = found.plot(kind).axes[0]
         assert ax.get_title(loc="left") == "noisy"
-        assert ax.get_title(loc="right") == f"{words}: J = {float(found):.2f}"
+        assert ax.texts[0].get_text() == f"{words}: J = {float(found):.2f}"
+
+
+def a_method_with_a_very_long_name_of_its_own_and_more(X, n_components, random_state):
+    return noisy(X, n_components, random_state)
+
+
+@pytest.mark.parametrize("kind", ["map", "clouds"])
+def test_long_names_of_methods_fit_the_figure(kind):
+    """The name is shortened, and lies on no other words."""
+    name = a_method_with_a_very_long_name_of_its_own_and_more
+    figure = dreval.stability(data(), name, over="seeds", n_replicates=3, random_state=0).plot(kind)
+    title = figure.axes[0].get_title(loc="left")
+    assert title.startswith("a_method")
+    assert "…" in title
+    assert cut_off(figure) == []
+    assert overlapping(figure) == []
+
+
+@pytest.mark.parametrize(("size", "whole"), [((6, 5), False), ((14, 12), True)])
+@pytest.mark.parametrize("kind", ["map", "clouds"])
+def test_in_small_axes_everything_lies_within_them(kind, size, whole):
+    """Below and beside the Axes is nothing, and words without room are left out; in large ones they stand."""
+    name = a_method_with_a_very_long_name_of_its_own_and_more
+    found = dreval.stability(data(), name, over="seeds", n_replicates=3, random_state=0)
+    made = Figure(figsize=size)
+    ax = made.subplots(2, 2)[0, 1]
+    cell = ax.get_window_extent()
+    found.plot(kind, ax=ax)
+    made.draw_without_rendering()
+    shown = [text for text in ax.findobj(Text) if text.get_text() and text.get_visible()]
+    boxes = [text.get_window_extent() for text in shown] + [one.get_window_extent() for one in ax.child_axes]
+    assert min(box.x0 for box in boxes) >= cell.x0 - 1
+    assert max(box.x1 for box in boxes) <= cell.x1 + 1
+    assert min(box.y0 for box in boxes) >= cell.y0 - 1
+    words = [text.get_text() for text in shown]
+    assert any("J = " in one for one in words)
+    if kind == "map":
+        (bar,) = ax.child_axes
+        lowest = ax.transData.transform((0, -1))[1]  # where the points end
+        assert bar.get_window_extent().y1 <= lowest + 1
+        assert any("(worse)" in one for one in words) == whole
+        assert any("Neighbor agreement" in one for one in words) == whole
+
+
+def test_maps_of_equal_replicates_are_best_everywhere():
+    """Agreement 1 has the best color, and the scale goes from chance to it; agreement 0 has the worst."""
+
+    def same(X, n_components, random_state):
+        return X[:, :n_components]
+
+    found = dreval.stability(data(), same, over="seeds", n_replicates=3)
+    none = dataclasses.replace(found, points=found.points.assign(agreement=0.0))
+    for record, level in ((found, -1), (none, 0)):
+        figure = record.plot()
+        colors = {patch.get_edgecolor() for patch in figure.axes[0].patches}
+        assert colors == {to_rgba(RAMP[level])}
+        assert {"0.000 (worse)", "1.000 (better)"} <= set(texts(figure))
+
+
+def test_the_clouds_of_one_column_say_that_heights_mean_nothing():
+    """A strip of points has heights of its own making; of two columns nothing is said."""
+
+    def line(X, n_components, random_state):
+        return noisy(X, n_components, random_state)[:, :1]
+
+    for method, d in ((line, 1), (noisy, 2)):
+        found = dreval.stability(data(), method, over="seeds", n_replicates=3, n_components=d, random_state=0)
+        said = texts(found.plot("clouds"))
+        assert ("One column: the height of a point means nothing." in said) == (d == 1)
+        assert any(words.endswith(", one column") for words in said) == (d == 1)
+
+
+def test_small_values_are_printed_without_a_power():
+    """Two places, and three below .01."""
+    found = dreval.stability(data(), noisy, over="seeds", n_replicates=3, random_state=0)
+    for value, words in ((0.002, "0.002"), (-0.002, "\N{MINUS SIGN}0.002"), (0.0001, "0.000"), (0.123, "0.12")):
+        made = dataclasses.replace(found, value=value).plot()
+        assert f"other seeds: J = {words}" in texts(made)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from figure_reading import cut_off, overlapping, texts
 from matplotlib.collections import LineCollection, PolyCollection
 
 import dreval
@@ -36,10 +37,10 @@ def test_shapes_are_those_of_the_stretch() -> None:
 
 
 def of_panel(results: dreval.Results, k: int = 6) -> tuple[np.ndarray, str]:
-    """Ends of the lines of the one panel (b, 2, 2), and the title at the right."""
+    """Ends of the lines of the one panel (b, 2, 2), and the words between its name and the panel."""
     axes = results.plot("ellipses", n_neighbors=k).axes[0]
     (lines,) = [one for one in axes.collections if isinstance(one, LineCollection)]
-    return np.array([path.vertices for path in lines.get_paths()]), axes.get_title(loc="right")
+    return np.array([path.vertices for path in lines.get_paths()]), axes.texts[0].get_text()
 
 
 def test_lines_are_the_broken_edges() -> None:
@@ -85,6 +86,31 @@ def test_embeddings_of_one_dimension_at_one_place_and_of_three_are_drawn() -> No
     assert not outlines(evaluated(a=np.zeros((120, 2))), PolyCollection)
     three = np.column_stack([X, X[:, 0] * X[:, 1]])
     assert outlines(evaluated(a=three), PolyCollection)
+
+
+def test_names_and_counts_of_broken_edges_stand_apart() -> None:
+    """Names of usual length are whole beside long counts, in several panels and in one."""
+    Y = X + 5.0 * (X[:, :1] > 0.3) * [1.0, 0.0] + 5.0 * (X[:, :1] > 0.7) * [0.0, 1.0]
+    results = evaluated(**{"torn ring, unrolled": Y, "another one, torn too": Y[:, ::-1], "c": X})
+    for options in ({}, {"embedding": "torn ring, unrolled"}):
+        figure = results.plot("ellipses", n_neighbors=12, **options)
+        said = texts(figure)
+        assert "torn ring, unrolled" in said
+        assert any(words.endswith("broken, 40 drawn") for words in said)
+        assert overlapping(figure) == []
+        assert cut_off(figure) == []
+
+
+def test_ellipses_at_the_border_are_whole() -> None:
+    """Every outline lies within its panel, where some reach beyond the points as well."""
+    results = evaluated(wide=X * [3.0, 1.0], long=np.column_stack([X[:, 0], X[:, 1] + 4.0 * (X[:, 1] > 0.9)]))
+    beyond = 0
+    for ax in results.plot("ellipses").axes:
+        (drawn,) = [one for one in ax.collections if isinstance(one, PolyCollection)]
+        reach = np.abs([path.vertices for path in drawn.get_paths()]).max()
+        assert reach < ax.get_xlim()[1] == ax.get_ylim()[1] == -ax.get_xlim()[0] == -ax.get_ylim()[0]
+        beyond += reach > 1.0
+    assert beyond
 
 
 def test_results_without_data_are_refused(tmp_path: Path) -> None:

@@ -311,6 +311,30 @@ def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
     assert ("or less" in "".join(scale.ends())) == scale.clipped_low
 
 
+@pytest.mark.parametrize(
+    ("value", "higher", "bounds", "chances", "ends", "level"),
+    [
+        (1.0, True, (0, 1), [0.5], (0.5, 1), -1),  # perfect
+        (0.5, True, (0, 1), [0.5], (0.5, 1), 0),  # by chance
+        (0.3, True, (0, 1), [0.5], (0.3, 1), 0),  # worse
+        (0.0, True, (0, 1), [], (0, 1), 0),
+        (1.0, True, (0, 1), [1.0], (0, 1), -1),  # chance is perfect: from the bound
+        (0.0, False, (0, math.inf), [0.9, 0.95], (0, 0.95), -1),
+        (0.9, False, (0, math.inf), [0.8, 0.85], (0, 0.9), 0),
+        (0.0, False, (0, math.inf), [], (0, 0.5), -1),  # nothing is known of the worse end
+        (4.0, True, (-math.inf, math.inf), [], (2, 6), 8),
+    ],
+)
+def test_the_scale_of_one_value_goes_from_chance_to_the_best(value, higher, bounds, chances, ends, level):
+    """By hand: from the chance level or the worse bound to the better one, and the color is that of the value."""
+    values = np.full(5, value)
+    scale = scale_of_maps([values], higher, bounds, chances)
+
+    assert (scale.low, scale.high) == ends
+    assert (scale.clipped_low, scale.clipped_high) == (False, False)
+    assert set(scale.levels(values)) == {level % len(_style.RAMP)}
+
+
 def test_a_map_of_many_points_shows_the_mean_of_each_cell():
     """Against a loop: every cell that holds a point is shown once, with the mean of its points."""
     rng = np.random.default_rng(0)

@@ -147,6 +147,19 @@ def test_a_scale_of_numbers_has_the_name_of_its_series(three):
     assert "body height" not in texts(three.plot(color=(height > 0.5).rename("body height")))
 
 
+def test_a_map_of_one_value_stays_within_the_bounds():
+    """Trustworthiness 1 at all points is best: the scale goes from the chance level to it, and no number beyond."""
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    ev = dreval.Evaluation(X, {"same": X, "turned": X[:, ::-1]}, n_neighbors=5, random_state=0)
+    results = ev.run("trustworthiness", None, None)
+    figure = results.plot("map")
+    chance = fixed(results.table["chance"].iloc[0], 3)
+
+    assert {f"{chance} (worse)", "1.000 (better)", f"mark: chance level {chance}"} <= set(texts(figure))
+    for ax in figure.axes[:2]:
+        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.RAMP[-1])}
+
+
 def test_a_heatmap_has_every_value_with_its_interval(three):
     """Printed as in the first table; the best of each measure is bold, and its cell has the deepest shade."""
     figure = three.plot("heatmap")

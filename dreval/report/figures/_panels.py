@@ -168,8 +168,16 @@ def draw_clouds(ax: Axes, Y: FloatArray, classes: Classes) -> None:
         _dots(ax, placed[classes.codes == code], color, 4.0, 0)
 
 
-def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:
-    """The scale of several maps: from the 5 % to the 95 % quantile of what they show, all together."""
+def scale_of_maps(
+    values: Sequence[FloatArray],
+    higher: bool,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    chances: Sequence[float] = (),
+) -> Scale:
+    """The scale of several maps: from the 5 % to the 95 % quantile of what they show, all together.
+
+    Where all of it is one number, from the chance level, or else the worse of both bounds, to the better one.
+    """
     pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
     if not len(pooled):
         return Scale(0.0, 1.0, higher, False, False)
@@ -177,11 +185,27 @@ def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:
     if not high - low > 1e-9 * max(abs(low), abs(high)):
         low, high = float(pooled.min()), float(pooled.max())
     if not high - low > 1e-9 * max(abs(low), abs(high)):
-        pad = abs(low) / 2 or 0.5
-        low, high = low - pad, high + pad
+        return _scale_of_one(low, high, higher, bounds, chances)
     step = 10.0 ** math.floor(math.log10((high - low) / 4))
     low, high = math.floor(low / step) * step, math.ceil(high / step) * step
     return Scale(low, high, higher, bool(pooled.min() < low), bool(pooled.max() > high))
+
+
+def _scale_of_one(
+    low: float, high: float, higher: bool, bounds: tuple[float, float], chances: Sequence[float]
+) -> Scale:
+    """The scale of values that are all the same, but for rounding: perfect is best, the chance level worst."""
+    pad = abs(low) / 2 or 0.5
+    lowest, highest = bounds
+    if chances and higher:
+        lowest = max(lowest, chances[0])
+    elif chances:
+        highest = min(highest, chances[-1])
+    low = min(low, lowest if math.isfinite(lowest) else low - pad)
+    high = max(high, highest if math.isfinite(highest) else high + pad)
+    if chances and not high - low > 1e-9 * max(abs(low), abs(high)):
+        return _scale_of_one(low, high, higher, bounds, ())
+    return Scale(low, high, higher, False, False)
 
 
 def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -218,10 +242,55 @@ def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Se
 
 def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
     """A ramp as a bar below a panel, that many inches long and above the end of the figure."""
-    bar = bar_axes(figure, ax, width, bottom)
+    bar = bar_axes(figure, ax, width, bottom) if isinstance(figure, Figure) else _bar_within(ax, bottom)
     bar.imshow(np.arange(len(ramp))[None], aspect="auto", cmap=ListedColormap(list(ramp)), extent=(0, 1, 0, 1))
     bar.set(yticks=[], xticks=[])
     bar.spines["bottom"].set_visible(False)
+    return bar
+
+
+def _bar_within(ax: Axes, bottom: float) -> Axes:
+    """Room for a bar and its words below the points, within the reader's Axes, and the bar."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    below = bottom - 0.06
+    room = below + 0.32
+    high = min(box.height, box.width + room * dpi) / dpi
+    share = min(room / high, 0.6)
+    low, top = ax.get_ylim()
+    ax.set_ylim(top - (top - low) / (1 - share), top)
+    return ax.inset_axes((0.0, share * below / room, 1.0, share * 0.1 / room))
+
+
+def panel_inches(ax: Axes) -> float:
+    """Side of the square that the points of a panel lie in."""
+    box, (low, top) = ax.get_window_extent(), ax.get_ylim()
+    return float(min(box.width, box.height * 2 / (top - low)) / ax.figure.dpi)
+
+
+def write_bar(
+    figure: Figure,
+    ax: Axes,
+    width: float,
+    scale: Scale,
+    words: str,
+    ours: bool = True,
+    chance: str = "",
+    bottom: float = 0.42,
+) -> Axes:
+    """The scale of a map as a bar below it, with words above and below; in the reader's Axes those that have room."""
+    bar = color_bar(figure, ax, width, bottom)
+    room = math.inf if isinstance(figure, Figure) else panel_inches(ax) / ACROSS
+    marks = scale.marks()
+    ends = [f"{marks[0]} (worse)", f"{marks[1]} (better)"]
+    ends = ends if sum(map(len, ends)) + 2 <= room else list(marks)
+    said = math_words(words, ours)
+    for x, y, text, more in (
+        (0, -0.5, ends[0], {"ha": "left", **SOFT}),
+        (1, -0.5, ends[1], {"ha": "right", **SOFT}),
+        (0, -1.9, chance if len(chance) <= room else "", {"ha": "left", **SOFT}),
+        (0, 1.5, said.pop("label") if 1.1 * len(words) <= room else "", {"ha": "left", "fontsize": 8.5, **said}),
+    ):
+        bar.text(x, y, text, va="top" if y < 0 else "bottom", transform=bar.transAxes, **more)
     return bar
 
 
@@ -283,6 +352,15 @@ def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int
     if aside:
         said = math_words(aside, True)
         ax.set_title(said.pop("label"), loc="right", pad=pad, **SOFT, **said)
+
+
+HEAD = 0.17  # inches that a line of its own takes between the name of a panel and the panel
+
+
+def head_panel(ax: Axes, name: str, aside: str, color: str = LIGHT["ink"]) -> None:
+    """A name over a panel, and between both, on a line of its own, what is to be said of it."""
+    ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=color, pad=5.0 + 72 * HEAD)
+    ax.annotate(aside, (0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", **SOFT)
 
 
 def foot_lines(words: str, count: int, panel: float) -> list[str]:

@@ -17,14 +17,13 @@ from matplotlib.lines import Line2D
 from dreval._check import check_int, check_rows
 from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
-from dreval.glossary import format_number
 from dreval.records.frames import setting_names
 from dreval.records.noise_test import NoiseTest
 from dreval.records.point_scores import PointScores
 from dreval.records.results import MOST_LISTED, Results
 from dreval.records.stability import Stability
 from dreval.registry import MEASURES
-from dreval.report._numbers import counted
+from dreval.report._numbers import counted, fixed
 from dreval.report._style import (
     CLASS_COLORS,
     LIGHT,
@@ -51,9 +50,12 @@ from dreval.report.figures._lines import (
 )
 from dreval.report.figures._pairs import draw_shepard, rank_words, shepard_words
 from dreval.report.figures._panels import (
+    ACROSS,
+    HEAD,
     LAYERS,
     SOFT,
     UNLABELED,
+    WORDS,
     Classes,
     Scale,
     class_colors,
@@ -62,13 +64,17 @@ from dreval.report.figures._panels import (
     draw_clouds,
     draw_map,
     draw_points,
+    head_panel,
     map_cells,
     name_panel,
+    panel_inches,
     place_points,
     scale_of_maps,
+    write_bar,
+    write_foot,
 )
 from dreval.report.figures._panels import scale_of_maps as make_scale
-from dreval.report.names import breadth, short_name, short_names, shortened
+from dreval.report.names import breadth, short_name, short_names
 from dreval.report.reading import Column, Reading, parameter, parameter_words
 from dreval.report.render.markup import printable
 
@@ -158,19 +164,20 @@ def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> N
 def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
     """The scale of the numbers as a bar below the panels."""
     bar = color_bar(made, first, PANEL, 0.3, SEQUENCE)
+    room = PANEL if isinstance(made, Figure) else panel_inches(first)
     bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
     bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
     if numbers.title:
         bar.text(
             0,
             1.5,
-            short_name(numbers.title, int(PANEL / LETTER)),
+            short_name(numbers.title, int(room / LETTER)),
             ha="left",
             va="bottom",
             fontsize=8.5,
             transform=bar.transAxes,
         )
-    if numbers.missing:
+    if numbers.missing and (isinstance(made, Figure) or ACROSS * len("".join(numbers.ends) + "gray: missing") < room):
         bar.text(0.5, -0.5, "gray: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)
 
 
@@ -209,6 +216,7 @@ def scores_map(found: PointScores, score: str, ax: Axes | None = None, figsize: 
 
 CLOUDS = 6  # points whose images are drawn
 MOST_CLOUDS = 12
+BOLD = 0.092  # inches of a letter of a name over a panel
 APART = 0.15  # of the half side of a panel, between two of them
 
 
@@ -226,26 +234,25 @@ def stability_figure(
         return draw_for_reader(lambda: _draw_clouds(found, chosen), ax, figsize)
 
     def draw() -> Figure:
-        made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.8)
-        scale = scale_of_maps([values[known]], True)
+        made, (axes,) = grid(1, 1.5 * PANEL, HEAD, 0.68)
+        scale = scale_of_maps([values[known]], True, MEASURES.card(found.measure).bounds, [found.chance])
         draw_map(axes, Y[known], values[known], scale)
-        _title_stability(axes, found)
-        bar = color_bar(made, axes, 1.5 * PANEL)
-        worst, best = scale.marks()
-        bar.text(0, -0.5, f"{worst} (worse)", ha="left", va="top", transform=bar.transAxes, **SOFT)
-        bar.text(1, -0.5, f"{best} (better)", ha="right", va="top", transform=bar.transAxes, **SOFT)
         words = f"Neighbor agreement, {found.replicates.shape[0]} replicates; chance 0"
-        bar.text(0, 1.5, words, ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes)
+        write_bar(made, axes, 1.5 * PANEL, scale, words, bottom=0.3)
+        _title_stability(axes, found)
         return made
 
     return draw_for_reader(draw, ax, figsize)
 
 
 def _title_stability(axes: Axes, found: Stability) -> None:
-    """The method at the left, and what was altered with the value at the right."""
-    axes.set_title(shortened(str(found.recipe["source"]), 30), loc="left", fontsize=10, fontweight="bold", pad=5.0)
+    """The method, and below it what was altered with the value."""
     over = {"seeds": "other seeds", "halves": "halves"}.get(found.recipe["parameters"]["over"], "seeds and halves")
-    axes.set_title(f"{over}: J = {format_number(found.value, 2)}", loc="right", pad=5.0, **SOFT)
+    value = fixed(found.value, 2 if abs(found.value) >= 0.01 else 3)
+    aside = f"{over}: J = {value}" + (", one column" if found.map.shape[1] == 1 else "")
+    room = panel_inches(axes)
+    aside = aside if ACROSS * len(aside) <= room else f"J = {value}"
+    head_panel(axes, short_name(str(found.recipe["source"]), int(room / BOLD)), aside)
 
 
 def _clouded(found: Stability, values: Any, points: Sequence[int] | None) -> list[int]:
@@ -274,7 +281,9 @@ def _clouded(found: Stability, values: Any, points: Sequence[int] | None) -> lis
 
 def _draw_clouds(found: Stability, chosen: list[int]) -> Figure:
     """One map in gray, and the images of each chosen point in its color."""
-    made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.5)
+    words = ["Colors: single points in all replicates that have them."]
+    words += ["One column: the height of a point means nothing."] if found.map.shape[1] == 1 else []
+    made, (axes,) = grid(1, 1.5 * PANEL, HEAD, 0.08 + WORDS * (1 + len(words)))
     known = np.isfinite(found.map).all(axis=1)
     images = [found.replicates[:, i][np.isfinite(found.replicates[:, i]).all(axis=1)] for i in chosen]
     everything = np.concatenate([found.map[known], *images])
@@ -287,8 +296,7 @@ def _draw_clouds(found: Stability, chosen: list[int]) -> Figure:
     _title_stability(axes, found)
     count = found.replicates.shape[0]
     first = "the first" if np.isfinite(found.replicates[0]).all() else "the mean"
-    words = [f"Gray: {first} of {count} replicates.", "Colors: single points in all replicates that have them."]
-    axes.set_xlabel("\n".join(words), labelpad=4, loc="left", **SOFT)
+    write_foot(made, axes.get_position().x0, [f"Gray: {first} of {count} replicates.", *words])
     return made
 
 
@@ -440,7 +448,7 @@ def point_figures(results: Results, reading: Reading, tags: Mapping[str, Tag]) -
     column = _mapped(results, reading)
     values = map_values(results, reading.featured, column) if column else {}
     shown = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
-    scale = make_scale(shown, column.higher) if column else None
+    scale = make_scale(shown, column.higher, column.bounds, column.chances) if column else None
     with drawing():
         panels = [_panel(results, reading, tags[name], classes, column, scale, values) for name in reading.featured]
         whole = scale_curves(results, reading)

@@ -13,8 +13,9 @@ from dreval.geometry.local_stretch import broken_edges, local_stretch
 from dreval.records.results import Results
 from dreval.report._style import LIGHT, embedding_color, grid
 from dreval.report.figures._kind import figure
-from dreval.report.figures._panels import WORDS, draw_points, foot_lines, name_panel, place_points, write_foot
+from dreval.report.figures._panels import HEAD, WORDS, draw_points, foot_lines, head_panel, place_points, write_foot
 from dreval.report.figures._points import PANEL
+from dreval.report.names import short_names
 from dreval.report.reading import Reading
 
 RADIUS = 0.05  # of the usual ellipse, where a panel reaches from -1 to 1
@@ -47,7 +48,8 @@ def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: i
     )
     words += f"; of more than {LINES}, some that lie apart." if max(map(len, edges.values())) > LINES else "."
     lines = foot_lines(words, len(names), PANEL)
-    made, axes = grid(len(names), PANEL, 0.0, 0.08 + WORDS * len(lines))
+    made, axes = grid(len(names), PANEL, HEAD, 0.08 + WORDS * len(lines) - HEAD, below=HEAD)
+    short = short_names(reading.computed, 24)
     for ax, name in zip(axes, names, strict=True):
         color, placed = embedding_color(reading.named, name), place_points(results.embeddings[name])
         draw_points(ax, results.embeddings[name], None)
@@ -57,7 +59,9 @@ def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: i
         ax.add_collection(LineCollection(list(_some(placed[edges[name]])), colors=LIGHT["ink"], **look))
         ax.add_collection(PolyCollection(list(shown[name]), facecolors="none", edgecolors=color, linewidths=1.0))
         some = f", {LINES} drawn" if len(edges[name]) > LINES else ""
-        name_panel(ax, reading, name, f"{len(edges[name]):,} broken{some}", 20)
+        head_panel(ax, short[name], f"{len(edges[name]):,} broken{some}", color)
+        reach = max(1.0, 1.02 * float(np.abs(shown[name]).max(initial=0.0)))  # whole ellipses at the border
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     write_foot(made, axes[0].get_position().x0, lines)
     return made
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from dreval.records.results import Results
-from dreval.report._style import LIGHT, grid, math_words
+from dreval.report._style import LIGHT, grid
 from dreval.report.figures._kind import figure
-from dreval.report.figures._panels import SOFT, color_bar, draw_map, map_cells, scale_of_maps
+from dreval.report.figures._panels import draw_map, map_cells, scale_of_maps, write_bar
 from dreval.report.figures._points import PANEL, chance_mark, map_values, mapped_column, title_points
 from dreval.report.reading import Reading, parameter_words
 
@@ -20,20 +20,14 @@ def draw(
     column = mapped_column(results, reading, measure, n_neighbors)
     values = map_values(results, reading.computed, column)
     shown = [map_cells(results.embeddings[name], values[name])[1] for name in reading.computed]
-    scale = scale_of_maps(shown, column.higher)
+    scale = scale_of_maps(shown, column.higher, column.bounds, column.chances)
     made, axes = grid(len(names), PANEL, 0.0, 0.8)
     for ax, name in zip(axes, names, strict=True):
         draw_map(ax, results.embeddings[name], values[name], scale)
         title_points(ax, reading, name, results.embeddings)
-    bar = color_bar(made, axes[0], PANEL)
-    worst, best = scale.marks()
-    bar.text(0, -0.5, f"{worst} (worse)", ha="left", va="top", transform=bar.transAxes, **SOFT)
-    bar.text(1, -0.5, f"{best} (better)", ha="right", va="top", transform=bar.transAxes, **SOFT)
     at, chance = chance_mark(column, scale)
+    words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
+    bar = write_bar(made, axes[0], PANEL, scale, words, bool(column.symbol), chance)
     if at is not None:
         bar.plot([at, at], [-0.35, 1.35], color=LIGHT["ink"], linewidth=1.2, clip_on=False, transform=bar.transAxes)
-    bar.text(0, -1.9, chance, ha="left", va="top", transform=bar.transAxes, **SOFT)
-    words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
-    said = math_words(words, bool(column.symbol))
-    bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
     return made

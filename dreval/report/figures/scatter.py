@@ -33,7 +33,6 @@ def draw(results: Results, reading: Reading, names: list[str], *, color: Any = N
     colors = point_colors(results.labels if color is None else color, n)
     if isinstance(colors, Numbers):
         made, axes = grid(len(names), PANEL, 0.0, 0.6 if colors.title else 0.4)
-        write_scale(made, axes[0], colors)
         classes = colors.classes
     else:
         classes = colors
@@ -49,4 +48,6 @@ def draw(results: Results, reading: Reading, names: list[str], *, color: Any = N
         title_points(ax, reading, name, results.embeddings)
         if hollow is not None and hollow.any():
             ax.set_xlabel("hollow: not distinguished from noise", labelpad=2, **SOFT)
+    if isinstance(colors, Numbers):
+        write_scale(made, axes[0], colors)
     return made
