@@ -20,7 +20,6 @@ FLOOR = 1e-6  # of the radius of a replicate: points nearer to each other count 
 LEAST = 3  # replicates of a pair of points, from which the spread of its distance is told
 STEPS = 50  # of the alignment, at most
 STILL = 1e-12
-SAME = 1e-10  # of the extent of an embedding, a difference that is rounding
 
 
 class Replicate(NamedTuple):
@@ -39,13 +38,6 @@ class Agreement(NamedTuple):
     points: FloatArray
     pairs: FloatArray
     without: FloatArray
-
-
-def equal_maps(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two embeddings are the same up to rounding, 1e-10 of their extent; none is if their shapes differ."""
-    if one.shape != other.shape:
-        return False
-    return bool(np.abs(one - other).max(initial=0.0) <= SAME * np.ptp(other, axis=0).max(initial=0.0))
 
 
 @cache

@@ -114,11 +114,15 @@ def as_recorded(asker: str, parameters: Iterable[str], source: Source, options: 
     over = options.get("over") if asker == "stability" else None
     had = [name for name in ("seeds", "halves") if recording.settings[name]]
     if isinstance(over, str) and over.lower() in {"seeds", "halves", "both"} - set(had):
-        ways = " and, in another call, ".join(f"over={name!r}" for name in had)
-        more = "" if over.lower() == "both" else f", or export a protocol with {over.lower()}=10"
+        useful = [name for name in had if name == "halves" or recording.reseed_reason is None]
+        ways = " and, in another call, ".join(f"over={name!r}" for name in useful)
+        both = over.lower() == "both"
+        lacks = "halves" if both else over.lower()
+        export = "" if both and useful else f"export a new folder with dreval.Protocol(..., {lacks}=10)"
+        advice = ", or ".join(filter(None, [ways and f"use {ways}", export]))
         rule = f"must have been run with over={over.lower()!r}"
         got = f"runs of {' and '.join(had)}{', each half with one seed' if len(had) > 1 else ''}"
-        raise UndefinedMeasure(source.argument, rule, got, f"Use {ways}{more}.")
+        raise UndefinedMeasure(source.argument, rule, got, f"{advice[0].upper()}{advice[1:]}.")
     known = {name: one for name, one in recording.settings_of(asker, options).items() if name in parameters}
     for name, value in options.items():
         counted = name.startswith("n_") and name != "n_components" and isinstance(value, int)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dreval._check import FloatArray
 from dreval.inputs.source_kinds import CallableSource, EstimatorSource, MethodSource, Source
 
 DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
@@ -32,6 +33,13 @@ def digest(array: Any) -> str:
     head = f"{array.dtype.str}{array.shape}".encode()
     body = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
     return hashlib.sha256(head + body).hexdigest()
+
+
+def equal_maps(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two embeddings are the same up to rounding, 1e-10 of their extent; none is if their shapes differ."""
+    if one.shape != other.shape:
+        return False
+    return bool(np.abs(one - other).max(initial=0.0) <= 1e-10 * np.ptp(other, axis=0).max(initial=0.0))
 
 
 def identity(source: Source) -> dict[str, str]:

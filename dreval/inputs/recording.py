@@ -13,7 +13,7 @@ import numpy as np
 from dreval._random import stream
 from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs.data import Data
-from dreval.inputs.identity import digest
+from dreval.inputs.identity import digest, equal_maps
 from dreval.inputs.source_kinds import FloatArray, Seed, Source, seed_of
 
 SKETCHES = 4
@@ -70,6 +70,18 @@ class Recording:
     n_components: int
     unexported: Mapping[str, tuple[str, str]]
 
+    @cached_property
+    def reseed_reason(self) -> str | None:
+        """Why there is no baseline of other seeds."""
+        key, own = self.runs[0].digest, self.runs[0]
+        other = [run for run in self.runs[1:] if run.digest == key and run.seed != own.seed]
+        back = [run.values for run in other if run.values is not None]
+        if not back:
+            return f"none of {len(other)} runs with other seeds has been returned" if other else "none was exported"
+        if own.values is not None and all(equal_maps(values, own.values) for values in back):
+            return "the tool gives the same embedding for every seed"
+        return None
+
     def settings_of(self, asker: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that the runs were made with, by the names of the arguments of a measure or of the noise test.
 
@@ -81,7 +93,8 @@ class Recording:
             return {**made, "n_replicates": self.settings["noise"], "null": self.settings["null"], "n_seeds": 1}
         if asker == "stability":
             wanted = given.get("over")
-            over = wanted if wanted in ("seeds", "halves") else "seeds" if self.settings["seeds"] else "halves"
+            seeds = self.settings["seeds"] and not (self.reseed_reason and self.settings["halves"])
+            over = wanted if wanted in ("seeds", "halves") else "seeds" if seeds else "halves"
             return {**made, "over": over, "n_replicates": self.settings[over]}
         return made
 
@@ -148,14 +161,7 @@ class RecordedSource(Source):
     @property
     def reseed_reason(self) -> str | None:
         """Why there is no baseline of other seeds."""
-        key, own = self.recorded.runs[0].digest, self.recorded.runs[0]
-        other = [run for run in self.recorded.runs[1:] if run.digest == key and run.seed != own.seed]
-        back = [run.values for run in other if run.values is not None]
-        if not back:
-            return f"none of {len(other)} runs with other seeds has been returned" if other else "none was exported"
-        if own.values is not None and all(np.array_equal(own.values, values) for values in back):
-            return "the tool gives the same embedding for every seed"
-        return None
+        return self.recorded.reseed_reason
 
     @property
     def own_seed(self) -> int | None:

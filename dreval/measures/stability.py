@@ -20,12 +20,12 @@ from dreval.geometry.replicates import (
     Replicate,
     aligned,
     coincident,
-    equal_maps,
     log_variation,
     neighbor_agreement,
     variance_score,
 )
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable
+from dreval.inputs.identity import equal_maps
 from dreval.measures._method_measure import CALLED, is_constant, make_record, method_measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, define
 from dreval.records.stability import Stability
@@ -242,6 +242,8 @@ def stability(
         over = "seeds" if case.source.reseed_reason is None else "halves"
     elif over in ("seeds", "both") and case.source.reseed_reason is not None:
         rule, cure = f"must not be {over!r} where seeds change nothing", "Use over='halves'."
+        if case.source.recording is not None and not case.source.recording.settings["halves"]:
+            cure = "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
         raise UndefinedMeasure("over", rule, str(case.source.reseed_reason), cure)
     R = check_int(n_replicates, "n_replicates", low=LEAST)
     ks, single = check_k(n_neighbors, n)

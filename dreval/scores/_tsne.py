@@ -126,6 +126,6 @@ def _connected(P: ListedAffinities) -> ListedAffinities:
         return P
     sizes = np.sort(np.bincount(parts))[::-1]
     shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", ..." if count > 5 else "")
-    cure = "Choose a larger perplexity, or leave affinities out: those of all pairs join the parts."
+    cure = "Choose a larger perplexity, or score the map with the affinities of all pairs, which join the parts."
     rule = "must join all points, else the loss falls for as long as parts move apart, and no map is its minimum"
     raise UndefinedMeasure("affinities", rule, f"{count} parts of {shown} points", cure)

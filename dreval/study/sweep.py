@@ -26,13 +26,12 @@ from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasur
 from dreval.evaluation.plan import MeasureTask, plan_measures
 from dreval.evaluation.rows import make_views, seen_by
 from dreval.geometry.distances import take
-from dreval.geometry.replicates import equal_maps
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable, with_settings
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
-from dreval.inputs.identity import digest, identity
+from dreval.inputs.identity import digest, equal_maps, identity
 from dreval.inputs.source_kinds import Source
 from dreval.journal.store import cell_key
 from dreval.measures._measure import answer

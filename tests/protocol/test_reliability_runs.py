@@ -142,7 +142,7 @@ def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
     dreval.Protocol(data, n_transformations=0, seeds=4, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
-    with pytest.raises(UndefinedMeasure, match="Use over='seeds', or export a protocol with halves=10"):
+    with pytest.raises(UndefinedMeasure, match="Use over='seeds', or export a new folder with .*halves=10"):
         dreval.stability(data, source, over="halves")
     with pytest.raises(UndefinedMeasure, match=r"got runs of seeds\. Use over='seeds'\.$"):
         dreval.stability(data, source, over="both")
@@ -286,3 +286,26 @@ def test_null_data_of_one_column_are_refused_before_any_run(data):
     assert dreval.Protocol(data[:, :1], 1, noise=9, null="gaussian").settings["null"] == "gaussian"
     assert dreval.Protocol(data[:, :1], 1).settings["noise"] == 0
     assert dreval.Protocol(data[:, :2], 1, noise=9).settings["noise"] == 9
+
+
+@pytest.mark.parametrize("jitter", [0.0, 1e-15])
+def test_halves_are_taken_of_a_tool_without_a_use_for_seeds(data, jitter, tmp_path, monkeypatch):
+    """By default, as for a method; without halves an evaluation goes on, and the advice is an export that has them."""
+    fixed = lambda X, n_components, seed: X[:, :n_components] * (1 + jitter * (int(seed) % 7))  # noqa: E731
+    monkeypatch.setitem(globals(), "method", fixed)
+    sources = {}
+    for name, settings in {"both": {"seeds": 3, "halves": 3}, "seeds": {"seeds": 3}}.items():
+        dreval.Protocol(data, n_transformations=0, random_state=7, **settings).export(tmp_path / name)
+        tool(tmp_path / name)
+        sources[name] = dreval.Protocol.collect(tmp_path / name)
+    assert dreval.stability(data, sources["both"]).recipe["parameters"]["over"] == "halves"
+    for over in ("auto", "halves", "both"):
+        with pytest.raises(UndefinedMeasure, match=r"Export a new folder with dreval.Protocol\(..., halves=10\)"):
+            dreval.stability(data, sources["seeds"], over=over)
+    table = dreval.Evaluation(data, sources, n_neighbors=5).run(["trustworthiness", "stability"], None, None).tidy()
+    assert table.set_index(["embedding", "measure"])["value"].isna().to_dict() == {
+        ("both", "trustworthiness"): False,
+        ("both", "stability"): False,
+        ("seeds", "trustworthiness"): False,
+        ("seeds", "stability"): True,
+    }
