@@ -15,7 +15,7 @@ ROOT = README.parent
 def test_the_recipe_asks_for_the_same_versions() -> None:
     """Packages and their least versions, but for conda's name of matplotlib without its windows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    recipe = (ROOT / "recipe" / "recipe.yaml").read_text("utf-8")
+    recipe = (ROOT / ".github" / "recipe.yaml").read_text("utf-8")
     run = re.search(r"^  run:\n(.*?)\n\n", recipe, re.DOTALL | re.MULTILINE)[1]  # type: ignore[index]
     asked = [line.strip("- ").replace(" ", "").replace("matplotlib-base", "matplotlib") for line in run.splitlines()]
 
@@ -28,7 +28,7 @@ def test_the_recipe_asks_for_the_same_versions() -> None:
 
 def test_one_version() -> None:
     """The package, its citation and the recipe name the same version."""
-    recipe = (ROOT / "recipe" / "recipe.yaml").read_text("utf-8")
+    recipe = (ROOT / ".github" / "recipe.yaml").read_text("utf-8")
     cited = (ROOT / "CITATION.cff").read_text("utf-8")
 
     assert re.search(r"^  version: (\S+)$", recipe, re.MULTILINE)[1] == dreval.__version__  # type: ignore[index]

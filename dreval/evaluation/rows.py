@@ -412,7 +412,7 @@ def _algorithm_row(
     task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: str | Path | None
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[np.float64]]]:
     """One row, and what it says of each point; what cannot be answered is missing with its reason."""
-    given, task = task.parameters, _as_recorded(task, source)
+    task = _as_recorded(task, source)
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
@@ -423,8 +423,8 @@ def _algorithm_row(
         task.card.check_metric(data.metric)
         got = task.thing(data, source, random_state=root, **options)
     except DrevalError as error:
-        own = options.get(error.argument) != given.get(error.argument, options.get(error.argument))  # of the recording
-        if error.argument in options and error.argument != "n_components" and not own:  # of which a method has a limit
+        wrong = error.argument in options and error.argument != "n_components"  # of which a method may have a limit
+        if wrong and not isinstance(error, UndefinedMeasure):  # that is said of this source alone
             raise
         return missing_row(source.name, task, refusal(error)), {}
     row = {"embedding": source.name, "measure": task.name, "parameters": task.words, **_card_columns(task)}

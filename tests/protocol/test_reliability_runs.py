@@ -142,7 +142,7 @@ def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
     dreval.Protocol(data, n_transformations=0, seeds=4, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
-    with pytest.raises(UndefinedMeasure, match="Use over='seeds', or export a new folder with .*halves=10"):
+    with pytest.raises(UndefinedMeasure, match=r"Use over='seeds', or export a new folder with .*halves=10"):
         dreval.stability(data, source, over="halves")
     with pytest.raises(UndefinedMeasure, match=r"got runs of seeds\. Use over='seeds'\.$"):
         dreval.stability(data, source, over="both")
