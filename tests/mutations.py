@@ -64,6 +64,7 @@ STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_o
 PROCRUSTES = "geometry/test_procrustes.py"
 GRAPHS = "geometry/test_graphs.py"
 BALLS = "methods/test_balls.py"
+COSTS = "methods/test_cost_methods.py"
 WEIGHTS = "methods/test_cost_weights.py"
 FAR = "methods/test_far_points.py"
 LSDR = "methods/test_lsdr.py"
@@ -133,6 +134,18 @@ MUTANTS = [
         "        made.unit = unit\n",
         "        made.unit = 1.0\n",
         f"{WEIGHTS}::test_lengths_of_graphs_are_in_the_unit_of_the_data",
+    ),
+    Mutant(
+        "methods/_costs.py",
+        "            gradient[out] += (2.0 * HOLD",
+        "            gradient[out] += (HOLD",
+        f"{COSTS}::test_the_search_of_tsne_is_held_outside_its_disc_only",
+    ),
+    Mutant(
+        "methods/_costs.py",
+        "        if len(out):\n            excess",
+        "        if False:\n            excess",
+        f"{COSTS}::test_tsne_without_a_minimum_keeps_to_its_disc",
     ),
     Mutant(
         "geometry/graphs.py",

@@ -594,6 +594,7 @@ LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, a
 ENOUGH = 1e-5  # relative gain of an iteration with exaggeration; what follows only drives clusters apart
 EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
 NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs over this: a node costs as much time
+ROOM, HOLD = 6.0, 1.0  # radius of the disc of the search over root n, and how fast the cost rises beyond it
 
 
 @cost(
@@ -607,6 +608,7 @@ NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs ov
 class TSNE(NeighborCost):
     """One divergence of joint probabilities, with heavy tails in the embedding.
 
+    Where affinities fall in parts, or nearly so, it keeps falling as the embedding grows: the search keeps to a disc.
     In the first ``exaggeration_iter`` iterations the affinities, not their normalization, are multiplied by
     ``exaggeration`` (half of them), its square root, and the root of that: a search that finds the minimum under the
     full factor leaves clusters as points, from which no force leads out. ``algorithm`` is "exact", "lattice" (see
@@ -631,20 +633,33 @@ class TSNE(NeighborCost):
         super().__init__(X, perplexity, n_affinities)
 
     def stages(self) -> list[Stage]:
-        """With exaggerated affinities, less and less so, then as they are."""
+        """With exaggerated affinities, less and less so, then as they are; within the disc of the search."""
+        last = [stage._replace(energy=lambda Y: self._held(Y, 1.0)) for stage in super().stages()]
         if self.exaggeration == 1.0:
-            return super().stages()
+            return last
         early = []
         for at, (power, share) in enumerate(LOWERED):
             factor, steps = self.exaggeration**power, int(share * self.exaggeration_iter)
             first = min(steps, FLAT) if at == 0 else 0
             plan = (first, 0.0), (steps - first, ENOUGH)
-            early += [Stage(lambda Y, f=factor: self._value(Y, f), count, tol) for count, tol in plan if count]
-        return early + super().stages()
+            early += [Stage(lambda Y, f=factor: self._held(Y, f), count, tol) for count, tol in plan if count]
+        return early + last
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The divergence and its gradient."""
         return self._value(Y, 1.0)
+
+    def _held(self, Y: FloatArray, factor: float) -> tuple[float, FloatArray]:
+        """The cost and its gradient, which rise with the square of how far points lie outside the disc."""
+        value, gradient = self._value(Y, factor)
+        radius = ROOM * np.sqrt(self.n)
+        distance = np.sqrt(np.einsum("ij,ij->i", Y, Y))
+        out = np.flatnonzero(distance > radius)
+        if len(out):
+            excess = distance[out] / radius - 1.0
+            value += HOLD * float(np.sum(excess**2))
+            gradient[out] += (2.0 * HOLD / radius * excess / distance[out])[:, None] * Y[out]
+        return value, gradient
 
     def _value(self, Y: FloatArray, factor: float) -> tuple[float, FloatArray]:
         total, slope = self._repulsion(Y)

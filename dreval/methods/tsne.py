@@ -87,9 +87,11 @@ class TSNE(CostMethod):
     %(cost)s
 
     The unit of the data is ignored. The gradient is that of the paper; L-BFGS takes the place of its momentum, and ends
-    at lower costs than gradient descent with the usual numbers of steps. For the same reason parts of the data that no
-    affinities connect move farther apart than in other programs: this lowers the cost, which then has no minimum.
-    Distances between such parts are arbitrary; a larger ``tol`` or a smaller ``max_iter`` stops earlier.
+    at lower costs than gradient descent with the usual numbers of steps. Where parts of the data share no affinities,
+    or hardly any (separate clusters, or a small perplexity), the cost keeps falling as the parts move apart, and has no
+    minimum. The search therefore keeps to a disc of radius :math:`6 \sqrt n`: each point outside raises its cost by
+    the square of the share by which it is outside, which ``cost_`` leaves out. Distances between such parts are
+    arbitrary.
 
     %(unsettled)s
 

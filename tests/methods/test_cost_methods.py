@@ -196,12 +196,54 @@ def test_tsne_of_the_digits_beside_opentsne():
     assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, theirs) - 0.01
 
 
+@pytest.mark.parametrize(
+    ("X", "perplexity"),
+    [
+        (np.vstack([np.random.default_rng(i).normal(size=(60, 5)) + 12 * i * np.eye(5)[0] for i in range(3)]), 10),
+        (dreval.simulate("swiss_roll", n=300, random_state=0).data, 5),
+    ],
+    ids=["clusters that no affinities join", "small perplexity"],
+)
+def test_tsne_without_a_minimum_keeps_to_its_disc(X, perplexity):
+    """Where its cost falls without end as parts move away, the map stays bounded, and no worse than scikit-learn's."""
+    tsne = TSNE(perplexity=perplexity, random_state=0).fit(X)
+    theirs = manifold.TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(X).astype(float)
+    assert np.linalg.norm(tsne.embedding_, axis=1).max() < 1.1 * 6 * np.sqrt(len(X))
+    cost = COSTS["tsne"](X, perplexity=perplexity)
+    assert_allclose(tsne.cost_, cost(tsne.embedding_)[0], rtol=1e-9)
+    assert tsne.cost_ <= cost(theirs)[0]
+    assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, theirs) - 0.005
+
+
+def test_the_search_of_tsne_is_held_outside_its_disc_only():
+    """The energy of its last stage: the cost inside; outside plus the sum of squared shares of the radius."""
+    cost, radius = COSTS["tsne"](cloud(3), perplexity=5), 6 * np.sqrt(30)
+    held = cost.stages()[-1].energy
+    Y = np.random.default_rng(0).normal(size=(30, 2))
+    assert held(Y)[0] == cost(Y)[0]
+    assert_allclose(held(Y)[1], cost(Y)[1], rtol=0, atol=0)
+    Y *= radius / 2
+    outside = np.maximum(np.linalg.norm(Y, axis=1) / radius - 1, 0)
+    assert 2 < np.sum(outside > 0) < 28
+    assert_allclose(held(Y)[0], cost(Y)[0] + np.sum(outside**2), rtol=1e-12)
+    for step in np.random.default_rng(1).normal(size=(4, 30, 2)):
+        slope = (held(Y + 1e-5 * step)[0] - held(Y - 1e-5 * step)[0]) / 2e-5
+        assert_allclose(np.sum(held(Y)[1] * step), slope, rtol=1e-6)
+
+
 def test_tsne_is_not_above_scikit_learn():
-    """scikit-learn's exact solver from the same start, affinities for all pairs: at most 2 % above its divergence."""
-    X = dreval.simulate("s1", n=150, random_state=0).data
-    start = 1e-4 * PCA(2).fit_transform(X)
-    theirs = manifold.TSNE(init=start, method="exact", perplexity=15, random_state=0).fit(X).kl_divergence_
-    assert TSNE(init=start, perplexity=15, n_affinities=149, random_state=0).fit(X).cost_ <= 1.02 * theirs
+    """scikit-learn's exact solver from the same start, affinities of all pairs: lower in the mean of S1 to S4.
+
+    Each search ends at a minimum near its start, so that one of them may end higher: by less than 3 %.
+    """
+    ratios = []
+    for name in ("s1", "s2", "s3", "s4"):
+        X = dreval.simulate(name, n=150, random_state=0).data
+        start = 1e-4 * PCA(2).fit_transform(X)
+        theirs = manifold.TSNE(init=start, method="exact", perplexity=15, random_state=0).fit(X).kl_divergence_
+        ratios.append(TSNE(init=start, perplexity=15, n_affinities=149, random_state=0).fit(X).cost_ / theirs)
+    assert max(ratios) < 1.03
+    assert np.mean(ratios) < 1
 
 
 def test_the_lattice_gives_an_embedding_as_good():
