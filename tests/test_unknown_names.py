@@ -363,7 +363,7 @@ def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) ->
     for words, said in (
         (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
         (["study", "rn"], "'rn'. Did you mean 'run'?"),
-        (["zzz"], "'evaluate'"),
+        (["zzz"], "evaluate"),
     ):
         with pytest.raises(SystemExit):
             main(words)

@@ -62,7 +62,9 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"dreval {release}"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -76,6 +78,6 @@ html_theme_options = {
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "github-dark",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }

@@ -172,7 +172,7 @@ def read_matrix_market(path: Path, argument: str) -> Any:
 
     try:
         check_mtx(path, argument)
-        return mmread(path)
+        return mmread(path, spmatrix=False)
     except DrevalError:
         raise
     except _BROKEN as error:

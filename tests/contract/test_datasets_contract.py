@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numpy as np
 import pytest
 from each import each
@@ -77,7 +78,7 @@ def test_the_page_of_each_set_is_complete(name):
     """Every docstring says what is returned, shows an example, and has a line for each parameter."""
     make = DATASETS.get(name)
     for section in ("Returns", "Examples", *(["Parameters"] if name in SIMULATED else [])):
-        assert f"{section}\n    ---" in make.__doc__
+        assert f"{section}\n---" in inspect.getdoc(make)
     for parameter in make.card.parameters:
         assert f"\n    {parameter} : " in make.__doc__
 
@@ -111,7 +112,7 @@ def test_files_are_read_and_neither_loaded_nor_simulated(name):
 def test_the_page_of_each_loader_is_complete(name):
     """What it takes, what it gives, what it refuses, and an example."""
     for section in ("Parameters", "Returns", "Raises", "Examples"):
-        assert f"{section}\n    ---" in DATASETS.get(name).__doc__
+        assert f"{section}\n---" in inspect.getdoc(DATASETS.get(name))
 
 
 def test_unknown_names_get_the_nearest():

@@ -167,11 +167,11 @@ def test_parameters_go_in_and_out(name):
 @every_method
 def test_every_parameter_is_documented(name):
     """The docstring has the sections of the house and a line for each parameter."""
-    doc = METHODS.get(name).__doc__
+    doc = inspect.getdoc(METHODS.get(name))
     for section in ("Parameters", "Attributes", "Raises", "Notes", "References", "Examples"):
-        assert f"{section}\n    ---" in doc
+        assert f"{section}\n---" in doc
     for parameter in _parameters(name):
-        assert f"\n    {parameter} : " in doc
+        assert f"\n{parameter} : " in doc
 
 
 @each_method

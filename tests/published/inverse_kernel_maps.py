@@ -158,7 +158,7 @@ def tables(options: argparse.Namespace) -> Tables:
     """Means, spreads and seconds."""
     found = collect("inverse_kernel_maps", wanted(options.small), cell, options)
     searched = collect("inverse_kernel_maps, searches", wanted_of_searches(options.small), cell, options)
-    order: dict[str, Any] = {"measure": ["data", "method"], "columns": "columns", "sort": False}
+    order: dict[str, Any] = {"index": ["data", "method"], "columns": "columns", "sort": False}
     return {
         BESIDE: beside(rows_of(found, searched)),
         "Mean R^2": found.pivot_table(values="r2", aggfunc="mean", **order),

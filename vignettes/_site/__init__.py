@@ -14,7 +14,7 @@ DARK_PAGE = 'html[data-theme="dark"]'
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with sphinx. Modules that need sphinx are imported here; the tests use the others without it."""
-    from _site._extension import CodeLinks, Formulas, PaperTables, VignetteList, describe_figures, render_formulas
+    from _site._extension import CodeLinks, Formulas, PaperTables, VignetteList, describe_outputs, render_formulas
     from _site._text import keep_plain
 
     render_formulas(app)
@@ -23,7 +23,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(CodeLinks)
     app.add_post_transform(Formulas)
     app.connect("builder-inited", _write_reference)
-    app.connect("doctree-resolved", describe_figures)
+    app.connect("doctree-resolved", describe_outputs)
     app.connect("html-page-context", _add_colors)
     app.connect("autodoc-process-docstring", keep_plain, priority=900)  # behind numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}

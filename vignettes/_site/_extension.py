@@ -149,13 +149,19 @@ def _linked(node: nodes.Node) -> bool:
     return False
 
 
-def describe_figures(*event: Any) -> None:
-    """Describe every figure of an executed cell by its code; sphinx would give the name of the file."""
+def describe_outputs(*event: Any) -> None:
+    """Describe every figure of an executed cell by its code; sphinx would give the name of the file.
+
+    Tables of a cell can be reached, and scrolled, by the keyboard; their empty corners head nothing.
+    """
     document: nodes.Node = event[1]
     for cell in document.findall(lambda node: isinstance(node, nodes.container) and "cell" in node.get("classes", [])):
         code = "\n".join(block.astext() for block in cell.findall(nodes.literal_block) if _is_input(block))
         for image in cell.findall(nodes.image):
             image["alt"] = figure_words(code)
+        for table in cell.findall(lambda node: isinstance(node, nodes.raw) and "<table" in node.astext()):
+            html = re.sub(r"<th([^>]*)>\s*</th>", r"<td\1></td>", table.astext())
+            table.children = [nodes.Text(html.replace("<table", '<table tabindex="0"'))]
 
 
 def _is_input(block: Any) -> bool:
