@@ -48,10 +48,10 @@ EXPLAINED = {
 }
 
 INTRODUCTION = (
-    "The data are one bent sheet in three dimensions. Every measure of an embedding is computed for the same six "
-    "embeddings of it, in the same order. The measures of a method are computed for five methods instead, on their own "
-    "pages. Each measure detects some faults and misses others: read a column to see which measures detect the tear, "
-    "and a row to see what one measure responds to. The better the value in its row, the darker the cell."
+    "Each quality measure of an embedding detects some faults and misses others. The table shows which: every "
+    "measure is computed for the same six embeddings of one bent sheet in three dimensions. Read a column to see which "
+    "measures detect the tear, and a row to see what one measure responds to. The better the value in its row, the "
+    "darker the cell. The measures of a method are computed for five methods instead, on their own pages."
 )
 
 
@@ -122,13 +122,13 @@ def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
     """The legend below the embeddings: colors, direction, chance level."""
     said = []
     if mapped:
-        said.append("Points are colored by what they contribute, from worse (yellow) to better (green).")
+        said.append("Points are colored by their contributions, from worse (yellow) to better (green).")
     elif "labels" in card.needs:
         said.append("Colors are the classes.")
     else:
         said.append("Colors run along the bend of the sheet.")
     if card.curve:
-        said.append("Under each embedding the curve over all K, with K on a log scale; 0 is dashed.")
+        said.append("Below each embedding is the curve over all K, with K on a log scale; 0 is dashed.")
     else:
         chance = rows.chance.drop("copy", errors="ignore").median()
         said.append(f"{_direction(card)}." + (f" Chance level: {number(chance)}." if math.isfinite(chance) else ""))
@@ -169,7 +169,7 @@ def _counts(rows: pd.DataFrame) -> bool:
 def _gallery(cards: Iterable[Any]) -> str:
     kinds = {level: [card for card in cards if card.level == level] for level in LEVELS}
     pieces = [
-        title("Gallery"),
+        title("Gallery of measures"),
         INTRODUCTION,
         raw(_head()),
     ]

@@ -65,9 +65,9 @@ def embedding(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     """The page of one method."""
     colors = draw.along(roll().latent[:, 0])
-    told = "by its defaults"
+    told = "with its defaults"
     if "n_neighbors" in inspect.signature(METHODS.get(card.name)).parameters:
-        told = f"with {NEIGHBORS} neighbors, else by its defaults"
+        told = f"with {NEIGHBORS} neighbors and otherwise its defaults"
     if card.supervised:
         told += ", given the band (of six) along the roll of each point"
     figures = [
@@ -80,7 +80,7 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         raw(f'<div class="maps two">{"".join(figures)}</div>'),
         title("Reference", "-"),
         f".. autoclass:: dreval.methods.{card.class_name}",
-        "What all methods share (``fit``, ``transform``, ``inverse_transform``, parameters by name): :doc:`common`.",
+        "All methods share ``fit``, ``transform``, ``inverse_transform`` and parameters by name: see :doc:`common`.",
     )
 
 
@@ -95,7 +95,7 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
         for card in cards
     )
     return page(
-        title("Methods"),
+        title("Methods of dimensionality reduction"),
         "Reference implementations of methods from the literature, as baselines for comparison. Every method embeds "
         f"the same rolled sheet of {N} points with its defaults; methods on graphs use {NEIGHBORS} neighbors. A method "
         "that unrolls this sheet may fail on data of another shape.",
@@ -107,6 +107,6 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
 def _common() -> str:
     return page(
         title("What all methods share"),
-        "Every method is a source of an Evaluation by its name, and an object in the manner of scikit-learn.",
+        "Pass a method to an Evaluation by its name, or use its class like an estimator of scikit-learn.",
         ".. autoclass:: dreval.methods._method.Method",
     )

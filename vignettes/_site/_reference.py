@@ -71,9 +71,10 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
 }
 EXIT_CODES = (
-    "The names and defaults are those of the Python functions. ``dreval`` exits with 0 on success, with 1 if some "
-    "embedding failed (the others are still evaluated), with 2 if the input is invalid, with 3 after a defect in "
-    "dreval, and with 130 after Ctrl-C. Every error message says which input is wrong, why, and what to do."
+    "The names and defaults are those of the Python functions. ``dreval`` exits with 0 on success, with 1 if something "
+    "failed or is missing (the rest is still computed), with 2 if the input is invalid (the reason is on stderr), with "
+    "3 after a defect in dreval, and with 130 after Ctrl-C. Every error message says which input is wrong, why, and "
+    "what to do."
 )
 
 
@@ -97,7 +98,7 @@ def _overview() -> str:
     listed = [one for one in named if one.startswith("records/")]
     returned = table(["record", "content"], [(f":doc:`{one}`", named[one]) for one in listed])
     parts += [title(RECORDED, "-"), returned, toctree(listed, "hidden:", f"caption: {RECORDED}")]
-    return page(title("Reference"), "Measures have pages of their own, in the :doc:`gallery`.", *parts)
+    return page(title("Reference"), "The :doc:`gallery` has a page for every measure.", *parts)
 
 
 def public_names() -> list[str]:
@@ -172,7 +173,7 @@ def _columns() -> str:
 
 def _datasets() -> str:
     cards = DATASETS.cards()
-    kinds = {"bundled": "Bundled", "simulated": "Simulated", "loader": "Read from a file of yours"}
+    kinds = {"bundled": "Bundled", "simulated": "Simulated", "loader": "Read from your own files"}
     how = {
         "bundled": "``dreval.load_dataset(name)`` loads them; they come with the package.",
         "simulated": "``dreval.simulate(name, n=..., random_state=...)`` simulates them, with these parameters.",
@@ -272,8 +273,8 @@ def _citation() -> str:
     }
     lines = ["@software{dreval,", *(f"  {name} = {value}," for name, value in entry.items()), "}"]
     words = (
-        "Please cite the package, and the paper of every measure and method that you report. The paper is the last "
-        "line of each card (``dreval.card(name).reference``), and stands in the section References of each page."
+        "Please cite the package, and the paper of every measure and method that you report. The paper is in the last "
+        "line of each card (``dreval.card(name).reference``) and in the section References of each page."
     )
     block = ".. code-block:: bibtex\n\n" + "\n".join(f"   {line}" for line in lines)
     return page(title("How to cite"), words, block, plain(metadata["abstract"]))

@@ -53,10 +53,10 @@ def _columns(factor: float) -> Draw:
 CASES: dict[str, dict[str, Draw]] = {
     "variable": {
         "independent": _shape("independent", 0.0),
-        "a line in much noise": _shape("linear", 1.0),
+        "a line with much noise": _shape("linear", 1.0),
         "a parabola": _shape("quadratic", 0.3),
         "a circle": _shape("circle", 0.1),
-        "the spread alone": _shape("variance", 0.1),
+        "only the spread depends": _shape("variance", 0.1),
     },
     "groups": {
         "two samples of one normal distribution": _samples(lambda values: values),
@@ -104,10 +104,10 @@ def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
         title(plain(card.title)),
         fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
         title("One example", "-"),
-        f"{N} rows: {words}. The observed statistic beside those of {many} {drawn} (p = {found.p_value:.3f}).",
+        f"{N} rows: {words}. The observed statistic and those of {many} {drawn} (p = {found.p_value:.3f}).",
         raw(f'<div class="histogram">{inline_svg(found.plot(), card.name, label)}</div>'),
         title("Size and power", "-"),
-        f"Rejections at the level 0.05 by {few} {drawn}, of {RUNS} simulations with {N} rows each. "
+        f"Rejections at the level 0.05 with {few} {drawn}, of {RUNS} simulations with {N} rows each. "
         "The first line is the size, with 5 rejections expected; the others are the power.",
         raw(_bars(rates)),
         title("Reference", "-"),
@@ -141,16 +141,16 @@ def _overview(names: list[str], rates: dict[str, dict[str, int]]) -> str:
         ([plain(case), *(str(rates[name][case]) for name in first)] for case in CASES["variable"]),
     )
     return page(
-        title("Tests"),
-        title("Of independence", "-"),
-        "Does one variable, of any dimension or kind, depend on another? p-values are (b + 1)/(m + 1) for m "
-        "permutations, never 0. Read the effect size first.",
+        title("Tests of independence and of a method"),
+        title("Tests of independence", "-"),
+        "Does one variable, of any dimension or kind, depend on another? Read the effect size first. If b of m "
+        "permutations reach the observed statistic, the p-value is (b + 1)/(m + 1); it is never 0.",
         listed(independence),
         f"Rejections at the level 0.05, of {RUNS} simulations of {N} rows. In the first line the variables are "
         "independent, and 5 rejections are expected.",
         powers,
-        title("Of a method", "-"),
-        "Does a method show more of the data than of null data? It is run again on each null data set.",
+        title("Is it more than noise? Tests of a method", "-"),
+        "Does a method show more of the data than of null data? The method is re-run on each null data set.",
         listed(of_method),
         toctree(names, "hidden:"),
     )
