@@ -75,11 +75,11 @@ COLUMNS: dict[str, str] = {
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the measure can take (empty when there is none)",
     "upper": "largest value the measure can take (empty when there is none)",
-    "chance": "value that an embedding unrelated to the data would have: the mean over exchanges of its points, in "
+    "chance": "value that an embedding unrelated to the data would have: the mean over permutations of its rows, in "
     "closed form or of 20 draws; "
     "of a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale named by `effect_size` of the test's card",
-    "target": "what the interval speaks of: anchors (all points of this embedding), points (the population they came "
+    "target": "what the interval refers to: anchors (all points of this embedding), points (the population they came "
     "from, embedding held fixed), replicates (other runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
     "variable": "what the embedding is tested against: labels, the name of a covariate, data or residual",
@@ -90,7 +90,7 @@ COLUMNS: dict[str, str] = {
     "compilation of the loops, where they are not compiled yet (several seconds)",
 }
 
-# What an interval speaks of, by the word in the column `target`, and by the kind of the replicates.
+# What an interval refers to, by the word in the column `target`, and by the kind of the replicates.
 TARGETS: dict[str, str] = {
     "anchors": "all points of this embedding",
     "points": "the population the points came from, embedding held fixed, as if not fitted to them",

@@ -205,7 +205,7 @@ ALONE = {"perplexity_curve": "dreval.scores._perplexity", "sweep": "dreval.study
 
 @keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
-    """What is known of a measure, test, method, data set, figure, analysis of dimensions or score, before computing.
+    """Card of a measure, test, method, data set, figure, analysis of dimensions or score: its declared properties.
 
     Parameters
     ----------

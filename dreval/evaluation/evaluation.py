@@ -91,7 +91,7 @@ from dreval.records.results import MOST_LISTED, Results
 
 @keywords_checked
 class Evaluation:
-    """Data and their embeddings, ready to be judged.
+    """Data and embeddings of them, with the settings of their evaluation.
 
     Parameters
     ----------

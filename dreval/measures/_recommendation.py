@@ -181,7 +181,7 @@ class Recommendation:
 
 @keywords_checked
 def recommend(goal: str) -> Recommendation:
-    """Which measures to compute, by what is to be read off an embedding.
+    """Recommend measures for what you want to read off an embedding.
 
     Good embeddings of six data sets were damaged by 14 defects at four grades of severity, and every measure was asked
     by ``Results.compare`` whether the damaged embedding is worse (the vignette "Which measure sees which defect?").

@@ -42,7 +42,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     reference=("@venna2001, Eq. 2. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
 )
 def continuity(view: View, n_neighbors: int = 15) -> FloatArray:
-    r"""How far the neighbors in the data are neighbors in the embedding.
+    r"""Whether the neighbors of a point in the data are near it in the embedding, by rank.
 
     .. math:: C(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i)} \max(s_{ij} - k, 0),
 

@@ -43,7 +43,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     reference=("@venna2001, Eq. 1. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
 )
 def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
-    r"""How far the neighbors in the embedding are neighbors in the data.
+    r"""Whether the neighbors of a point in the embedding are near it in the data, by rank.
 
     .. math:: T(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in M_k(i)} \max(r_{ij} - k, 0),
 

@@ -20,7 +20,7 @@ from dreval.methods._networks import Encoder, backward, forward
     reference="@kramer1991.",
 )
 class Autoencoder(Encoder):
-    r"""Autoencoder: coordinates from which a network can give the data back.
+    r"""Autoencoder: coordinates from which a network can reconstruct the data.
 
     An encoder f and a decoder g, multilayer perceptrons that mirror each other (tanh in the hidden layers, affine at
     their ends), minimize the mean squared error,

@@ -29,7 +29,7 @@ METRICS = ("euclidean", "precomputed")
     reference="@torgerson1952.",
 )
 class ClassicalMDS(Method):
-    r"""Classical multidimensional scaling: coordinates whose inner products fit those behind the distances.
+    r"""Classical multidimensional scaling: coordinates whose inner products fit those implied by the distances.
 
     With the eigenvalues :math:`\lambda_1 \ge \lambda_2 \ge \dots` and unit eigenvectors :math:`v_j` of :math:`B =
     -\tfrac12 H D^{(2)} H`, where :math:`D^{(2)}` holds squared distances, the coordinates are :math:`y_j =

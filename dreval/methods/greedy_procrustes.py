@@ -25,7 +25,7 @@ from dreval.methods._procrustes import FarPoints, Patches, laid, principal_axes
     reference="@goldberg2009, Sections 4.1 and 4.4.",
 )
 class GreedyProcrustes(GraphMethod):
-    """Greedy Procrustes: each neighborhood is laid by the rigid motion that fits it best to what lies already.
+    """Greedy Procrustes: each neighborhood is placed by its best rigid fit to the points placed before.
 
     The first neighborhood is embedded by PCA. Then, repeatedly, the point with the most embedded neighbors among those
     not yet embedded is taken; the rigid motion that fits the embedded points of its neighborhood to their places

@@ -20,7 +20,7 @@ from dreval.methods._method import method
     reference="@roweis2000.",
 )
 class LLE(BarycenterMethod):
-    r"""Locally linear embedding: each point keeps the weights by which its neighbors combine to it.
+    r"""Locally linear embedding: each point keeps the weights that reconstruct it from its neighbors.
 
     Weights with :math:`\sum_j w_{ij} = 1` over the k neighbors of each point minimize
     :math:`|x_i - \sum_j w_{ij} x_j|^2 + r_i |w_i|^2`, where :math:`r_i` is ``reg`` times the sum of squared distances

@@ -27,7 +27,7 @@ WIDTH = 2.34  # bandwidth WIDTH n^(-1 / (m + 6)) in m directions of variance 1
     reference="@xia2002, Section 3.",
 )
 class MAVE(LinearScores):
-    r"""Minimum average variance estimation: directions on which local linear fits of the response leave the least.
+    r"""Minimum average variance estimation: directions for which local linear fits of the response err least.
 
     On whitened data z the orthonormal B (r x d) minimizes, over B and all local fits :math:`(a_j, b_j)`,
 

@@ -24,7 +24,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     reference="@zhang2006.",
 )
 class ModifiedLLE(LocalMethod):
-    r"""Modified locally linear embedding: every weight vector that nearly combines a point, not only one of them.
+    r"""Modified locally linear embedding: all weights that nearly reconstruct a point, not only one choice.
 
     Where k > p many weights combine the neighbors to their point. Let :math:`V_i` (k x s_i) span the directions in
     which the Gram matrix of the steps to the neighbors nearly vanishes, :math:`w_i` be the weights of ordinary LLE, and

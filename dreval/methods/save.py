@@ -22,7 +22,7 @@ from dreval.methods._supervised import SlicedMethod
     reference="@cook1991.",
 )
 class SAVE(SlicedMethod):
-    r"""Sliced average variance estimation: directions in which the spread of the data moves with the response.
+    r"""Sliced average variance estimation: directions in which the spread of the data changes with the response.
 
     With the whitened data Z, slices of the response of shares :math:`p_h`, and the covariance :math:`V_h` of Z in slice
     h (divisor :math:`n_h`), the directions are the leading eigenvectors of

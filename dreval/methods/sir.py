@@ -22,7 +22,7 @@ from dreval.methods._supervised import SlicedMethod, slice_count
     reference="@li1991.",
 )
 class SIR(SlicedMethod):
-    r"""Sliced inverse regression: directions in which the mean of the data moves with the response.
+    r"""Sliced inverse regression: directions in which the mean of the data changes with the response.
 
     With the whitened data :math:`Z = (X - \bar X) S^{-1/2}`, slices of the response of shares :math:`p_h` and the means
     :math:`\bar z_h` of Z in them, the directions are the leading eigenvectors of

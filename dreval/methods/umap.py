@@ -164,7 +164,7 @@ MANY = 10_000  # points above which fewer epochs are made
     reference="@mcinnes2018, Algorithms 1 to 5.",
 )
 class UMAP(Method):
-    r"""UMAP: uniform manifold approximation and projection.
+    r"""UMAP: an embedding whose graph of fuzzy neighbors is close to that of the data.
 
     Point j belongs to the neighborhood of i with the weight :math:`v_{j|i} = \exp(-\max(0, d_{ij} - \rho_i) /
     \sigma_i)`, where :math:`\rho_i` is the distance of the nearest other place and :math:`\sigma_i` makes the weights

@@ -42,7 +42,7 @@ MOST_LISTED = 5000  # points whose neighbors in the data a result keeps
 @read_only
 @dataclass(frozen=True, eq=False)
 class Results(Record):
-    """What an evaluation found.
+    """Results of an evaluation: values, intervals, tests and figures.
 
     Attributes
     ----------
