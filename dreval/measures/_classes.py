@@ -18,8 +18,8 @@ from dreval.geometry.ranks import rank_share
 
 Lists = npt.NDArray[np.int32]
 SEPARATION = (
-    "It judges where the classes lie in the embedding, not whether they lie so in the data: one that separates classes "
-    "which overlap in the data has a good value."
+    "It judges the classes in the embedding, not whether they are as separate in the data: an embedding that separates "
+    "classes which overlap in the data has a good value."
 )
 ROWS = 4096  # rows of points whose distances to all centroids are held at once
 

@@ -36,22 +36,22 @@ class Goal(NamedTuple):
 
 GOALS = {
     "neighbors": Goal(
-        "Are points that lie near each other neighbors in the data?", "Who is near", "keep neighbors",
+        "Are points that lie near each other neighbors in the data?", "Neighborhoods", "keep neighbors",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "local noise", "global noise",
             "wrong rows", "exaggerated classes",
         ),
     ),
     "neighborhoods": Goal(
-        "Are small neighborhoods shown in their shape, or also their size?", "Shape nearby", "keep local shapes",
+        "Are small neighborhoods shown in their shape, or also their size?", "Local geometry", "keep local shapes",
         ("local noise", "global noise", "flattened density", "stretched axis", "duplicated points"),
     ),
     "density": Goal(
-        "Are dense places of the data dense?", "Density", "keep densities",
+        "Are dense regions of the data dense in the embedding?", "Density", "keep densities",
         ("flattened density", "duplicated points"),
     ),
     "distances": Goal(
-        "Are distances, and the shape of the whole, those of the data?", "The whole", "keep distances",
+        "Are distances, and the global structure, those of the data?", "Global structure", "keep distances",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "rearranged classes", "global noise",
             "flattened density", "stretched axis", "outliers pulled in", "exaggerated classes",
@@ -70,7 +70,7 @@ GOALS = {
         ("merged classes", "split class", "swapped places", "global noise", "wrong rows", "exaggerated classes"),
     ),
     "prediction": Goal(
-        "Can the class of a point be told from its place?", "Prediction", "tell the classes",
+        "Can the class of a point be predicted from its position?", "Prediction", "tell the classes",
         ("merged classes", "global noise", "wrong rows"),
     ),
     "batches": Goal(

@@ -17,7 +17,7 @@ from dreval.measures._measure import measure
     symbol="GC",
     title="Connectivity of the labels",
     question="Is each label one connected piece of the graph of neighbors?",
-    says=("Nearly all points of a label hang together", "Labels are in pieces"),
+    says=("Nearly all points of a label are connected", "Labels are split into pieces"),
     goals=("classes", "batches"),
     level="global",
     needs=("coordinates", "labels"),

@@ -1,4 +1,4 @@
-"""Silhouette of the labels that the fewest batches have."""
+"""Silhouette of the labels that occur in the fewest batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHICH = define(
 @measure(
     symbol="IL",
     title="Isolated labels",
-    question="Are the labels that the fewest batches have apart from the others?",
+    question="Are the labels that occur in the fewest batches separate from the others?",
     says=("Labels of few batches are apart from the others", "Labels of few batches are mixed with others"),
     goals=("classes", "batches"),
     level="global",

@@ -24,7 +24,7 @@ def _chance_level(view: View, n_clusters: int | None, n_init: int) -> float:
 @measure(
     symbol="AMI",
     title="Adjusted mutual information of k-means clusters",
-    question="Does k-means in the embedding find the classes, by the information that clusters have of them?",
+    question="Does k-means in the embedding find the classes, by the information that clusters give about them?",
     says=("Clusters in the embedding are the classes", "Clusters in the embedding are not the classes"),
     goals=("classes", "prediction"),
     bounds=(-1.0, 1.0),

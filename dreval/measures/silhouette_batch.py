@@ -19,8 +19,8 @@ LEFT = define(
 @measure(
     symbol="ASW_B",
     title="Silhouette of the batches",
-    question="Within each label, do the batches lie on each other?",
-    says=("Within labels, batches lie on each other", "Within labels, batches lie apart"),
+    question="Within each label, do the batches overlap?",
+    says=("Within labels, batches overlap", "Within labels, batches are separate"),
     goals=("batches",),
     level="global",
     needs=("coordinates", "labels", "batch"),
@@ -40,7 +40,7 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     .. math:: \mathrm{ASW}_B = \frac{1}{C} \sum_{c=1}^C \frac{1}{n_c} \sum_{i: c_i = c} (1 - |s_i|),
 
     with :math:`s_i` the silhouette width (``silhouette``) of point i among the points of its label, with their batches
-    as clusters. 1: the batches of each label lie on each other; 0: they lie apart. Labels that have one batch, or as
+    as clusters. 1: the batches of each label overlap; 0: they are separate. Labels that have one batch, or as
     many batches as points, are left out, with a note. The data are not used.
 
     A silhouette compares with the nearest other batch: where two of several batches overlap and the others lie apart,

@@ -15,7 +15,7 @@ from dreval.measures._measure import measure
     question="Are clusters of the embedding clusters of the data (no false groups)?",
     says=(
         "Clusters in the embedding are clusters of the data",
-        "Clusters in the embedding may be no clusters of the data",
+        "Clusters in the embedding may not be clusters of the data",
     ),
     goals=("arrangement",),
 )

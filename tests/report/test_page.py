@@ -394,7 +394,7 @@ def test_the_first_table_is_grouped_by_what_it_speaks_of(tmp_path):
     rows = [measure_row("a", name, "n_neighbors=15", 0.9, 0.5) for name in ("continuity", "trustworthiness")]
     one = write_report(make_results(rows, {"a": np.eye(9)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 
-    assert subjects == [("3", "Who is near"), ("1", "Shape nearby"), ("1", "The whole"), ("1", "Prediction")]
+    assert subjects == [("3", "Neighborhoods"), ("1", "Local geometry"), ("1", "Global structure"), ("1", "Prediction")]
     assert "<small>T</small>" in page
     assert "Neighborhoods at k\u00a0=\u00a015." in page
     assert 'scope="colgroup"' not in one
