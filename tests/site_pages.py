@@ -20,8 +20,8 @@ from browser import Browser
 
 WINDOWS = ((1280, False), (390, True))
 SLOWEST = 5
-RUN = """axe.run().then((r) => r.violations.map((v) => v.id + ' (' + v.impact + '): ' + v.nodes.length + ' times, first '
-    + v.nodes[0].target.join(' ')))"""
+RUN = """axe.run().then((r) => r.violations.map((v) =>
+    v.id + ' (' + v.impact + '): ' + v.nodes.length + ' times, first ' + v.nodes[0].target.join(' ')))"""
 # from the start of the navigation until all scripts have run, in ms, as the browser counts it
 LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -34,11 +34,8 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     site = options.site.resolve()
-    pages = [
-        page
-        for page in sorted(site.rglob("*.html"))
-        if not page.is_relative_to(site / "_static") and (not options.names or any(n in str(page) for n in options.names))
-    ]
+    pages = [page for page in sorted(site.rglob("*.html")) if not page.is_relative_to(site / "_static")]
+    pages = [page for page in pages if any(name in str(page) for name in options.names or [""])]
     axe, times, wrong, start = Path(os.environ["DREVAL_AXE"]).read_text("utf-8"), {}, 0, perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
         for page in pages:

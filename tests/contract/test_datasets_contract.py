@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+
 import numpy as np
 import pytest
 from each import each
