@@ -81,7 +81,7 @@ def test_the_page_of_each_set_is_complete(name):
     for section in ("Returns", "Examples", *(["Parameters"] if name in SIMULATED else [])):
         assert f"{section}\n---" in inspect.getdoc(make)
     for parameter in make.card.parameters:
-        assert f"\n    {parameter} : " in make.__doc__
+        assert f"\n{parameter} : " in inspect.getdoc(make)
 
 
 @each("name", BUNDLED)

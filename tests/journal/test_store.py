@@ -103,7 +103,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no journal at all, but long enough to be read as one" * 40)
     with Store(tmp_path / "later"):
         pass
-    with sqlite3.connect(tmp_path / "later") as db:
+    with closing(sqlite3.connect(tmp_path / "later")) as db, db:
         db.execute("UPDATE about SET value = '99'")
     db.close()
     with pytest.raises(InputError, match=r"`store` must be in an existing folder: got '.*missing"):
@@ -154,7 +154,7 @@ def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     """A database of another program is refused, read or written, and no table is added to it."""
     path = tmp_path / "places"
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE pages (name TEXT)")
     db.close()
     before = path.read_bytes()

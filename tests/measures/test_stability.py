@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -211,7 +212,7 @@ def test_a_killed_run_goes_on(tmp_path):
     given = {"over": "halves", "n_replicates": 6, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
         dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **given)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (3,)
     found = dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **given)
     assert len(log.read_text()) == 7

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import warnings
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -293,7 +294,7 @@ def test_a_killed_test_goes_on(tmp_path):
     given = {"n_replicates": 12, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
         dreval.noise_test(data(), source, store=path, **given)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
     found = dreval.noise_test(data(), source, store=path, **given)
     assert len(log.read_text()) == 13 + 1  # the one that was interrupted is run again
