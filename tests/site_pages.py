@@ -24,6 +24,7 @@ RUN = """axe.run().then((r) => r.violations.map((v) =>
     v.id + ' (' + v.impact + '): ' + v.nodes.length + ' times, first ' + v.nodes[0].target.join(' ')))"""
 # from the start of the navigation until all scripts have run, in ms, as the browser counts it
 LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+SETTLED = "Promise.all(document.getAnimations().map((a) => a.finished)).then(() => true)"  # colors that still change
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -46,6 +47,7 @@ def main() -> int:
                 times[name] = max(times.get(name, 0.0), browser.evaluate(LOADED))
                 thrown = [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
                 found += [event["params"]["exceptionDetails"]["text"] for event in thrown]
+                browser.await_value(SETTLED)
                 browser.evaluate(axe)
                 found += browser.await_value(RUN)
                 wrong += len(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
+_LINES = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>(?=\s*<span class=\"sig-paren\")", re.DOTALL)
 DARK_PAGE = 'html[data-theme="dark"]'
 
 
@@ -25,6 +27,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", _write_reference)
     app.connect("doctree-resolved", describe_outputs)
     app.connect("html-page-context", _add_colors)
+    app.connect("html-page-context", _mend)
     app.connect("autodoc-process-docstring", keep_plain, priority=900)  # behind numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -39,6 +42,23 @@ def _add_colors(*event: Any) -> None:
         named["panel"] = named["paper"] = "var(--pst-color-surface)"  # figures lie on panels of the theme
         body = ";".join(f"--{name}:{color}" for name, color in named.items())
         context["metatags"] = context.get("metatags", "") + f"<style>{selector}{{{body}}}</style>"
+
+
+def _mend(*event: Any) -> None:
+    """Give to those who listen what others see.
+
+    The lines of a long signature are a list; sphinx makes a list of definitions that define nothing. Folded code is
+    announced by its own words.
+    """
+    context = event[3]
+    context["body"] = _LINES.sub(
+        lambda lines: (
+            '<span class="sig-lines" role="list">'
+            + lines[1].replace("<dd>", '<span role="listitem">').replace("</dd>", "</span>")
+            + "</span>"
+        ),
+        context.get("body", "").replace('<summary aria-label="Toggle hidden content">', "<summary>"),
+    )
 
 
 def _write_reference(app: Sphinx) -> None:

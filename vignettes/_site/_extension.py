@@ -160,7 +160,7 @@ def describe_outputs(*event: Any) -> None:
         for image in cell.findall(nodes.image):
             image["alt"] = figure_words(code)
         for table in cell.findall(lambda node: isinstance(node, nodes.raw) and "<table" in node.astext()):
-            html = re.sub(r"<th([^>]*)>\s*</th>", r"<td\1></td>", table.astext())
+            html = re.sub(r"<th([^>]*)>(?:\s|&nbsp;)*</th>", r"<td\1></td>", table.astext())
             table.children = [nodes.Text(html.replace("<table", '<table tabindex="0"'))]
 
 
