@@ -16,7 +16,7 @@ The three latent shapes are drawn in the paper and not described beyond "points 
 easy one. Ours: hard, a slow Gaussian series (Eq. 16, scaled to unit variance); medium, a helix whose third coordinate
 rises evenly; easy, a grid on a quarter of a cylinder.
 
-Found: with the low threshold IKD tends to 1 with the number of columns under all kernels (.85 to .98 at 2000), as the
+Found: with the low threshold IKD tends to 1 with the number of columns under all kernels (.86 to .98 at 2000), as the
 paper says, and is above PCA but for one cell at 2000 columns, and from 500 columns on for the squared exponential. The
 default threshold of .4 does not: paths unroll the curved shapes, and more columns do not help (hard .19 to .72, medium
 .49 to .52 at 2000). Read with the wrong kernel it stays above .91 at 2000 columns, but the gamma-exponential

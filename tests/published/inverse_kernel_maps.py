@@ -3,8 +3,8 @@
 ``python tests/published/inverse_kernel_maps.py`` prints means over five repeats, the least of them, and seconds of one
 processor. The paper has 50 repeats and shows curves without numbers. What it says of them: for N above 50
 inverse kernel decomposition (IKD) is best on all maps, on bumps for every N, and tends to 1 with N; for N = 20 Isomap
-is best on the Gaussian process and on sine waves. Graphs of Isomap and Laplacian eigenmaps take 10 neighbors, and their
-parts are joined by the nearest pair.
+is best on the Gaussian process and on sine waves. Graphs of Isomap and Laplacian eigenmaps take 10 neighbors, and each
+of their parts is linked to the five nearest others (up to six parts all to all).
 
 The methods that search (t-SNE, UMAP, the Gaussian process latent variable model and the variational autoencoder, with
 the defaults of this package) take minutes on 1000 points. They are compared on 300 points, three repeats, beside the

@@ -5,7 +5,7 @@ also draws them. The paper has 10,000 points and an embedding, and says that t-S
 "extremely well" but tear the surface, and that LSDR "seems to outperform" them by continuity. Ours are 4000 of the
 points, since LSDR holds all pairs of them (640 MB). Continuity is low where neighbors of the data are torn apart.
 
-Found: LSDR has the highest continuity of the three, .9974 (UMAP .9963), and the lowest trustworthiness, .979 (.999): it
+Found: LSDR has the highest continuity of the three, .9974 (UMAP .9957), and the lowest trustworthiness, .979 (.999): it
 keeps together what belongs together by laying other parts over it.
 """
 
