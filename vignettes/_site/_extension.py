@@ -179,7 +179,7 @@ def _inline(translator: Any, node: nodes.Node) -> None:
 
 
 def _block(translator: Any, node: nodes.Node) -> None:
-    translator.body.append(f'<div class="formula">{_html(node.astext(), "block")}</div>')
+    translator.body.append(f'<div class="formula" tabindex="0">{_html(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 
 

@@ -105,7 +105,7 @@ def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
         fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
         title("One example", "-"),
         f"{N} rows: {words}. The observed statistic and those of {many} {drawn} (p = {found.p_value:.3f}).",
-        raw(f'<div class="histogram">{inline_svg(found.plot(), card.name, label)}</div>'),
+        raw(f'<div class="histogram" tabindex="0">{inline_svg(found.plot(), card.name, label)}</div>'),
         title("Size and power", "-"),
         f"Rejections at the level 0.05 with {few} {drawn}, of {RUNS} simulations with {N} rows each. "
         "The first line is the size, with 5 rejections expected; the others are the power.",
