@@ -178,7 +178,8 @@ def _gallery(cards: Iterable[Any]) -> str:
         apart = [card for card in found if "method" in card.needs]
         pieces += [title(LEVELS[level], "-"), EXPLAINED[level]]
         if rows:
-            pieces.append(raw(f'<div class="scroll" tabindex="0"><table class="gallery">{_gallery_head()}{rows}</table></div>'))
+            table = f'<table class="gallery">{_gallery_head()}{rows}</table>'
+            pieces.append(raw(f'<div class="scroll" tabindex="0">{table}</div>'))
         for card in apart:
             pieces.append(f":doc:`{plain(card.title)} <measures/{card.name}>`: {plain(card.question)}")
     return page(*pieces, toctree([f"measures/{card.name}" for card in cards], "hidden:"))
