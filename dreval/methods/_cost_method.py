@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
-from dreval._parallel import few_blas_threads
+from dreval._parallel import few_blas_threads, one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.distances import power_of_two
@@ -109,7 +109,8 @@ class CostMethod(Method):
         Z = self._normal(X)
         energy = self._make_cost(Z)
         self._out = 1.0 / self._unit if energy.card.scale == "follows" else 1.0
-        with few_blas_threads(len(Z)):
+        # coordinates themselves need no products of matrices, and threads would wait for each other in sums of them
+        with one_blas_thread() if self.mapping == "free_points" else few_blas_threads(len(Z)):
             found = [self._one_run(Z, energy, stream(root, "start", run), run > 0) for run in range(runs)]
         best = min(range(runs), key=lambda run: found[run][1].value)
         self.runs_ = np.array([one.value for _, one in found])

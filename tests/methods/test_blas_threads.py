@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dreval._parallel import SMALL, few_blas_threads
-from dreval.methods import GPLVM, MVU, SNE, Autoencoder
+from dreval.methods import GPLVM, MVU, SNE, TSNE, Autoencoder
 
 INNER = [
     (GPLVM(2, max_iter=2, tol=0.1), "gplvm", "objective"),
@@ -52,3 +52,13 @@ def test_inner_loops_run_in_one_thread(monkeypatch, method, module, name):
         assert _threads() == {2}
     assert seen
     assert all(threads == {1} for threads in seen)
+
+
+def test_tsne_of_many_points_runs_in_one_thread_and_is_equal_for_any_number():
+    """Sums over coordinates in several threads took four times as long, and other roundings led to other maps."""
+    X = np.random.default_rng(0).normal(size=(SMALL + 200, 12))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(TSNE(perplexity=10, max_iter=25, exaggeration_iter=30, random_state=0).fit_transform(X))
+    np.testing.assert_array_equal(*found)
