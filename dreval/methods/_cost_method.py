@@ -109,7 +109,7 @@ class CostMethod(Method):
         Z = self._normal(X)
         energy = self._make_cost(Z)
         self._out = 1.0 / self._unit if energy.card.scale == "follows" else 1.0
-        # coordinates themselves need no products of matrices, and threads would wait for each other in sums of them
+        # where parameters are many and cheap, threads would wait for each other in the sums of the search
         with one_blas_thread() if self.mapping == "free_points" else few_blas_threads(len(Z)):
             found = [self._one_run(Z, energy, stream(root, "start", run), run > 0) for run in range(runs)]
         best = min(range(runs), key=lambda run: found[run][1].value)

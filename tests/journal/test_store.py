@@ -105,7 +105,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         pass
     with closing(sqlite3.connect(tmp_path / "later")) as db, db:
         db.execute("UPDATE about SET value = '99'")
-    db.close()
     with pytest.raises(InputError, match=r"`store` must be in an existing folder: got '.*missing"):
         Store(tmp_path / "missing" / "cells")
     for name in ("text", "later", "."):
@@ -156,7 +155,6 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "places"
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE pages (name TEXT)")
-    db.close()
     before = path.read_bytes()
     for read_only in (True, False):
         with pytest.raises(InputError, match="must be a journal of dreval"):
