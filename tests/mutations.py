@@ -573,6 +573,12 @@ MUTANTS = [
     ),
     Mutant("geometry/_loops/orders.py", "2 * first + start + t - total", "2 * first + 2 * t - 1 - total", DISTANCES),
     Mutant("geometry/_loops/orders.py", "ranks[order[s]] = start + t", "ranks[order[s]] = 2 * s + 1", DISTANCES),
+    Mutant(
+        "geometry/_loops/orders.py",
+        "up_to(marks, marks.shape[0], before)",
+        "up_to(marks, marks.shape[0], before) - 1",
+        "geometry/test_shepard.py",
+    ),
     Mutant("geometry/_loops/orders.py", "2 * below + size - count", "2 * below + 1 - count", "geometry/test_pairs.py"),
     Mutant("geometry/mid_ranks.py", "(cells == before) & (below > 0)", "0 * below", "geometry/test_pairs.py"),
     Mutant("geometry/leave_one.py", "[:, ::-1] - 0.5 * beyond", "[:, ::-1]", WITHOUT_RANKS),

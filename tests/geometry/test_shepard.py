@@ -11,7 +11,7 @@ from strategies import pairs
 import dreval
 from dreval.geometry import pairs as owner
 from dreval.geometry.blocks import sweep
-from dreval.geometry.mid_ranks import CELLS, STEPS
+from dreval.geometry.mid_ranks import BUCKET, CELLS, STEPS
 from dreval.geometry.pair_statistics import shepard
 from dreval.geometry.pairs import pairs_of
 from dreval.records.shepard import Shepard
@@ -42,6 +42,16 @@ def test_counts_are_those_of_a_loop():
     np.testing.assert_allclose(table.x_edges, np.linspace(0, x.max(), CELLS + 1), rtol=1e-12)
     np.testing.assert_allclose(table.y_edges, np.linspace(0, y.max(), CELLS + 1), rtol=1e-12)
     assert table.pairs == table.total == len(x)
+
+
+def test_distances_on_the_edges_of_cells():
+    """Whole-numbered distances, each the lower edge of a cell, in more pairs than are sorted together."""
+    points = np.append(RNG.integers(0, CELLS + 1, size=298), [0, CELLS]).astype(float)[:, None]
+    image = np.append(RNG.integers(0, 2 * CELLS + 1, size=298), [0, 2 * CELLS]).astype(float)[:, None]
+    counts, _, _ = np.histogram2d(pdist(points), pdist(image), bins=CELLS, range=[[0, CELLS], [0, 2 * CELLS]])
+
+    assert 299 * 150 > BUCKET
+    np.testing.assert_array_equal(table_of(points, image).counts, counts)
 
 
 def test_steps_are_the_nearest_ascending_ones():

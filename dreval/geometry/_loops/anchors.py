@@ -17,8 +17,8 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.ranks import _before, _table
-from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, read_line
+from dreval.geometry._loops.ranks import _table
+from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, read_line, up_to
 
 TABLE = 8192  # cells of the look-up table of a line
 LANES = 8  # tallies that are filled in turn
@@ -124,7 +124,7 @@ def _near(value, j, t, target, ids, tallies):
 def _settle(value, j, targets, ids, counts, tallies):
     """Count a point by its direct value, and with the targets that it is near."""
     k = targets.shape[0]
-    at = _before(targets, k, value)
+    at = up_to(targets, k, value)
     counts[at] += 1
     t = at - 1
     while t >= 0 and value - targets[t] <= FEW * value:

@@ -6,27 +6,8 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.orders import SHORT, ascending, sort_joined
-from dreval.geometry._loops.rows import direct
-
-
-@loop()
-def _by_insertion(values, ids):
-    """Sort points by (distance, row number)."""
-    for t in range(1, ids.shape[0]):
-        value, own, b = values[t], ids[t], t - 1
-        while b >= 0 and (values[b] > value or (values[b] == value and ids[b] > own)):
-            values[b + 1], ids[b + 1] = values[b], ids[b]
-            b -= 1
-        values[b + 1], ids[b + 1] = value, own
-
-
-@loop()
-def _by_merging(values, ids):
-    """Sort points by (distance, row number): a stable sort of points that come by row number."""
-    order = np.argsort(ids, kind="mergesort")
-    order = order[np.argsort(values[order], kind="mergesort")]
-    values[:], ids[:] = values[order], ids[order]
+from dreval.geometry._loops.orders import ascending, sort_joined
+from dreval.geometry._loops.rows import direct, sort_pairs
 
 
 @loop()
@@ -38,10 +19,7 @@ def _settle_run(values, ids, i, points, products):
     if products:
         for t in range(ids.shape[0]):
             values[t] = direct(points, i, points, ids[t])
-        if ids.shape[0] <= SHORT:
-            _by_insertion(values, ids)
-        else:
-            _by_merging(values, ids)
+        sort_pairs(values, ids)
     return sort_joined(values, ids)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
+from dreval.geometry._loops.rows import SHORT, sort_pairs, up_to
 
 DIGIT = 11  # bits that one pass of the radix sort orders by
 MANY = 1 << 17  # more values than this need three digits, fewer two; what these leave open is settled after
 FEW = 256  # so few values are sorted without a radix
-SHORT = 32  # runs up to this length are sorted by insertion
 WHOLE = 62  # bits of a whole number that hold key and place
 FINE = 16  # leading bits by which many values are parted
 FEW_NEAR_TIES = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
@@ -97,8 +97,10 @@ def _settle(values, keys, start, stop, width):
     if t == stop:
         return
     if stop - start > SHORT:
-        places = keys[start:stop] & mask
-        keys[start:stop] = keys[start:stop][np.argsort(values[places], kind="mergesort")]
+        own = np.empty(stop - start)
+        for t in range(start, stop):
+            own[t - start] = values[keys[t] & mask]
+        sort_pairs(own, keys[start:stop])
         return
     for t in range(start + 1, stop):
         own = keys[t]
@@ -131,7 +133,8 @@ def ascending(values, bits, keys, other):
     total = values.shape[0]
     width = length(total - 1)
     if total < FEW:
-        keys[:] = np.arange(total)
+        for t in range(total):
+            keys[t] = t
         _settle(values, keys, 0, total, width)
         return width
     digits = 3 if total > MANY else 2
@@ -174,7 +177,9 @@ def rank_buckets(values, order, bounds, edges, near, tied, marks, below, places,
     many neighbors are equal up to rounding only, ``tied`` whether any are equal. ``below`` gets the number of values of
     the same bucket below each mark, ``picked`` the values at some places of the sorted list, which ascend.
     """
-    total, widest, ranks = order.shape[0], np.diff(bounds).max(), values.view(np.int64)
+    total, widest, ranks = order.shape[0], 0, values.view(np.int64)
+    for b in range(bounds.shape[0] - 1):
+        widest = max(widest, bounds[b + 1] - bounds[b])
     room, scratch = np.empty(widest), np.empty((2, widest), np.int64)
     for b in range(bounds.shape[0] - 1):
         first, size = bounds[b], bounds[b + 1] - bounds[b]
@@ -200,10 +205,13 @@ def rank_buckets(values, order, bounds, edges, near, tied, marks, below, places,
                 ranks[place] = 2 * first + start + t - total
             start = t
         edges[b, 1] = before
-        for k in range(np.searchsorted(places, first), np.searchsorted(places, first + size)):
+        for k in range(up_to(places, places.shape[0], first - 1), up_to(places, places.shape[0], first + size - 1)):
             picked[k] = own[keys[places[k] - first] & mask]
-        for k in range(np.searchsorted(marks, edges[b, 0]), np.searchsorted(marks, before)):
-            below[k] = first + (own < marks[k]).sum()
+        for k in range(up_to(marks, marks.shape[0], edges[b, 0]), up_to(marks, marks.shape[0], before)):
+            nearer = 0
+            for t in range(size):
+                nearer += own[t] < marks[k]
+            below[k] = first + nearer
         for t in range(size):
             mine[t] = other[t]
 
@@ -284,9 +292,7 @@ def sort_joined(values, ids):
             continue
         for s in range(start + 1, t):
             if ids[s] < ids[s - 1]:  # of exactly equal distances they ascend already
-                order = np.argsort(ids[start:t], kind="mergesort")
-                ids[start:t] = ids[start:t][order]
-                values[start:t] = values[start:t][order]
+                sort_pairs(ids[start:t], values[start:t])
                 break
         start = t
     return tied
@@ -378,12 +384,12 @@ def nearest_joined(block, skip_self, rows, k, indices, squared):
         reach = squared[b, k - 1] * (1.0 + 1e3 * ROUNDING)
         if skip_self:
             line[rows[b]] = np.inf
-        near = np.flatnonzero(line <= reach)
-        order = np.argsort(line[near], kind="mergesort")
-        ids = near[order]
+        ids = np.flatnonzero(line <= reach)
         values = line[ids]
+        sort_pairs(values, ids)
         sort_joined(values, ids)
-        indices[b], squared[b] = ids[:k], values[:k]
+        for t in range(k):
+            indices[b, t], squared[b, t] = ids[t], values[t]
 
 
 @loop()

@@ -10,18 +10,7 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.rows import FAR, direct, read_line, select_line, select_scratch
-
-
-@loop(inline="always")
-def _before(thresholds, count, value):
-    """Number of sorted thresholds that are at most ``value``."""
-    low, size = 0, count
-    while size > 1:
-        half = size >> 1
-        low += half * (thresholds[low + half - 1] <= value)
-        size -= half
-    return low + (thresholds[low] <= value)
+from dreval.geometry._loops.rows import FAR, direct, read_line, select_line, select_scratch, up_to
 
 
 @loop(inline="always")
@@ -153,7 +142,7 @@ def _count_fine(where, first, reach, closest, near, hist, doubtful, left):
         for j in range(WORD * w, WORD * (w + 1)):
             if near[j]:
                 doubtful[left] = j
-                hist[_before(first, k, where[j]), 0] -= 1
+                hist[up_to(first, k, where[j]), 0] -= 1
                 left += 1
     return left
 
@@ -365,7 +354,7 @@ def _settle(
             settled[d] = k
             continue
         value, error = np.float64(line[j]), gamma * (norms[i] + norms[j])
-        at, margin = _before(thresholds, k, value), error + ROUNDING * value
+        at, margin = up_to(thresholds, k, value), error + ROUNDING * value
         if (at > 0 and value - thresholds[at - 1] <= margin) or (at < k and thresholds[at] - value <= margin):
             if at > 0 and ids[at - 1] == j:
                 exact = thresholds[at - 1]

@@ -188,7 +188,7 @@ def unit_rows(values, starts):
 def fill_direct(queries, rows, columns, out):
     """Direct squared distances of the query rows to all points, which come as columns (p, n)."""
     for b in range(rows.shape[0]):
-        fill_line(queries[rows[b]], columns, 0, out[b])
+        fill_line(queries[rows[b]], columns, out.shape[1] - columns.shape[1], out[b])
 
 
 @loop()
@@ -254,9 +254,10 @@ def read_line(queries, i, points, norms, products, b, line):
     if points.gamma != 0.0:
         finish_line(products[b], queries.norms[i], norms, line)
     elif points.columns.shape[0] == 0:
-        line[:] = products[b]
+        for j in range(line.shape[0]):
+            line[j] = products[b, j]
     else:
-        fill_line(queries.columns[:, i], points.columns, 0, line)
+        fill_line(queries.columns[:, i], points.columns, line.shape[0] - norms.shape[0], line)
 
 
 @loop(inline="always")
@@ -276,6 +277,7 @@ def _sift(heap, size, value):
     heap[at] = value
 
 
+SHORT = 32  # runs up to this length are sorted by insertion
 FAR = 1e38  # stands at the point's own place: beyond every distance between scaled points, in single precision too
 COMB = 16  # entries of a row that stand for each other in a first look
 FEWER, MOST = 32, 128  # combs of these, in multiples of the first, among which the k-th smallest is sought by counting
@@ -285,7 +287,8 @@ FEWER, MOST = 32, 128  # combs of these, in multiples of the first, among which 
 def _minima(row, out):
     """Smallest entry of each comb: the entries c, c + w, c + 2w, ... for c < w, with w the size of ``out``."""
     width = out.shape[0]
-    out[:] = row[:width]
+    for c in range(width):
+        out[c] = row[c]
     for start in range(width, row.shape[0], width):
         some = row[start : start + width]
         for c in range(some.shape[0]):
@@ -317,6 +320,17 @@ def _kth_smallest(values, k, heap):
 
 
 @loop(inline="always")
+def up_to(ascend, count, value):
+    """How many of ``count`` sorted values, of which there are some, are at most ``value``."""
+    low, size = 0, count
+    while size > 1:
+        half = size >> 1
+        low += half * (ascend[low + half - 1] <= value)
+        size -= half
+    return low + (ascend[low] <= value)
+
+
+@loop(inline="always")
 def _sink(value, index, at, size, out_value, out_index):
     """Put (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and row number."""
     while True:
@@ -336,6 +350,37 @@ def _sink(value, index, at, size, out_value, out_index):
     out_value[at], out_index[at] = value, index
 
 
+@loop(inline="always")
+def _heap(values, indices):
+    """Make a max-heap of pairs."""
+    for t in range(values.shape[0] // 2 - 1, -1, -1):
+        _sink(values[t], indices[t], t, values.shape[0], values, indices)
+
+
+@loop(inline="always")
+def _unwind(values, indices):
+    """Sort the pairs of a max-heap."""
+    for last in range(values.shape[0] - 1, 0, -1):
+        value, index = values[last], indices[last]
+        values[last], indices[last] = values[0], indices[0]
+        _sink(value, index, 0, last, values, indices)
+
+
+@loop()
+def sort_pairs(values, indices):
+    """Sort pairs of value and row number: few by insertion, more by heapsort."""
+    if values.shape[0] > SHORT:
+        _heap(values, indices)
+        _unwind(values, indices)
+        return
+    for t in range(1, values.shape[0]):
+        value, index, b = values[t], indices[t], t - 1
+        while b >= 0 and (values[b] > value or (values[b] == value and indices[b] > index)):
+            values[b + 1], indices[b + 1] = values[b], indices[b]
+            b -= 1
+        values[b + 1], indices[b + 1] = value, index
+
+
 @loop()
 def _order(values, indices, count, k, out_index, out_value):
     """The k smallest of ``count`` candidates by value and row number: few by counting, more by heapsort."""
@@ -349,15 +394,11 @@ def _order(values, indices, count, k, out_index, out_value):
         return
     for t in range(k):
         out_value[t], out_index[t] = values[t], indices[t]
-    for t in range(k // 2 - 1, -1, -1):
-        _sink(out_value[t], out_index[t], t, k, out_value, out_index)
+    _heap(out_value, out_index)
     for c in range(k, count):
         if values[c] < out_value[0] or (values[c] == out_value[0] and indices[c] < out_index[0]):
             _sink(values[c], indices[c], 0, k, out_value, out_index)
-    for last in range(k - 1, 0, -1):
-        value, index = out_value[last], out_index[last]
-        out_value[last], out_index[last] = out_value[0], out_index[0]
-        _sink(value, index, 0, last, out_value, out_index)
+    _unwind(out_value, out_index)
 
 
 @loop()
