@@ -52,7 +52,9 @@ class Verb(argparse.ArgumentParser):
         """Report an error; unrecognized arguments get the nearest option, or how one option takes several values."""
         stray = message.removeprefix("unrecognized arguments: ")
         first = stray.split()[0] if stray.strip() else ""
-        if stray != message and "embedding" in self.flags and (first in METHODS or Path(first).suffix):
+        if first in ("-e", "--embedding") and self.prog.endswith(" compare"):
+            message += " (embeddings are evaluated by dreval evaluate; what its --save writes is read here)"
+        elif stray != message and "embedding" in self.flags and (first in METHODS or Path(first).suffix):
             message += f" (embeddings are named by -e, as in -e {first})"
         elif stray != message and not stray.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
@@ -68,6 +70,16 @@ class Verb(argparse.ArgumentParser):
             listed = ", ".join(map(repr, choices))
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}. {near}Choose from {listed}.")
         super()._check_value(action, value)
+
+    def _get_value(self, action: argparse.Action, text: str) -> Any:
+        """Read a value; the error for what is no number says which one it must be."""
+        try:
+            return super()._get_value(action, text)
+        except argparse.ArgumentError as error:
+            rules = {int: "an integer", float: "a number with a decimal point"}
+            if (rule := rules.get(action.type)) is None:  # type: ignore[call-overload]
+                raise
+            raise argparse.ArgumentError(action, f"must be {rule}: got {text!r}") from error
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; the verb itself, whose options are known here, refuses what is not one of them."""

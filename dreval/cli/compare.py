@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -140,7 +141,11 @@ def _comparison(options: Any) -> Any:
 
 def _margin(text: str) -> float | dict[str, float]:
     """One margin, or one for each measure."""
-    return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
+    try:
+        return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
+    except ValueError:
+        rule = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        raise argparse.ArgumentTypeError(f"{rule}: got {text!r}") from None
 
 
 def _document(comparison: Any) -> str:

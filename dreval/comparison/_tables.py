@@ -127,6 +127,10 @@ def _column(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> Any:
         return columns.get("value", "value") if name == "measure" else DEFAULTS[name]
     got = f"columns {', '.join(map(str, frame.columns[:10]))}"
     cure = "Say {columns} for another name; a wide table is made long (one row per value) first."
+    if not columns and not {"dataset", "embedding", "value"} & {*map(str, frame.columns)}:
+        cure += (
+            " Coordinates are evaluated first, and what `Results.save` (or dreval evaluate --save) wrote is compared."
+        )
     raise InputError("results", f"must have one column {called!r}", got, cure, columns=Hint("columns", {name: "..."}))
 
 

@@ -434,9 +434,10 @@ class Evaluation:
                 warnings.warn(InputWarning(unreduced), stacklevel=caller_level())
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
         asked |= {"adjust": adjust, "options": options}
+        told = set(table.loc[table["conf_low"].notna(), "embedding"])
         notes += unused_settings(asked, table)
         notes += [reason.within(name) for name, reason in failed.items()]
-        notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found})]
+        notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found if name in told})]
         recorded = [name for name, source in ev.sources.items() if source.recording is not None]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust, recorded))}, *rows])
         if failed:

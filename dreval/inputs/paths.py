@@ -57,8 +57,8 @@ def nearest_file(path: str) -> str | None:
         entries = sorted(os.listdir(folder or "."))
     except (OSError, ValueError):
         return None
-    if has_suffix(name):
-        return nearest_name(name, entries)
+    if os.path.splitext(name)[1]:
+        return nearest_name(name, entries if has_suffix(name) else filter(has_suffix, entries))
     stems = {entry.split(".")[0]: entry for entry in entries if has_suffix(entry)}
     near = nearest_name(name, stems) if folder else known_name(name, stems)
     return stems.get(near or "")

@@ -232,7 +232,11 @@ def coordinate_source(
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
     held = raw.matrix is not None or len(frame) > COPIED
     numbers = frame_table if held else frame_numbers
-    Y: Any = numbers(frame, argument, "Name it with {ids}, or drop it.", "ids") if raw.matrix is None else raw.matrix
+    Y: Any = (
+        numbers(frame, argument, "Drop it, or, if it names the rows, name it with {ids}.", "ids")
+        if raw.matrix is None
+        else raw.matrix
+    )
     names = tuple(str(c) for c in frame.columns) if raw.named else None
     found = Survey(Y, names, argument, described=False)
     if found.smallest <= found.largest * SAFE:

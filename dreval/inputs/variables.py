@@ -228,10 +228,17 @@ def _in_order(names: pd.Index[Any]) -> bool:
 def _one_sided(
     ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str, beside: str | None = None
 ) -> Notes:
-    """A note if only the data have names, or only a table has ids or numbered rows in another order."""
+    """A note if only the data, or only a table, have names; an error if those are row numbers in another order."""
     if ids is not None:
-        counting = ids.dtype.kind in "iu" and np.array_equal(np.sort(ids.to_numpy()), np.arange(len(ids)))
-        code = "rows.ids_alone" if given else "rows.renumbered" if counting else "rows.names_unused"
+        if not given and ids.dtype.kind in "iu" and np.array_equal(np.sort(ids.to_numpy()), np.arange(len(ids))):
+            raise InputError(
+                argument,
+                "must have its rows in the order of the data, or names that the data have, too",
+                "the row numbers 0, 1, 2, ... in another order, and data without row names",
+                "Sort its rows as those of the data are, then call reset_index(drop=True) (write a file without the "
+                "row numbers); or give the data the same row numbers.",
+            )
+        code = "rows.ids_alone" if given else "rows.names_unused"
         return (note(code, argument=argument, data="the data"),)
     if beside is not None:
         return (note("rows.ids_beside", argument=argument, column=beside),)

@@ -89,7 +89,11 @@ CONSTANT = define(
     symbol="J",
     title="Stability",
     question="Would the embedding come out again: with other seeds, or from half of the points?",
-    says=("The neighborhoods come out again", "Many neighborhoods do not come out again"),
+    says=(
+        "The neighborhoods come out again",
+        "Most neighborhoods come out again",
+        "Many neighborhoods do not come out again",
+    ),
     share="of the way from chance to equal neighborhoods",
     goals=("method",),
     needs=("method", "features"),

@@ -35,7 +35,10 @@ FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}
     symbol="u",
     title="Trustability measure",
     question="Does the method return the data, up to scale, when it may use as many dimensions as they have?",
-    says=("The method returns the data where it could", "The method changes the data even where it need not"),
+    says=(
+        "With as many dimensions as the data, the method returns them",
+        "The method changes the data even with as many dimensions",
+    ),
     goals=("method",),
     needs=("method", "features"),
     direction="lower",

@@ -176,7 +176,10 @@ def load_results(path: str | Path) -> Any:
 
 def load_evaluation(path: str | Path, argument: str) -> Results:
     """A saved result of an evaluation; a sweep is refused."""
-    found = load_results(path)
+    try:
+        found = load_results(path)
+    except DrevalError as error:
+        raise error.named({"path": argument}) from error
     if isinstance(found, Results):
         return found
     cure = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."

@@ -487,11 +487,6 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),
-    "rows.renumbered": Code(
-        "`{argument}` has the row numbers 0, 1, 2, ... in another order, and {data} have no row names: rows were "
-        "matched by position.",
-        ASSUMPTION,
-    ),
     "rows.names_unused": Code(
         "Row names of `{argument}` were not used, since {data} have none: rows were matched by position.", ASSUMPTION
     ),

@@ -42,14 +42,18 @@ def test_variables_of_a_test_follow_the_row_names() -> None:
 
 
 def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
-    """An index of 0 .. n-1 in another order follows the index of a data frame, and an array by position."""
+    """An index of 0 .. n-1 in another order follows that of a data frame; beside an array it is refused."""
     shown = pd.DataFrame(Y).sample(frac=1, random_state=0)
     right = dreval.trustworthiness(X, Y)
-    by_position = dreval.Evaluation(X, {"e": shown}).run("trustworthiness", ci=None)
 
     assert dreval.trustworthiness(pd.DataFrame(X), shown) == right
-    assert by_position.tidy()["value"].iloc[0] == dreval.trustworthiness(X, shown.to_numpy())
-    assert any("matched by position" in str(note) for note in by_position.notes["text"])
+    for shape in (shown, shown.rename(index=str)):
+        as_frame = dreval.trustworthiness(pd.DataFrame(X, index=map(str, range(len(X)))), shape)
+        assert as_frame == right
+    with pytest.raises(InputError, match=r"row numbers 0, 1, 2, .* in another order.*reset_index"):
+        dreval.trustworthiness(X, shown)
+    assert "in another order" in dreval.Evaluation(X, {"e": shown, "f": Y}).run(ci=None, tests=None).failed["e"]
+    assert dreval.trustworthiness(X, shown.sort_index().reset_index(drop=True)) == right
 
 
 def test_row_ids_are_no_coordinate() -> None:

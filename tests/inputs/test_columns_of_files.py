@@ -272,15 +272,14 @@ def test_some_rows_of_a_count_are_refused_as_named_ones_are(form: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_files_without_row_names_have_none_in_reserve() -> None:
-    """A plain file goes by position beside shuffled row numbers, with a note; so does a parquet file without index."""
+    """Beside a plain file, or a parquet file without index, shuffled row numbers are refused."""
     pd.DataFrame(X, columns=list("xyz")).to_csv("plain.csv", index=False)
     pd.DataFrame(X, columns=list("xyz")).to_parquet("plain.parquet", index=False)
     shuffled = written(pd.DataFrame(X).iloc[ORDER], "csv", "b")
     for plain in ("plain.csv", "plain.parquet"):
         record = as_data(plain)
-        source = as_source(shuffled, "e", record)
-        assert np.array_equal(source.coordinates(record), X[ORDER])
-        assert any("0, 1, 2, ... in another order" in str(note) for note in source.notes)
+        with pytest.raises(InputError, match=r"0, 1, 2, ... in another order"):
+            as_source(shuffled, "e", record)
 
 
 @pytest.mark.usefixtures("folder")
