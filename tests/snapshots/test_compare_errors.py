@@ -133,6 +133,12 @@ COMMAND: dict[str, Case] = {
     "dreval compare, the Bayesian test without a region": command(
         "table.csv", "--direction", "higher", "--tests", "bayes"
     ),
+    "dreval compare, an embedding": command("table.csv", "-e", "umap.csv"),
+    "dreval compare, coordinates": command("umap.csv", "--direction", "higher"),
+    "dreval compare, a margin with a comma": command("saved.dreval", "--margin", "0,01"),
+    "dreval compare, a level as text": command("saved.dreval", "--alpha", "x"),
+    "dreval compare, a seed as text": command("saved.dreval", "--random-state", "one"),
+    "dreval compare, a direction on one data set": command("saved.dreval", "--direction", "higher"),
     "dreval compare, a region on one data set": command("saved.dreval", "--rope", "0.1"),
     "dreval compare, a figure of another kind": command("table.csv", "--direction", "higher", "--plot", "p.gif"),
     "dreval compare, a figure over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
@@ -145,6 +151,7 @@ KEPT = Snapshots(Path(__file__).with_name("compare_errors.txt"), CASES)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A working folder with a table and a saved result."""
     TABLE.to_csv(tmp_path / "table.csv", index=False)
+    pd.DataFrame(X[:, :2], columns=["u", "v"]).to_csv(tmp_path / "umap.csv", index=False)
     RESULTS.save(tmp_path / "saved.dreval")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")

@@ -253,6 +253,7 @@ VARIABLES: dict[str, Case] = {
 SOURCES: dict[str, Case] = {
     "no such source": lambda: as_source("isomp", "e", DATA),
     "no such source, none like it": lambda: as_source("qqqqqqqqqqq", "e", DATA),
+    "a misspelled suffix": lambda: as_source("labels.cvs", "e", DATA),
     "no such obsm key": lambda: as_source("X_uamp", "e", as_data(ADATA)),
     "a class": lambda: as_source(PCA, "e", DATA),
     "no fit_transform": lambda: as_source(NoRun(), "e", DATA),
