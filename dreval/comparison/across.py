@@ -152,7 +152,8 @@ def compare(
         }
         for argument, value in across.items():
             if value is not None:
-                cure = "Leave it out" + ("; the margin of equivalence on one data set is {margin}." if rope else ".")
+                other = "; the margin of equivalence on one data set is {margin}" if argument == "rope" else ""
+                cure = f"Leave it out{other}."
                 got = f"{value!r} with one result"
                 raise InputError(argument, "must be used across data sets only", got, cure, margin="margin")
         return compare_pairs(
