@@ -571,6 +571,19 @@ MUTANTS = [
     Mutant(
         "geometry/_loops/rows.py", "+ a * a) + b * b) + d * d", "+ d * d) + b * b) + a * a", "geometry/test_pairs.py"
     ),
+    Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
+    Mutant(
+        "geometry/_loops/rows.py",
+        "out_value[right] == out_value[child] and out_index[right] > out_index[child]",
+        "out_value[right] == out_value[child] and out_index[right] < out_index[child]",
+        "geometry/test_rows.py",
+    ),
+    Mutant(
+        "geometry/_loops/rows.py",
+        "values[b] == value and indices[b] > index",
+        "values[b] == value and indices[b] < index",
+        "geometry/test_rows.py",
+    ),
     Mutant("geometry/_loops/orders.py", "2 * first + start + t - total", "2 * first + 2 * t - 1 - total", DISTANCES),
     Mutant("geometry/_loops/orders.py", "ranks[order[s]] = start + t", "ranks[order[s]] = 2 * s + 1", DISTANCES),
     Mutant(
