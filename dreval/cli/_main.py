@@ -52,8 +52,8 @@ class Verb(argparse.ArgumentParser):
         """Report an error; unrecognized arguments get the nearest option, or how one option takes several values."""
         stray = message.removeprefix("unrecognized arguments: ")
         first = stray.split()[0] if stray.strip() else ""
-        if first in ("-e", "--embedding") and self.prog.endswith(" compare"):
-            message += " (embeddings are evaluated by dreval evaluate; what its --save writes is read here)"
+        if first in ("-e", "--embedding"):
+            message += " (embeddings are given to dreval evaluate; what its --save writes is read by dreval compare)"
         elif stray != message and "embedding" in self.flags and (first in METHODS or Path(first).suffix):
             message += f" (embeddings are named by -e, as in -e {first})"
         elif stray != message and not stray.startswith("-"):

@@ -230,11 +230,12 @@ def _one_sided(
 ) -> Notes:
     """A note if only the data, or only a table, have names; an error if those are row numbers in another order."""
     if ids is not None:
-        if not given and ids.dtype.kind in "iu" and np.array_equal(np.sort(ids.to_numpy()), np.arange(len(ids))):
+        counted = ids.dtype.kind in "iu" and len(ids) > 0 and ids.min() in (0, 1) and ids.is_unique
+        if not given and counted and ids.max() - ids.min() < len(ids) and not ids.is_monotonic_increasing:
             raise InputError(
                 argument,
                 "must have its rows in the order of the data, or names that the data have, too",
-                "the row numbers 0, 1, 2, ... in another order, and data without row names",
+                f"the row numbers {ids.min()}, {ids.min() + 1}, ... in another order, and data without row names",
                 "Sort its rows as those of the data are, then call reset_index(drop=True) (write a file without the "
                 "row numbers); or give the data the same row numbers.",
             )
