@@ -74,6 +74,7 @@ __all__ = [
 ]
 
 COPIED = 50_000  # points up to which coordinates are copied
+REPEATED = 5  # times that integers beside decimals occur in the mean, from which on they may be classes
 BUNDLED = "method:"  # prefix of the name of a bundled method, which is then not looked up in obsm
 
 
@@ -241,10 +242,16 @@ def coordinate_source(
     found = Survey(Y, names, argument, described=False)
     if found.smallest <= found.largest * SAFE:
         check_spread(np.asarray(Y, np.float64), argument)
-    for j, column in enumerate(names or ()):
-        if Y.shape[1] > 1 and looks_like_ids(column, np.asarray(Y[:, j], np.float64)):
-            cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."
-            raise InputError(argument, "must hold coordinates only", f"row ids in column {str(column)!r}", cure)
+    counts = []  # of different values, in columns of integers
+    for j, column in enumerate(names if names and Y.shape[1] > 1 else ()):
+        values = np.asarray(Y[:, j], np.float64)
+        if looks_like_ids(column, values):
+            cure = f"Name it with ids={column!r} (also for the data, to match rows by it), or drop it."
+            raise InputError(argument, "must hold coordinates only", f"row ids in column {column!r}", cure)
+        counts.append(len(np.unique(values)) if bool((np.mod(values, 1) == 0).all()) else 0)
+    for column, count in zip(names or (), counts, strict=False):
+        if 1 < count <= len(Y) / REPEATED and 0 in counts:
+            notes.append(note("source.codes", argument=argument, column=column, count=count))
     order, more = align(len(Y), own.ids, data, argument, given=own.given, reserve=raw.reserve, beside=own.beside)
     check_columns(Y, argument)
     notes += [*more, *embedding_notes(found.all_equal, argument)]

@@ -567,6 +567,11 @@ CODES: dict[str, Code] = {
         "{what} has no set_params and no attribute {lost}: {count:it stays|they stay} its own.", ASSUMPTION
     ),
     "source.column": Code("`{argument}` has the column {column} of the data, which was left out.", ASSUMPTION),
+    "source.codes": Code(
+        "Column {column!r} of `{argument}` holds {count} different integers, and is used as a coordinate; drop it if they "
+        "are classes.",
+        ASSUMPTION,
+    ),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
     # pairs of embeddings on one data set

@@ -68,6 +68,19 @@ def test_row_ids_are_no_coordinate() -> None:
     assert results.tidy()["value"].notna().tolist() == [False, True]
 
 
+@pytest.mark.parametrize("classes", [1, 2, 12, 13])
+def test_classes_among_the_coordinates_are_told(classes: int) -> None:
+    """Integers that repeat beside decimals are used, with a note; a constant or many different integers without."""
+    table = pd.DataFrame({"u": Y[:, 0], "cluster": np.arange(len(Y)) % classes, "v": Y[:, 1]})
+    results = dreval.Evaluation(X, {"e": table}).run("trustworthiness", ci=None)
+    told = results.notes.query("code == 'source.codes'")
+
+    assert results.tidy()["value"].iloc[0] == dreval.trustworthiness(X, table.to_numpy(float))
+    assert [values["count"] for values in told["values"]] == [classes] * (classes in (2, 12))
+    whole = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
+    assert "source.codes" not in set(whole.notes["code"])  # a map of integers, as of a grid
+
+
 def test_ties_of_decimal_data_are_ties() -> None:
     """Data in tenths have the tie bounds of the same data in whole units, though floats round their distances."""
     whole = RNG.integers(0, 20, size=(80, 3))
