@@ -55,6 +55,7 @@ __all__ = [
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+FROM_ZERO = " (rows count from 0)"
 IMPUTE = "Drop or impute these cells before evaluating; dreval does not guess values."
 MIN_POINTS = 4
 AUTO = 15  # neighbors, where there are enough points
@@ -510,7 +511,8 @@ def not_finite(
     """The error for so many cells that are NaN or infinite, of which the first are named."""
     first = ", ".join(_cell(value, cell, columns) for value, cell in zip(values, cells, strict=True))
     more = f" and {count - len(values)} more" if count > len(values) else ""
-    return InputError(argument, "must be finite", f"{first}{more}", IMPUTE)
+    counted = "" if cells.shape[1] == 1 else FROM_ZERO
+    return InputError(argument, "must be finite", f"{first}{more}{counted}", IMPUTE)
 
 
 def _cell(value: float, cell: npt.NDArray[Any], columns: Sequence[object] | None) -> str:

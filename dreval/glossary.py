@@ -229,7 +229,10 @@ def format_p(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-PARTS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
+PARTS = {
+    "ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p",
+    "conf_low": "95 % interval from", "conf_high": "to",
+}  # fmt: skip
 
 
 def part_words(parts: Iterable[tuple[str, Any]]) -> dict[str, str]:

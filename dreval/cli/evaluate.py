@@ -50,7 +50,8 @@ EPILOG = """examples:
 
 Saved results are read by dreval compare and by dreval.load_results.
 
-exit codes: 0 done, 1 some embedding failed, 2 refused"""
+exit codes: 0 done, 1 some embedding failed, or nothing has a value of a measure
+or test that was asked for by name, 2 refused"""
 
 
 def add_verb(add: Callable[..., Verb]) -> None:
@@ -205,7 +206,11 @@ def _evaluate(options: Any, say: Say) -> int:
     report = ("--report", options.report, partial(_write, results), "report")
     figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]
     write_files([saved, report, *figures], say, bool(options.json or options.paragraph))
-    return NOT_ALL if results.failed else DONE
+    table = results.tidy()
+    known = table[["value", "p_value"]].notna().any(axis=1)
+    by_name = [column for column in ("measure", "test") if isinstance(getattr(options, f"{column}s"), list)]
+    full = all(known.groupby(table[column].mask(table[column] == "")).any().all() for column in by_name)
+    return DONE if full and not results.failed else NOT_ALL
 
 
 def _check_plots(figures: list[tuple[str, Path]], read: list[str | None]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, IntArray, check_exact, check_unmasked, describe, read_limit
+from dreval._check import FROM_ZERO, FloatArray, IntArray, check_exact, check_unmasked, describe, read_limit
 from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
@@ -118,7 +118,7 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iter
             how = f"Write it as '-': column.str.replace({_MINUS!a}, '-').astype(float)."
         elif _MARKED.fullmatch(cell) and "%" in cell:
             what, how = ", with a percent sign", "Remove it: column.str.rstrip('% ').astype(float)."
-        got = f"{cell!r} in row {stray[0]} of column {name!r}{what}, {len(stray)} such in all{more}"
+        got = f"{cell!r} in row {stray[0]} of column {name!r}{what}, {len(stray)} such in all{more}{FROM_ZERO}"
         return InputError(argument, rule, got, how)
     named = {other: Hint(other, name) for other in others}
     return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure, **named)

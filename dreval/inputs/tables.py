@@ -25,7 +25,7 @@ from dreval.inputs.files import (
     read_zarr,
     stored_parquet,
 )
-from dreval.inputs.paths import has_suffix, locate, split_member, stem_of
+from dreval.inputs.paths import SUFFIXES, has_suffix, locate, split_member, stem_of
 from dreval.inputs.stored import Stored, as_stored, is_stored
 from dreval.records.embedding import Embedding
 from dreval.records.notes import Notes, note
@@ -335,7 +335,8 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
         else:
             near = nearest_name(value, DATASETS.names())
             hint = f"Did you mean the data set {near!r}? " if near else ""
-            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file."
+            kinds = f": {', '.join(SUFFIXES)}" if os.path.splitext(value)[1] else ""
+            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file{kinds}."
         raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
     name = stem_of(value)
     located = locate(value, argument) if stored_anndata(value) else None

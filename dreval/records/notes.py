@@ -568,8 +568,8 @@ CODES: dict[str, Code] = {
     ),
     "source.column": Code("`{argument}` has the column {column} of the data, which was left out.", ASSUMPTION),
     "source.codes": Code(
-        "Column {column!r} of `{argument}` holds {count} different integers, and is used as a coordinate; drop it if they "
-        "are classes.",
+        "Column {column!r} of `{argument}` holds {count} different integers, and is used as a coordinate; drop it if "
+        "they are classes.",
         ASSUMPTION,
     ),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),

@@ -89,6 +89,15 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
     assert "1 failed" in out
 
 
+@pytest.mark.parametrize("asked", [("--measures", "stability"), ("--tests", "noise", "--measures", "continuity")])
+def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tuple[str, ...]) -> None:
+    """Coordinates cannot be embedded again: code 1 where no embedding has a value, 0 where one has."""
+    words = ("evaluate", "data.csv", "-e", "umap.csv", *asked, "--ci", "none", "--n-resamples", "9")
+
+    assert run(*words)[0] == 1
+    assert run(*words, "-e", "pca")[0] == 0
+
+
 @pytest.mark.parametrize("form", ["text", "latex"])
 def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
     """The results and the methods of the same call in Python, and nothing else; files are written all the same."""
@@ -335,7 +344,7 @@ def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> N
     saved = dreval.load_results(folder / "lacks.dreval")
     table = {row["measure"]: row["note"] for row in json.loads(document)["table"]}
 
-    assert code == 0
+    assert code == 1
     assert "to Evaluation" not in out + err + document + saved.notes.to_csv() + saved.tidy().to_csv()
     for word, measure in needs.items():
         assert table[measure].endswith(f"; pass --{word}")
