@@ -39,9 +39,7 @@ site: $(VENV)/.test $(VENV)/.site
 	$(BIN)/python vignettes/_site/check_links.py _build/site && \
 	echo "The site is in _build/site/index.html ($$(( $$(date +%s) - start )) s)."
 
-# What computes, what is read, and what is stored; uv resolves to the oldest versions. Another version of numba throws away
-# the loops that the newest one compiled, so these have a folder of their own.
-floors: export NUMBA_CACHE_DIR = $(CURDIR)/.venv-floors/numba
+# What computes, what is read, and what is stored; uv resolves to the oldest versions.
 floors: $(BIN)/python
 	@test -x .venv-floors/bin/python || $(PYTHON) -m venv .venv-floors
 	.venv-floors/bin/python -m pip --disable-pip-version-check --quiet install uv

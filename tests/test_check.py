@@ -196,8 +196,7 @@ def test_cells_that_are_not_finite_are_named() -> None:
         check_finite(X, "data", ["u", "v"])
     assert (
         "got NaN in row 1, column 'v', infinity in row 2, column 'u', infinity in row 3, column 'u' and 1 more "
-        "(rows count from 0)."
-        in str(caught.value)
+        "(rows count from 0)." in str(caught.value)
     )
     with pytest.raises(InputError, match="NaN at position 1"):
         check_finite(X[:, 1], "data")

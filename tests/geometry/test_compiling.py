@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +42,33 @@ def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
     other.spent = 10.0
     other.on_start(None)
     assert quiet.getvalue() == ""
+
+
+def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
+    """A loop is compiled again where one that it calls has changed in another file, and found again where it has not.
+
+    What other loops left beside the package a month ago is removed.
+    """
+    package, kept = tmp_path / "toy", tmp_path / "toy" / "__pycache__"
+    package.mkdir()
+    shutil.copy(_jit.__file__, package)
+    (package / "outer.py").write_text(
+        "from toy._jit import loop\nfrom toy.inner import inner\n\n@loop()\ndef outer(x):\n    return 2 * inner(x)\n"
+    )
+    code = "from toy.outer import outer; print(outer(1), sum(outer.stats.cache_hits.values()))"
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+
+    def run(added: int) -> str:
+        (package / "inner.py").write_text(
+            f"from toy._jit import loop\n\n@loop()\ndef inner(x):\n    return x + {added}\n"
+        )
+        given = {**environment, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.check_output([sys.executable, "-c", code], env=given, text=True).strip()
+
+    assert run(1) == "4 0"
+    assert run(2) == "6 0"  # numba's own cache finds outer.py unchanged, and gives 4
+    assert run(1) == "4 1"
+    for folder in kept.glob("dreval-*"):
+        os.utime(folder, (0, time.time() - _jit.OLD - 60))
+    assert run(2) == "6 1"
+    assert len(list(kept.glob("dreval-*"))) == 1
