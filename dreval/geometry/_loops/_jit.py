@@ -62,7 +62,7 @@ def _folder() -> str:
         own.update(file.read_bytes())
     beside = here / "__pycache__"
     for place in [config.CACHE_DIR] if config.CACHE_DIR else [beside, AppDirs("numba", False).user_cache_dir]:
-        folder = Path(place) / f"dreval-{own.hexdigest()[:16]}"
+        folder = Path(place) / f"dreval-{own.hexdigest()[:8]}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
