@@ -234,8 +234,10 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
 
 
 def in_flags(one: Note, options: Any) -> Note:
-    """A note that asks for a variable of the points, with the option that gives it in place of Python's argument."""
+    """A note on a variable of the points, or on intervals, with the option in place of Python's argument."""
     word, _, rest = one.code.partition(".")
+    if one.code == "interval.coordinates":
+        return one.altered(way="--ci replicates")
     return one.altered(way=f"--{word}") if rest == "none" and word in options.parser.flags else one
 
 

@@ -336,9 +336,10 @@ class Intervals:
         still = [name for name, source in sources.items() if source.can_embed]
         fixed = [name for name in still if self.kinds.get(name) in ("points", "subsampling")]
         drawn, found = [name for name in still if self.kinds.get(name) == "seeds"], list[Note]()
-        for code, recorded in (("interval.coordinates", False), ("interval.recorded", True)):
-            of = [name for name in fixed if (sources[name].recording is not None) is recorded]
-            found += [note(code, ", ".join(of))] if of else []
+        own = [name for name in fixed if sources[name].recording is None]
+        recorded = [name for name in fixed if sources[name].recording is not None]
+        found += [note("interval.coordinates", ", ".join(own), way="ci='replicates'")] if own else []
+        found += [note("interval.recorded", ", ".join(recorded))] if recorded else []
         if drawn:
             runs = self.counts["seeds"]
             found.append(note("interval.runs", ", ".join(drawn), runs=runs, least=100 * unseen_share(runs)))

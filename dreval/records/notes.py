@@ -306,9 +306,8 @@ CODES: dict[str, Code] = {
     "runs.failed": Code("{failed} of {runs} runs failed, which is in no mean: {reasons}", LIMIT, "See the reasons."),
     "interval.coordinates": Code(
         "intervals hold the coordinates fixed, and do not cover what the method gives on other points; "
-        "ci='replicates' re-runs it.",
+        "{way} re-runs it.",
         LIMIT,
-        "Use ci='replicates'.",
     ),
     "interval.recorded": Code(
         "intervals hold the coordinates fixed, and do not cover what the tool gives on other points; its runs are "

@@ -89,6 +89,13 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
     assert "1 failed" in out
 
 
+def test_a_note_on_intervals_names_the_option(run: Any) -> None:
+    """The argument of Python is an option here."""
+    _, out, _ = run("evaluate", "data.csv", "-e", "pca", "--measures", "continuity", "--full", "--random-state", "0")
+
+    assert "--ci replicates re-runs it" in " ".join(out.split())
+
+
 @pytest.mark.parametrize("asked", [("--measures", "stability"), ("--tests", "noise", "--measures", "continuity")])
 def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tuple[str, ...]) -> None:
     """Coordinates cannot be embedded again: code 1 where no embedding has a value, 0 where one has."""
