@@ -172,8 +172,8 @@ def align(
 ) -> tuple[IntArray | None, Notes]:
     """The order of rows of a table that matches the rows of the data (None: unchanged), and notes on the matching.
 
-    Rows are matched by ids if both sides have them: always if they were passed (``given``), else if the two sets of row
-    names are equal. Row names that match only in part raise an error. Otherwise rows are matched by position, and the
+    Rows are matched by ids if both sides have them. Names that match only in part raise an error, and so do names of
+    which none match, unless those of one side only count the rows. Otherwise rows are matched by position, and the
     numbers of rows must agree.
 
     An index that only counts its rows (``reserve``, ``data.reserve``) is ignored if the other side has another such
@@ -191,6 +191,8 @@ def align(
         matches = int(right.isin(left).sum())
         if matches == 0 and not (given and data.ids_given):
             check_rows(len(left), data.n, argument)
+            if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
+                raise _partial(left, right, matches, argument, given or data.ids_given)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
         check_unique(left, argument if given else "row names of {table}", argument)
         check_unique(right, "ids" if data.ids_given else "row names of the data")
@@ -220,9 +222,9 @@ def align(
     return left.get_indexer(right).astype(np.int64), (said,)
 
 
-def _in_order(names: pd.Index[Any]) -> bool:
-    """Whether names, as text, count the rows from 0, as those of AnnData may."""
-    return names.equals(_keys(pd.RangeIndex(len(names))))
+def _in_order(names: pd.Index[Any], first: int = 0) -> bool:
+    """Whether names, as text, count the rows from 0, as those of AnnData may, or from 1, as those of R do."""
+    return names.equals(_keys(pd.RangeIndex(first, first + len(names))))
 
 
 def _one_sided(

@@ -380,9 +380,6 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
             raise InputError(name, f"must be given to {card.name}", "none", cure)
     source = as_source(given["Y"], "Y", data)
     Y = source.coordinates(data)
-    for one in (*data.notes, *source.notes):
-        if one.code == "rows.nothing_common":  # of what is assumed the likeliest to be a mistake
-            warnings.warn(InputWarning(one.named({"embeddings['Y']": "Y"})), stacklevel=caller_level())
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in given:

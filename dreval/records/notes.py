@@ -478,7 +478,9 @@ CODES: dict[str, Code] = {
         "Rows of `{argument}` were matched to {data} by {by}; {whose} only count the rows.", ASSUMPTION
     ),
     "rows.nothing_common": Code(
-        "Row names of `{argument}` and of {data} have nothing in common: rows were matched by position.", ASSUMPTION
+        "Row names of `{argument}` and of {data} have nothing in common, but those of one only count the rows: rows "
+        "were matched by position.",
+        ASSUMPTION,
     ),
     "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", ASSUMPTION),
     "rows.ids_beside": Code(

@@ -268,14 +268,19 @@ def test_labels_of_a_method_without_supervision_are_noted() -> None:
     assert [one.code for one in both.notes] == ["source.response"]
 
 
-def test_disjoint_row_names_are_said() -> None:
-    """A measure as a function warns that rows were matched by position, an evaluation notes it."""
-    data = pd.DataFrame(X, index=[f"a{i}" for i in range(len(X))])
-    other = pd.DataFrame(Y, index=[f"b{i}" for i in range(len(X))])
-    with pytest.warns(InputWarning, match="^Row names of `Y` and of the data have nothing in common"):
-        value = dreval.trustworthiness(data, other, n_neighbors=5)
-    assert value == dreval.trustworthiness(X, Y, n_neighbors=5)
-    notes = dreval.Evaluation(data, {"e": other}, n_neighbors=5).run("continuity", ci=None).notes
+@pytest.mark.parametrize("first", [0, 1])
+def test_disjoint_row_names_are_refused(first: int) -> None:
+    """Names without a common one, as where R wrote - as a point, are refused; numbers that count the rows are none."""
+    data = pd.DataFrame(X, index=[f"a-{i}" for i in range(len(X))])
+    other = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
+    with pytest.raises(InputError, match=r"0 of \d+ ids of the data found, 'a-0' only in the data, 'a\.0' only in"):
+        dreval.trustworthiness(data, other, n_neighbors=5)
+    results = dreval.Evaluation(data, {"e": other, "f": Y}, n_neighbors=5).run("continuity", ci=None)
+    assert "must have the same ids as the data" in results.failed["e"]
+
+    counted = other.set_axis([str(i) for i in range(first, first + len(X))])
+    assert dreval.trustworthiness(data, counted, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
+    notes = dreval.Evaluation(data, {"e": counted}, n_neighbors=5).run("continuity", ci=None).notes
     assert "rows.nothing_common" in set(notes["code"])
 
 

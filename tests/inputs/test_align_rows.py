@@ -82,18 +82,25 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
         (None, NAMES, 1),
         (NAMES, None, 1),
         (NAMES, NAMES, 0),
-        (NAMES, [9, 8, 7, 6, 5, 4], 1),
+        (NAMES, [1, 2, 3, 4, 5, 6], 1),
         ([12, 13, 15, 17, 18, 19], None, 1),
         (None, [12, 13, 15, 17, 18, 19], 1),
         (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "c", "c"], 0),
     ],
 )
 def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int) -> None:
-    """Default indexes, one-sided names and names without anything in common leave the order as it is."""
+    """Default indexes, one-sided names, and names beside the numbers of the rows leave the order as it is."""
     record = as_data(pd.DataFrame(X, index=index))
     source = as_source(pd.DataFrame(Y, index=embedding), "e", record)
     assert np.array_equal(source.coordinates(record), Y)
     assert len(source.notes) == notes
+
+
+@pytest.mark.parametrize("embedding", [[9, 8, 7, 6, 5, 4], [2, 1, 3, 4, 5, 6], list("uvwxyz")])
+def test_names_without_a_common_one_are_refused(embedding: list[Any]) -> None:
+    """By position each row would be that of another name."""
+    with pytest.raises(InputError, match="0 of 6 ids of the data found"):
+        as_source(pd.DataFrame(Y, index=embedding), "e", as_data(pd.DataFrame(X, index=NAMES)))
 
 
 SHIFTED = [1, 2, 3, 4, 5, 6]
