@@ -70,7 +70,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     written.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     written.add_argument(
         "--plot", action="append", default=[], type=partial(pairs, form="KIND=PATH"), metavar="KIND=PATH",
-        help="write a figure, as embedding=map.png; repeat for several",
+        help="write a figure, as scatter=map.png (kinds: dreval list figures); repeat for several",
     )  # fmt: skip
     written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
     written.add_argument(

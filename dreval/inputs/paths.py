@@ -83,6 +83,7 @@ def locate(path: str | os.PathLike[str], argument: str) -> Located:
         listed = ", ".join(SUFFIXES)
         array = f'open it by h5py and pass an array of it, h5py.File({name!r})["name"]'
         other = array if suffix in (".h5", ".hdf5") else "load it yourself and pass the array"
+        other = "rename it, to .tsv where tabs separate its columns" if suffix in (".txt", ".dat") else other
         cure = f"Known: {listed}. Save the table as one of them, or {other}."
         raise InputError(argument, "must be a table file of a known kind", f"{name!r}", cure)
     if os.path.getsize(name) == 0:

@@ -233,11 +233,8 @@ def coordinate_source(
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
     held = raw.matrix is not None or len(frame) > COPIED
     numbers = frame_table if held else frame_numbers
-    Y: Any = (
-        numbers(frame, argument, "Drop it, or, if it names the rows, name it with {ids}.", "ids")
-        if raw.matrix is None
-        else raw.matrix
-    )
+    cure = "Drop it, or, if it names the rows, name it with {ids}." if raw.named else "Give the file column names."
+    Y: Any = numbers(frame, argument, cure, "ids") if raw.matrix is None else raw.matrix
     names = tuple(str(c) for c in frame.columns) if raw.named else None
     found = Survey(Y, names, argument, described=False)
     if found.smallest <= found.largest * SAFE:

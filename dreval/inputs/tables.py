@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_numeric, check_unmasked, describe, nearest_name
+from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import (
@@ -335,8 +335,10 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
         else:
             near = nearest_name(value, DATASETS.names())
             hint = f"Did you mean the data set {near!r}? " if near else ""
-            kinds = f": {', '.join(SUFFIXES)}" if os.path.splitext(value)[1] else ""
-            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file{kinds}."
+            more = (
+                f": {', '.join(SUFFIXES)}." if os.path.splitext(value)[1] else ". Bundled ones: dreval list datasets."
+            )
+            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file{more}"
         raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
     name = stem_of(value)
     located = locate(value, argument) if stored_anndata(value) else None
@@ -394,6 +396,15 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
         first = frame.iloc[:, 0]
         if first.notna().all() and first.duplicated().any():
+            if 2 * first.nunique() > len(first) and pd.api.types.infer_dtype(first) == "string":
+                twice = first[first.duplicated()].iloc[0]
+                rows = " and ".join(map(str, np.flatnonzero(first == twice)[:2]))
+                raise InputError(
+                    argument,
+                    "must have different row names, in its unnamed first column",
+                    f"{str(twice)!r} in rows {rows}{FROM_ZERO}",
+                    "Remove the repeated rows, or drop the column.",
+                )
             labels = first.astype("category").rename("Unnamed: 0")
             return Raw(pd.concat([labels, frame.iloc[:, 1:]], axis=1), named, None, reserve=reserve)
         frame = frame.iloc[:, 1:]

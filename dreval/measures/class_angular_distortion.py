@@ -16,7 +16,7 @@ from dreval.geometry.distances import power_of_two
 from dreval.geometry.pair_statistics import EVERY
 from dreval.measures._classes import Members, members
 from dreval.measures._measure import FloatArray, measure
-from dreval.records.notes import LIMIT, Notes, define
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 
 def _without(view: View, n_triplets: int) -> FloatArray:
@@ -36,7 +36,7 @@ def _without(view: View, n_triplets: int) -> FloatArray:
     return np.divide(total, v * (c - 1), out=np.full(view.n, np.nan), where=(c > 1) & (v > 0))
 
 
-DRAWN = define("class_angular_distortion.drawn", LIMIT, "{triplets} random triplets a point")
+DRAWN = define("class_angular_distortion.drawn", ASSUMPTION, "{triplets} random triplets a point")
 
 
 @measure(

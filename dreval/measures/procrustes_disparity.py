@@ -5,11 +5,11 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import disparity_without, view_disparity
 from dreval.measures._measure import measure
-from dreval.records.notes import LIMIT, Notes, define
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 NARROW = define(
     "procrustes_disparity.narrow",
-    LIMIT,
+    ASSUMPTION,
     "fewer columns than the data: judges the embedding, not its method as trustability does",
     "Use trustability for the method.",
 )

@@ -9,7 +9,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import without_row
 from dreval.geometry.pair_statistics import triplets
 from dreval.measures._measure import FloatArray, measure
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 
 def _chance_level(view: View, n_triplets: int) -> float:
@@ -23,7 +23,7 @@ def _without(view: View, n_triplets: int) -> FloatArray:
     return without_row(found.share, found.changes)
 
 
-DRAWN = define("triplet_accuracy.drawn", LIMIT, "{triplets} random triplets a point")
+DRAWN = define("triplet_accuracy.drawn", ASSUMPTION, "{triplets} random triplets a point")
 EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without triplets to judge contribute 1")
 
 

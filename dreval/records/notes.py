@@ -193,11 +193,11 @@ CODES: dict[str, Code] = {
     "latent.none": Code("needs latent variables; pass {way}", FAILURE, "Pass latent variables."),
     # what was passed and not used
     "options.unused": Code(
-        "`options` of {names} were not used: nothing that was run reads them.", ASSUMPTION, "Leave them out."
+        "`options` of {names} were not used: nothing that was run reads them.", LIMIT, "Leave them out."
     ),
     "batch.unused": Code(
-        "The batches were not used: no measure of this run reads them.",
-        ASSUMPTION,
+        "The batches were not used: no measure of this run reads them, as ilisi, kbet and silhouette_batch do.",
+        LIMIT,
         "Add measures such as ilisi, kbet and silhouette_batch.",
     ),
     "source.labels": Code(
@@ -535,7 +535,7 @@ CODES: dict[str, Code] = {
     "data.like_distances": Code(
         "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
         'pass metric="precomputed".',
-        ASSUMPTION,
+        LIMIT,
     ),
     "data.target_unused": Code(
         "The target of the data set was not used; pass it as `labels` where it holds classes.", ASSUMPTION
@@ -549,7 +549,7 @@ CODES: dict[str, Code] = {
     "data.binary_last": Code(
         "The last column has no name and two values ({values}); it was used as a feature. If it holds labels, pass it "
         "as `labels`.",
-        ASSUMPTION,
+        LIMIT,
     ),
     "data.ids_used": Code(
         "Column {column!r} looks like row ids and is used as a feature; name it as ids={column!r}.",
@@ -571,7 +571,7 @@ CODES: dict[str, Code] = {
     "source.codes": Code(
         "Column {column!r} of `{argument}` holds {count} different integers, and is used as a coordinate; drop it if "
         "they are classes.",
-        ASSUMPTION,
+        LIMIT,
     ),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),

@@ -189,9 +189,10 @@ class Column:
         mine = cells[name]
         return any(mine.low <= c.high and c.low <= mine.high for other, c in cells.items() if other != name)
 
-    def ties_overlap(self, name: str) -> bool:
+    def ties_overlap(self, name: str, ignored: Sequence[str] = ()) -> bool:
         """Whether another order of equal distances lets another embedding reach this one."""
-        spans = {other: _span(cell) for other, cell in self.cells.items() if not cell.missing}
+        asked = {other: cell for other, cell in self.cells.items() if other == name or other not in ignored}
+        spans = {other: _span(cell) for other, cell in asked.items() if not cell.missing}
         low, high = spans[name]
         tied = {other for other in spans if spans[other][0] < spans[other][1]}
         pairs = [span for other, span in spans.items() if other != name and (name in tied or other in tied)]

@@ -262,7 +262,9 @@ def contest(reading: Reading, column: Column) -> Contest | None:
 def is_tied(reading: Reading, column: Column) -> bool:
     """Whether another order of equal distances may bring another embedding above the one that is best."""
     best = reading.standing(column).best
-    return len(best) == 1 and len(column.values) > 1 and column.ties_overlap(best[0])
+    if len(best) != 1 or len(column.values) < 2 or best[0] in reading.collapsed:
+        return False
+    return column.ties_overlap(best[0], reading.collapsed)
 
 
 def best_words(best: Sequence[str], tested: bool, values: str = "the best value") -> str:
@@ -325,7 +327,7 @@ def findings(reading: Reading) -> list[Statement]:
     tested = any(one.tested for one in known)
     parts = groupby((one for one in known if one.tested or not tested), key=lambda one: one.column.goal)
     goals = {goal: list(part) for goal, part in parts}
-    noise = [one.column for part in goals.values() if _is_noise(part) for one in part]
+    noise = [one.column for part in goals.values() if _is_noise(reading, part) for one in part]
     made = []
     if noise:
         by = "any measure" if len(noise) == len(reading.by_goal) > 1 else ordered([column.called for column in noise])
@@ -352,10 +354,10 @@ def findings(reading: Reading) -> list[Statement]:
     return made
 
 
-def _is_noise(part: Sequence[Contest]) -> bool:
-    """Whether no embedding is told from chance by any measure of one goal."""
-    kinds = [grade(one.column, one.column.cells[name]) for one in part for name in one.column.values]
-    return all(kind == CHANCE for kind in kinds)
+def _is_noise(reading: Reading, part: Sequence[Contest]) -> bool:
+    """Whether no embedding is told from chance by any measure of one goal; what lies in one place is not asked."""
+    asked = [(one.column, name) for one in part for name in one.column.values if name not in reading.collapsed]
+    return all(grade(column, column.cells[name]) == CHANCE for column, name in asked)
 
 
 def shared_lines(reading: Reading) -> list[Statement]:

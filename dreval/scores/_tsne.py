@@ -33,7 +33,10 @@ SYMMETRY = 1e-5  # difference of p_ij and p_ji, relative to the largest: tools c
 ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without a minimum, and what helps
     "wide": (
         f"the map had grown to {WIDENED:g} times its width",
-        ("Choose a larger perplexity: for a small one the loss may fall for as long as the map expands."),
+        (
+            "Use `local_distortion`, which needs no minimum: between clusters far apart, or at a small perplexity, the "
+            "loss may fall for as long as the map expands."
+        ),
     ),
     "steps": (
         f"no more than {STEPS} are made",
