@@ -571,6 +571,7 @@ MUTANTS = [
     Mutant(
         "geometry/_loops/rows.py", "+ a * a) + b * b) + d * d", "+ d * d) + b * b) + a * a", "geometry/test_pairs.py"
     ),
+    Mutant("methods/_cost_method.py", "CONTRACTED = 1e-6", "CONTRACTED = 0.0", COSTS),
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
     Mutant(
         "geometry/_loops/rows.py",
@@ -1145,7 +1146,13 @@ MUTANTS = [
         "1 + sum(column.better(value, other) for other in column.values.values())",
         "report/test_answers_first.py",
     ),
-    Mutant("cli/evaluate.py", "return NOT_ALL if results.failed else DONE", "return DONE", "cli/test_cli.py"),
+    Mutant(
+        "cli/evaluate.py",
+        "DONE if full and not results.failed else NOT_ALL",
+        "DONE if full else NOT_ALL",
+        "cli/test_cli.py",
+    ),
+    Mutant("cli/evaluate.py", "DONE if full and not results.failed", "DONE if not results.failed", "cli/test_cli.py"),
     Mutant(
         "cli/_main.py",
         "raise SystemExit(BROKEN) from None",

@@ -21,6 +21,7 @@ from dreval.records.notes import note
 
 MEMORY = 20  # past steps from which L-BFGS makes its matrix
 USED_UP = 1  # status of a search that ran out of iterations or evaluations; 2: no step lowers the cost any more
+CONTRACTED = 1e-6  # share of its smallest width at the start below which an early stage has lost the embedding
 TRIES = 2  # evaluations allowed per iteration, on average
 
 
@@ -39,12 +40,13 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
 
     A stage ends when an iteration lowers the cost by less than ``tol``, or its own tolerance, times the larger of its
     size and 1, or no step along the gradient lowers it at all; or after ``max_iter`` iterations, or a number of its
-    own.
+    own. An early stage under which the embedding contracts in some direction, as on data that are symmetric about their
+    center, is left out: the gradient of the next would vanish there.
     """
     from scipy.optimize import minimize
 
-    total, converged = 0, False
-    for energy, own, close in cost.stages():
+    total, converged, width = 0, False, _width(mapping.forward(theta)[0])
+    for energy, own, close in (stages := list(cost.stages())):
 
         def value(at: FloatArray, energy=energy) -> tuple[float, FloatArray]:  # type: ignore[no-untyped-def]
             embedding, pullback = mapping.forward(at)
@@ -55,10 +57,17 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
         options = {"maxiter": steps, "maxfun": TRIES * steps + 20, "maxcor": MEMORY, "gtol": 0.0}
         options["ftol"] = tol if close is None else close
         found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
-        theta, total = np.asarray(found.x), total + int(found.nit)
+        total += int(found.nit)
+        if energy is stages[-1][0] or _width(mapping.forward(found.x)[0]) >= CONTRACTED * width:
+            theta = np.asarray(found.x)
         converged = found.status != USED_UP and bool(np.isfinite(found.fun))
     embedding = np.array(mapping.forward(theta)[0])
     return Descent(theta, embedding, cost(embedding)[0], total, converged)
+
+
+def _width(embedding: FloatArray) -> float:
+    """The smallest singular value of the centered embedding."""
+    return float(np.linalg.svd(embedding - embedding.mean(axis=0), compute_uv=False)[-1])
 
 
 STARTS = ("pca", "random")

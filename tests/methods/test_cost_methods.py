@@ -246,6 +246,33 @@ def test_tsne_is_not_above_scikit_learn():
     assert np.mean(ratios) < 1
 
 
+NEAR = {"perplexity": 9}
+GRID = np.stack(np.meshgrid(range(6), range(6)), -1).reshape(-1, 2).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("X", "method"),
+    [
+        (GRID, CostMapping(cost_options=NEAR, random_state=0)),
+        (GRID, CostMapping(cost_options=NEAR, init="random", random_state=0)),
+        (np.repeat(np.eye(6), 8, axis=0), CostMapping(mapping="kernel_expansion", cost_options=NEAR, random_state=0)),
+        (np.vstack([np.eye(20), -np.eye(20)]), TSNE(perplexity=9, random_state=0)),
+    ],
+)
+def test_symmetric_data_do_not_fall_to_one_point_in_early_stages(X, method):
+    """A grid, classes, opposite directions: hardly above the best linear map of a search without early stages."""
+    straight = CostMapping(cost_options={**NEAR, "exaggeration": 1.0}, random_state=0).fit(X)
+    assert straight.embedding_.std(axis=0).min() > 0.01
+    assert method.fit(X).cost_ < straight.cost_ * 1.05
+
+
+def test_equidistant_points_do_not_fall_to_one_place():
+    """Elastic embedding with its growing repulsion ends where it does from a wide start."""
+    wide = np.random.default_rng(0).normal(size=(30, 2))
+    costs = [ElasticEmbedding(init=init, perplexity=9, random_state=0).fit(np.eye(30)).cost_ for init in ("pca", wide)]
+    assert_allclose(costs[0], costs[1], rtol=0.01)
+
+
 def test_the_lattice_gives_an_embedding_as_good():
     """On data for which all starts end in one minimum both ways of summing do too: divergences on all pairs to 1 %."""
     X = dreval.simulate("s4", n=200, random_state=0).data
