@@ -15,12 +15,19 @@ from dreval.measures._measure import measure
 from dreval.records.notes import LIMIT, Notes, define
 
 FEW_BATCHES = 10  # of which all subsets are tried
+APART = 10  # times that the points hold a neighborhood, below which an interval may be too short
 LEAST = 5.0  # expected points of each batch below which the chi-squared test is a rough one
 FEW = define(
     "kbet.few",
     LIMIT,
     "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test",
     "Choose a larger size.",
+)
+OVERLAP = define(
+    "kbet.overlap",
+    LIMIT,
+    "only about {count:.0f} neighborhoods are independent: an interval may be too short",
+    "Choose a smaller size.",
 )
 
 
@@ -96,7 +103,9 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
     counts = near.shares(np.ones(near.found.shape), batches, view.n_jobs)
     counts[np.arange(len(counts)), batches.codes[batches.rows]] += 1.0  # the point itself
     p = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
-    return (p >= alpha).astype(np.float64), (FEW(least=float(expected.min())),) if expected.min() < LEAST else ()
+    notes = (FEW(least=float(expected.min())),) if expected.min() < LEAST else ()
+    notes += (OVERLAP(count=view.n / size),) if view.n < APART * size else ()
+    return (p >= alpha).astype(np.float64), notes
 
 
 def _most_uneven(sizes: IntArray, k: int) -> float:

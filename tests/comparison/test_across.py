@@ -584,3 +584,23 @@ def test_what_is_attainable_is_counted_after_adjustment():
         assert least is None or seen == least
     assert compared(frame).recipe["decided_by"] == "nemenyi"
     assert compared(frame, adjust=None).recipe["decided_by"] == "wilcoxon"  # 2 / 2^6 = .03
+
+
+def test_a_difference_that_no_pair_shows_is_said():
+    """The answer names both tests where Friedman's rejects and the signed ranks of no pair do."""
+    n, k, rng = 12, 4, np.random.default_rng(3)
+    values = np.round(rng.normal(0.8, 0.05, (n, 1)) + np.array([0.02, 0.03, 0, 0.01]) + rng.normal(0, 0.03, (n, k)), 2)
+    cells = [(f"d{i}", name, values[i, j]) for i in range(n) for j, name in enumerate("abcd")]
+    found = dreval.compare(pd.DataFrame(cells, columns=["dataset", "embedding", "value"]), direction="higher")
+    tests = found.overall.set_index("test")["p_value"]
+
+    assert tests["friedman_exact"] < 0.05
+    assert stats.friedmanchisquare(*values.T).pvalue == pytest.approx(tests["friedman"])
+    assert (found.pairs["better"][found.pairs["test"] == "wilcoxon"] == "").all()
+    said = " ".join(str(found).split())
+    assert "No pair differs in Wilcoxon signed-rank tests across data sets, although some method does" in said
+    far = dreval.compare(
+        pd.DataFrame(cells, columns=["dataset", "embedding", "value"]).query("embedding in ('b', 'd')"),
+        direction="higher",
+    )
+    assert "No pair differs" not in str(far)

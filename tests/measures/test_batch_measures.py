@@ -159,6 +159,7 @@ def test_what_is_noted() -> None:
     said = said.tidy().set_index("measure")["note"]
     assert "perplexity 13, which is as much as 40 points allow" in said["ilisi"]
     assert "expected to hold 1 points of the smallest batch" in said["kbet"]
+    assert "only about 2 neighborhoods are independent" in said["kbet"]
     assert "1 of 3 labels are in 2 of 4 batches" in said["isolated_labels"]
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=alone, random_state=0)
     said = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]

@@ -47,6 +47,7 @@ OVERALL_TITLES = {
     "skillings_mack": "Skillings-Mack chi-square",
     "mixed": "Mixed model, Wald chi-square",
 }
+LOCATED = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
 PAIR_TITLES = {
     "jackknife": "paired differences",
     "classes": "paired differences over the classes",
@@ -141,7 +142,25 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
         by = ", better than ".join(said) if behind else ordered(said)
         end = "; the rest are not distinguishable from it" * rest
         yield f"Of the {n} others {marked(lead)} is better than {by}{end}."
+    yield from _located_in_no_pair(comparison)
     yield from equivalences(comparison, comparison.measures)
+
+
+def _located_in_no_pair(comparison: Comparison) -> Iterator[str]:
+    """Where no pair differs by the test that decides, although a test of any difference rejects."""
+    decides = str(comparison.recipe.get("decided_by", ""))
+    for name in comparison.measures if decides and len(comparison.overall) else ():
+        pairs, any_of = comparison.of(comparison.pairs, name), comparison.of(comparison.overall, name)
+        found = any_of.set_index("test")["p_value"].dropna()
+        test = next((test for test in LOCATED if test in found), "")
+        if (
+            test
+            and found[test] < comparison.recipe["alpha"]
+            and not (pairs["better"][pairs["test"] == decides] != "").any()
+        ):
+            p, by = format_p(found[test]), f" by {measure_word(comparison, name)}" * (len(comparison.measures) > 1)
+            said = f"{OVERALL_TITLES[test]}: p {p if p.startswith('<') else f'= {p}'}"
+            yield f"No pair differs{by} in {SPOKEN[decides]}, although some method does ({said})."
 
 
 def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = marked) -> Iterator[str]:
