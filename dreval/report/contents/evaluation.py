@@ -47,7 +47,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         blocks += [_noise_block(reading, results)] if reading.of_methods else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
         return Summary("Evaluation of embeddings", _header(results), blocks, notes, call, said=said)
-    blocks = [printed_block(reading)] if reading.computed and reading.main else []
+    blocks = [printed_block(reading, shell=shell)] if reading.computed and reading.main else []
     asked = _noted(results, failures=len(reading.names) > 1)  # why a lone one failed is the answer itself
     noted = [text for _, text in sorted(asked, key=lambda one: -one[0])]
     ways = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]

@@ -120,12 +120,13 @@ def _text(column: Column, name: str) -> str:
     return column.shown(column.values[name]) + (f" {beside}" if interval else "")
 
 
-def printed_block(reading: Reading) -> Block:
+def printed_block(reading: Reading, *, shell: bool = False) -> Block:
     """The one table of a printed result, narrow: measures by embeddings, or the best embeddings by measures.
 
     Names of measures become symbols, with a key below, where a terminal has no room for them. Of many embeddings the
     best by their mean rank are shown, by as many measures as fit, the first of each goal before others.
     """
+    full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy()")
     columns, names = reading.by_goal, reading.computed
     shown, order, key = columns, list(names), []
     if len(names) <= ACROSS:
@@ -168,14 +169,14 @@ def printed_block(reading: Reading) -> Block:
         block = fitted(wanted, make) if reading.many else make(wanted)
         shown = wanted[: len(block.columns) - 1]
     if not titles and len(shown) > LISTED:
-        key += ["symbols are written out in summary(full=True)"]
+        key += [f"symbols are written out in {full}"]
     elif not titles:
         key += [f"{c.called} {c.named}" for c in shown if c.symbol and not c.title.endswith(c.symbol)]
     best, marks = mark_words(reading, shown, not titles), list[str]()
     even = all(c.is_symmetric(name) for c in shown for name in order if name in c.values)
     missed = [f"{c.called} of {name}" for c in shown for name in order if name in reading.standing(c).unjudged]
     marks += [f"not tested: {ordered(missed) if len(missed) <= TOLD else counted(len(missed), 'value')}"] * bool(missed)
-    half = "± half the interval" if even else "± half the interval, which is not symmetric for all: summary(full=True)"
+    half = "± half the interval" if even else f"± half the interval, which is not symmetric for all: {full}"
     marks += [half] if any(c.has_some_intervals for c in shown) else []
     marks += [f"at k = {reading.k} of {', '.join(map(str, reading.scales))}"] if len(reading.scales) > 1 else []
     marks += [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in shown) else []
@@ -185,7 +186,7 @@ def printed_block(reading: Reading) -> Block:
         for name in order
         if name in c.values and c.ties_matter(name)
     ]
-    marks += [f"by the order of ties {', '.join(tied)}"] if len(tied) == 1 else ["ties matter: tidy()"] if tied else []
+    marks += [f"by the order of ties {', '.join(tied)}"] if len(tied) == 1 else [f"ties matter: {tidy}"] if tied else []
     return replace(block, foot=f"{'; '.join([*marks, *key])}." if marks or key else "", best=best)
 
 
