@@ -118,8 +118,10 @@ class Cost:
         return graph, links, reach
 
 
-def pair_weights(weights: Any, distances: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+def pair_weights(weights: Any, distances: FloatArray, n: int, *, own: bool = True) -> tuple[FloatArray, FloatArray]:
     """Weights of all pairs in condensed order, and of each point with itself (n,).
+
+    A function is asked for these, too, unless ``own`` is False: it may be infinite at distance 0.
 
     Raises
     ------
@@ -128,10 +130,10 @@ def pair_weights(weights: Any, distances: FloatArray, n: int) -> tuple[FloatArra
     """
     from scipy.spatial.distance import squareform
 
-    shape = (n, n)
+    shape: tuple[int, ...] = (n, n)
     if callable(weights):
-        shape = (len(distances) + n,)
-        found = check_numeric(weights(np.r_[distances, np.zeros(n)]), "weights")
+        asked = np.r_[distances, np.zeros(n if own else 0)]
+        shape, found = asked.shape, check_numeric(weights(asked), "weights")
     else:
         found = check_numeric(weights, "weights")
     cure = "Pass such an array, or a function that takes an array of distances and returns their weights."
@@ -187,9 +189,7 @@ class Stress(Cost):
 
 def _of_distances(weights: Any, distances: FloatArray, n: int) -> FloatArray:
     """Weights of pairs for a cost that has none of points with themselves."""
-    if callable(weights):  # which may be infinite at distance 0: it is not asked there
-        return pair_weights(lambda pairs: np.r_[weights(pairs[: len(pairs) - n]), np.zeros(n)], distances, n)[0]
-    found = pair_weights(weights, distances, n)[0]
+    found = pair_weights(weights, distances, n, own=False)[0]
     if not found.any():
         cure = "Weigh pairs of different points, whose distances this cost compares."
         raise InputError("weights", "must not be all 0 off the diagonal", "zeros only", cure)

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import coo_matrix, csgraph, csr_matrix, identity
 
-from dreval._check import MIN_POINTS, check_bool, check_float, check_one_of
+from dreval._check import MIN_POINTS, check_bool, check_float, check_int, check_one_of
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, caller_level
 from dreval.geometry.graphs import (
     DISCONNECTED,
@@ -154,10 +154,10 @@ def paths_to_new(points: FloatArray, reach: Reach, geodesics: FloatArray, new: F
     return paths
 
 
-def most_neighbors(n: int, parameters: dict[str, Any]) -> int:
-    """The largest number of neighbors that a point can have, before the data are known."""
+def most_neighbors(n: int, parameters: dict[str, Any], least: int = 1) -> int:
+    """The largest number of neighbors that a point of n can have, of which one coordinate needs ``least``."""
     k = parameters["n_neighbors"]
-    return n - 1 if k is None else int(k)
+    return n - 1 if k is None else min(n - 1, check_int(k, "n_neighbors", low=least))
 
 
 Groups = list[tuple[IntArray, IntArray]]

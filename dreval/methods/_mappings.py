@@ -321,7 +321,8 @@ class MultilayerPerceptron(Mapping):
         self, X: FloatArray, d: int, rng: np.random.Generator, *, hidden: int | Sequence[int] = (50, 50)
     ) -> None:
         super().__init__(X, d, rng)
-        widths = [hidden] if isinstance(hidden, int | np.integer) else list(hidden)
+        given: Any = hidden.tolist() if isinstance(hidden, np.ndarray) else hidden
+        widths = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
         self.widths = (X.shape[1], *(check_int(width, "hidden", low=1) for width in widths), d)
         self._mean = X.mean(axis=0)
         self._size = float(np.sqrt(np.mean((X - self._mean) ** 2))) or 1.0

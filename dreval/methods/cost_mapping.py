@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_one_of, check_parameters
+from dreval._check import check_one_of, check_parameters, describe
+from dreval.errors import InputError
 from dreval.methods._cost_method import MapMethod
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS, options_of
@@ -138,13 +139,18 @@ class CostMapping(MapMethod):
         self.random_state = random_state
 
     def _cost_options(self) -> dict[str, Any]:
-        options = dict(self.cost_options or {})
-        known = options_of(COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)])
-        check_parameters(options, known, f"{self.cost} cost")
-        return options
+        made = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]
+        return _checked(self.cost_options, "cost_options", made, f"{self.cost} cost")
 
     def _mapping_options(self) -> dict[str, Any]:
-        options = dict(self.mapping_options or {})
-        known = options_of(MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)])
-        check_parameters(options, known, f"{self.mapping} mapping")
-        return options
+        made = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]
+        return _checked(self.mapping_options, "mapping_options", made, f"{self.mapping} mapping")
+
+
+def _checked(options: Any, argument: str, made: type[Any], what: str) -> dict[str, Any]:
+    """Options by name, all of which the cost or mapping knows."""
+    if not isinstance(options, Mapping | None):
+        cure = "".join(f'Pass a dict such as {{"{name}": ...}}.' for name in options_of(made)[:1]) or "Leave it out."
+        raise InputError(argument, "must be a dict or None", describe(options), cure)
+    check_parameters(options or {}, options_of(made), what)
+    return dict(options or {})

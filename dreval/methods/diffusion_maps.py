@@ -145,6 +145,9 @@ class DiffusionMaps(Method):
                 raise InputError("bandwidth", "must be above 0", "0", "Leave it out, or pass a positive number.")
             return float(self.bandwidth)
         lengths = np.sqrt(nearest(X, min(15, len(X) - 1))[1][:, -1])
+        if (X == X[0]).all():
+            got, cure = f"{len(X)} copies of one point", "Pass data that vary."
+            raise InputError("X", "must have two points that differ, to set the bandwidth by", got, cure)
         if not lengths.any():
             raise InputError("bandwidth", "must be above 0", "0 (points with 15 copies)", "Pass a positive bandwidth.")
         return float(np.median(lengths) or lengths[lengths > 0].min())

@@ -14,7 +14,7 @@ from dreval.methods._method import FloatArray, method
 
 def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     """The largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
-    return min(n - 1, p, int(np.sqrt(2 * most_neighbors(n, parameters) + 0.25) - 1.5))
+    return min(n - 1, p, int(np.sqrt(2 * most_neighbors(n, parameters, 3) + 0.25) - 1.5))
 
 
 @method(
@@ -43,7 +43,7 @@ class HessianLLE(TangentMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k; with a radius every
+        Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= min(k, n - 1); with a radius every
         point needs as many neighbors.
     %(n_neighbors)s
     %(radius)s

@@ -18,7 +18,7 @@ from dreval.methods._method import FloatArray, method
     inverse=False,
     supervised=False,
     complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, p, parameters: min(n - 1, p, most_neighbors(n, parameters) - 1),
+    max_components=lambda n, p, parameters: min(p, most_neighbors(n, parameters, 2) - 1),
     reference="@zhang2004, Section 5.",
 )
 class LTSA(TangentMethod):
@@ -34,7 +34,7 @@ class LTSA(TangentMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates, at most min(n - 1, p, k - 1); with a radius every point needs d + 1 neighbors.
+        Number d of coordinates, at most min(n - 2, p, k - 1); with a radius every point needs d + 1 neighbors.
     %(n_neighbors)s
     %(radius)s
     %(include_self)s

@@ -50,7 +50,7 @@ class Atlas(NamedTuple):
     supervised=False,
     complexity="O(n c p d + n c^2 d^2 + c^3 d^3) time for c charts, O(n c d) memory",
     scale="follows",
-    max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"]),
+    max_components=lambda n, p, parameters: min(n - 1, p, check_int(parameters["n_neighbors"], "n_neighbors", low=1)),
     reference="@brand2003.",
 )
 class ManifoldCharting(GraphMethod):

@@ -20,7 +20,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     inverse=False,
     supervised=False,
     complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, _p, parameters: min(n - 1, most_neighbors(n, parameters) - 1),
+    max_components=lambda n, _p, parameters: most_neighbors(n, parameters, 2) - 1,
     reference="@zhang2006.",
 )
 class ModifiedLLE(LocalMethod):
@@ -39,7 +39,7 @@ class ModifiedLLE(LocalMethod):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates, at most min(n - 1, k - 1); with a radius every point needs d + 1 neighbors.
+        Number d of coordinates, at most min(n - 2, k - 1); with a radius every point needs d + 1 neighbors.
     %(n_neighbors)s
     %(radius)s
     %(disconnected)s

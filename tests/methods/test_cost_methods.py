@@ -401,6 +401,33 @@ def test_what_is_refused():
         MetricMDS(init="random").fit(X)
 
 
+@pytest.mark.parametrize("value", [3, "x", [("perplexity", 5)], 0], ids=repr)
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [("cost_options", r'Pass a dict such as \{"weights": \.\.\.\}\.'), ("mapping_options", "Leave it out")],
+)
+def test_options_that_are_no_dict_are_refused(name, cure, value):
+    """The argument is named, and one of its options if there are any."""
+    with pytest.raises(InputError, match=rf"`{name}` must be a dict or None: got .*\. {cure}"):
+        CostMapping(cost="metric_mds", **{name: value}).fit(cloud(0))
+
+
+@pytest.mark.parametrize("value", [1.5, None, True, "12", 0, {3}, [1.5], [[3]], [3, None]], ids=repr)
+def test_widths_that_are_none_are_refused(value):
+    """Of the method and of the mapping; neither text nor a set is a list of widths."""
+    as_option = CostMapping(cost="sammon", mapping="multilayer_perceptron", mapping_options={"hidden": value})
+    for method in (ParametricTSNE(hidden=value, perplexity=5), as_option):
+        with pytest.raises(InputError, match="`hidden` must be an integer >= 1: got "):
+            method.fit(cloud(0))
+
+
+def test_widths_may_be_a_number_a_list_or_an_array():
+    """The same network each time."""
+    nets = [ParametricTSNE(hidden=w, perplexity=5, random_state=0) for w in (7, np.int64(7), [7], (7,), np.array([7]))]
+    first, *others = [net.fit_transform(cloud(0)) for net in nets]
+    assert all(np.array_equal(other, first) for other in others)
+
+
 def test_too_much_perplexity_is_lowered_with_a_warning():
     """A third of the other points is taken, and said."""
     with pytest.warns(ApproximationWarning, match=r"A perplexity of 30 is too much for 31 points; 10 was taken"):

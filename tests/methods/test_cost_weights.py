@@ -171,6 +171,11 @@ def test_weights_of_zero_leave_pairs_out():
         (lambda d: d / 0.0, "must be finite numbers of at least 0"),
         (np.triu(np.ones((16, 16))), "must be symmetric"),
         ("1 / d", "weights"),
+        (lambda _: "1 / d", "`weights` must hold numbers: got '1 / d'"),
+        (lambda d: d.astype(str), "`weights` must hold numbers"),
+        (lambda _: None, "`weights` must hold numbers: got None"),
+        (lambda d: d[:, None], r"must have the shape \((120|136),\) for 16 points: got \((120|136), 1\)"),
+        (lambda _: 1.0, r"must have the shape \((120|136),\) for 16 points: got \(\)"),
     ],
 )
 @pytest.mark.parametrize("name", ["metric_mds", "strain"])

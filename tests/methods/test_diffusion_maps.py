@@ -72,3 +72,11 @@ def test_illegal_parameters_are_refused(name, value):
     """Each is named."""
     with pytest.raises(InputError, match=f"`{name}`"):
         DiffusionMaps(2, **{name: value}).fit(np.random.default_rng(0).normal(size=(30, 2)))
+
+
+def test_data_without_a_median_distance_are_told_apart():
+    """Copies of one point are said to be that; where others exist, the bandwidth is what is missing."""
+    with pytest.raises(InputError, match=r"`X` must have two points that differ, .* got 30 copies of one point"):
+        DiffusionMaps(1).fit(np.full((30, 2), 7.0))
+    with pytest.raises(InputError, match="`bandwidth` must be above 0: got 0 "):
+        DiffusionMaps(1).fit(np.repeat([[0.0], [1.0]], 20, axis=0))
