@@ -68,7 +68,33 @@ COSTS = "methods/test_cost_methods.py"
 WEIGHTS = "methods/test_cost_weights.py"
 FAR = "methods/test_far_points.py"
 LSDR = "methods/test_lsdr.py"
+LIMITS = "methods/test_limits_of_components.py"
+LOCAL = "methods/test_local_linear.py"
 MUTANTS = [
+    Mutant(
+        "methods/_local.py",
+        "n - 1 if k is None else min(n - 1, check_int",
+        "n - 1 if k is None else min(n, check_int",
+        f"{LIMITS}::test_fewer_points_than_neighbors_lower_the_limit",
+    ),
+    Mutant(
+        "methods/_local.py",
+        "values[d] <= zero_up_to_rounding(M)",
+        "values[d - 1] <= zero_up_to_rounding(M)",
+        f"{LOCAL}::test_flat_data_are_shown_or_said_to_be_lost",
+    ),
+    Mutant(
+        "methods/_spectral.py",
+        "np.diff(M.indptr).max() * np.finfo(float).eps * abs(M)",
+        "1e-6 * abs(M)",
+        f"{LOCAL}::test_ordinary_data_do_not_seem_arbitrary",
+    ),
+    Mutant(
+        "methods/_costs.py",
+        "np.zeros(n if own else 0)",
+        "np.zeros(n)",
+        f"{WEIGHTS}::test_inverse_distances_as_weights_are_sammon",
+    ),
     Mutant(
         "methods/_procrustes.py",
         "gaps = np.maximum(self.extents[i], self.extents[j])",

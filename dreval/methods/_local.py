@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import coo_matrix, csgraph, csr_matrix, identity
@@ -32,7 +32,8 @@ from dreval.geometry.graphs import (
 )
 from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method
-from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns
+from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns, zero_up_to_rounding
+from dreval.records.notes import note
 
 WAYS = (*DISCONNECTED, "largest", "separate")
 GAP = 0.1  # between parts that are set side by side, relative to their mean width
@@ -182,8 +183,11 @@ class LocalMethod(GraphMethod):
     """A method whose coordinates span the bottom of a sparse matrix M with M 1 = 0, the constant left out.
 
     A subclass defines ``_matrix(X, groups)``; ``groups`` are rows and their neighbors, themselves left out. Where its
-    mathematics needs more than one neighbor, ``_least()`` says how many.
+    mathematics needs more than one neighbor, ``_least()`` says how many. ``way`` is the cure of a null space that is
+    too large.
     """
+
+    way: ClassVar[str] = "Use more neighbors."
 
     def __init__(
         self,
@@ -213,9 +217,13 @@ class LocalMethod(GraphMethod):
         normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
         groups = neighborhoods(X, self._near, graph, links)
         check_fewest(X, groups, self._near, self._least(), f"{self.n_components} coordinates")
-        M = self._matrix(X, groups)
-        self.eigenvalues_, functions = bottom_eigenpairs(M, self.n_components)
-        self.embedding_ = scale_columns(functions, normalize)
+        M, d = self._matrix(X, groups), self.n_components
+        values, functions = bottom_eigenpairs(M, min(d + 1, len(X) - 1))  # one more, to see whether the null space ends
+        if len(values) > d and values[d] <= zero_up_to_rounding(M):
+            said = note("null_space.larger", type(self).__name__, d=d, way=self.way)
+            warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+        self.eigenvalues_ = values[:d]
+        self.embedding_ = scale_columns(functions[:, :d], normalize)
 
 
 class TangentMethod(LocalMethod):

@@ -399,6 +399,10 @@ embedding_ : ndarray (n, d)
     Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
 eigenvalues_ : ndarray (d,)
     Eigenvalues of the matrix above, ascending, the constant's left out.""",
+    "null_space_warns": """\
+Also if more than d eigenvalues besides the constant's are 0 up to rounding (at most q eps |M|_1, with q entries in the
+fullest row of M), as where a part of the data shares too few points with the rest: the embedding is then an arbitrary
+choice of d directions among more, and may show none of the data's.""",
     "perplexity": """\
 perplexity : float
     Effective number of neighbors, at least 1. A value above (n - 1) / 3 is replaced by (n - 1) / 3, with a warning.""",

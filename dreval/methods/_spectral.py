@@ -125,6 +125,15 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     return np.maximum(values[order], 0.0), vectors[:, order]
 
 
+def zero_up_to_rounding(M: Any) -> float:
+    """The bound q eps |M|_1 up to which an eigenvalue of a sparse symmetric M may be 0, q entries in its fullest row.
+
+    An entry is a sum of at most about q rounded products, and so is one of M v: of v'Mv at |v| = 1 rounding leaves no
+    more than that undecided.
+    """
+    return float(np.diff(M.indptr).max() * np.finfo(float).eps * abs(M).sum(axis=0).max())
+
+
 def factorized(A: Any) -> Any:
     """Sparse factors of a symmetric positive definite matrix; ``.solve(b)`` solves A x = b."""
     from scipy.sparse.linalg import splu

@@ -38,7 +38,8 @@ class HessianLLE(TangentMethod):
     .. math:: \sum_i |W_i' Y_i|^2 = \mathrm{tr}\, Y' M Y
 
     under :math:`Y'Y = I` and orthogonality to the constant. On a surface that can be flattened without stretching, even
-    one with holes, the null space of M consists of its isometric coordinates.
+    one with holes, the null space of M consists of the constant and its isometric coordinates, as long as neighborhoods
+    are small, overlap enough, and differ: each sets only d (d + 1) / 2 conditions.
 
     Parameters
     ----------
@@ -63,6 +64,7 @@ class HessianLLE(TangentMethod):
     Warns
     -----
     %(graph_warns)s
+        %(null_space_warns)s
 
     See Also
     --------
@@ -98,6 +100,11 @@ class HessianLLE(TangentMethod):
     only .562 and .842), with "largest" .683 and .887. With "separate" it is .497 and .779, but where the parts lie
     means nothing.
 
+    The null space is larger, and the embedding an arbitrary part of it, where many neighborhoods hold the same points,
+    which then set their conditions once: with n <= k + 1 all do (8 points and k = 7), and at the ends of a curve some
+    do. With d = 1, where a neighborhood sets a single condition, it was larger for each of 6 swiss rolls, 6 samples
+    of s4 and 12 flat ones, with k = 7 and with 12. That is warned of; ``ltsa`` sets k - d conditions in its place.
+
     The coordinates are orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal, is
     omitted. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that are
     orthogonal to the tangent coordinates, which is local tangent space alignment; the two agree where k = (d + 1) (d +
@@ -114,6 +121,8 @@ class HessianLLE(TangentMethod):
     >>> dreval.methods.HessianLLE(n_components=2, n_neighbors=12).fit_transform(X).shape
     (600, 2)
     """
+
+    way = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
 
     def _least(self) -> int:
         """As many as there are quadratic functions of d coordinates."""

@@ -421,6 +421,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Choose a larger n_neighbors or radius.",
     ),
+    "null_space.larger": Code(
+        "more than {d} {d:eigenvalue is|eigenvalues are} 0 up to rounding, besides that of the constant; which of "
+        "their eigenvectors became the {d:coordinate|coordinates} is arbitrary. {way}",
+        LIMIT,
+        "Choose a larger n_neighbors or radius, or LTSA in place of HessianLLE.",
+    ),
     "tessellation.moved": Code(
         "Rounding left the Delaunay tessellation undecided; the points were moved by about a billionth of their size "
         "for it.",

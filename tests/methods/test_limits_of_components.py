@@ -46,7 +46,7 @@ def test_one_component_needs_the_least_number(method, name, least):
 MOST = {ModifiedLLE: {4: 2, 5: 3, 6: 4}, LTSA: {4: 2, 5: 3, 6: 4}, HessianLLE: {4: 1, 5: 1, 6: 1, 7: 2, 8: 2}}
 
 
-@pytest.mark.filterwarnings("ignore:7 neighbors are too many")
+@pytest.mark.filterwarnings("ignore:7 neighbors are too many", "ignore:HessianLLE. more than")
 @pytest.mark.parametrize(("method", "n"), [(method, n) for method, most in MOST.items() for n in most])
 def test_fewer_points_than_neighbors_lower_the_limit(method, n):
     """The limit is that of the n - 1 neighbors which are used, not that of the 7 asked for."""

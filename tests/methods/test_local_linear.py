@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.manifold import LocallyLinearEmbedding as Oracle
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.neighbors import nearest
 from dreval.methods import LLE, LTSA, HessianLLE, ModifiedLLE
 
@@ -127,12 +131,27 @@ def _naive_modified(X, k, d):
 TWINS = {"hessian": (HessianLLE, _naive_hessian), "modified": (ModifiedLLE, _naive_modified)}
 
 
+ARBITRARY = "eigenvalues? (is|are) 0 up to rounding, besides that of the constant; which of their eigenvectors became"
+
+
+def _fitted(method, X):
+    """The fitted method, and whether it said that its null space is larger than its embedding."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        method.fit(X)
+    said = [str(one.message) for one in caught]
+    assert all("neighbors are too many" in one or re.search(ARBITRARY, one) for one in said)
+    return method, any(re.search(ARBITRARY, one) for one in said)
+
+
 @given(st.sampled_from(sorted(TWINS)), st.integers(0, 10**6), st.integers(1, 2))
 def test_matrices_equal_naive_twins(name, seed, d):
-    """Eigenvalues and vectors are those of the matrix written out point by point (k = 8)."""
+    """Eigenvalues and vectors are those of the matrix written out point by point (k = 8), the next one also."""
     cls, naive = TWINS[name]
     X = np.random.default_rng(seed).uniform(size=(30, 3)) * [4, 2, 1]
-    mine, M = cls(d, n_neighbors=8).fit(X), naive(X, 8, d)
+    mine, arbitrary = _fitted(cls(d, n_neighbors=8), X)
+    M = naive(X, 8, d)
+    assert arbitrary == (np.linalg.eigvalsh(M)[d + 1] < 1e-12)
     assert_allclose(M @ np.ones(30), 0, atol=1e-9)
     assert_allclose(M @ mine.embedding_, mine.embedding_ * mine.eigenvalues_, atol=1e-9)
     assert_allclose(mine.eigenvalues_, np.linalg.eigvalsh(M)[1 : d + 1], atol=1e-9)
@@ -180,3 +199,71 @@ def test_a_ridge_of_zero_is_refused():
     """Weights are not unique without it."""
     with pytest.raises(InputError, match="`reg` must be above 0"):
         LLE(2, n_neighbors=8, reg=0.0).fit(DATA["s4"]())
+
+
+def _flat(seed, n=200):
+    """Uniform points of a square, and their images under a linear map to three dimensions."""
+    rng = np.random.default_rng(seed)
+    U = rng.uniform(size=(n, 2))
+    return U, U @ rng.normal(size=(2, 3))
+
+
+def _shown(U, Y):
+    """Least share of the variance of a column of U that affine functions of Y explain."""
+    U, A = U - U.mean(axis=0), np.c_[np.ones(len(Y)), Y]
+    return (1 - np.sum((U - A @ np.linalg.lstsq(A, U, rcond=None)[0]) ** 2, axis=0) / np.sum(U**2, axis=0)).min()
+
+
+@pytest.mark.parametrize("cls", [LTSA, HessianLLE])
+@pytest.mark.parametrize("seed", range(8))
+def test_flat_data_are_shown_or_said_to_be_lost(cls, seed):
+    """Of these samples the first has a part that can turn by itself; with k = 10 it is held."""
+    U, X = _flat(seed)
+    method, arbitrary = _fitted(cls(2, n_neighbors=7), X)
+    assert arbitrary == (seed == 0)
+    assert arbitrary == (_shown(U, method.embedding_) < 1 - 1e-6)
+    held, arbitrary = _fitted(cls(2, n_neighbors=10), X)
+    assert not arbitrary
+    assert _shown(U, held.embedding_) > 1 - 1e-6
+
+
+@given(st.integers(0, 10**6), st.integers(4, 12), st.integers(1, 2))
+def test_hessian_eigenmaps_of_few_points_are_arbitrary_where_their_matrix_says_so(seed, n, d):
+    """The rank of the matrix, written out, decides; with n <= k + 1 and so at most d (d + 1) / 2 it is too low."""
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    k = min(7, n - 1)
+    if (d + 1) * (d + 2) / 2 > k:
+        with pytest.raises(InputError, match="`n_components` must be at most 1 for HessianLLE"):
+            HessianLLE(d).fit(X)
+        return
+    arbitrary = _fitted(HessianLLE(d), X)[1]
+    assert arbitrary == (n - np.linalg.matrix_rank(_naive_hessian(X, k, d), tol=1e-9) > d + 1)
+    assert arbitrary or n > k + 1 or n - d * (d + 1) // 2 == d + 1
+
+
+@pytest.mark.parametrize("cls", [LLE, LTSA, HessianLLE, ModifiedLLE])
+@pytest.mark.parametrize("data", ["digits", "iris", "wdbc", "swiss_roll", "s4", "hemisphere", "normal"])
+@pytest.mark.filterwarnings("ignore:The graph of 7 nearest neighbors has")
+def test_ordinary_data_do_not_seem_arbitrary(cls, data):
+    """Two coordinates with the usual neighborhoods: nothing is said (warnings are errors)."""
+    tables = {"digits": load_digits, "iris": load_iris, "wdbc": load_breast_cancer}
+    if data in tables:
+        X = tables[data]().data[:800]
+    else:
+        X = np.random.default_rng(0).normal(size=(60, 4)) if data == "normal" else DATA[data]()
+    assert cls().fit(X).embedding_.shape == (len(X), 2)
+
+
+@pytest.mark.parametrize("cls", [LLE, LTSA, HessianLLE, ModifiedLLE])
+def test_copies_leave_an_arbitrary_embedding(cls):
+    """Forty points three times: a group of three has a place of its own at no cost."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), 3, axis=0)
+    with pytest.warns(ApproximationWarning, match=ARBITRARY) as caught:
+        cls().fit(X)
+    assert caught[0].message.note.code == "null_space.larger"
+
+
+def test_all_coordinates_leave_none_to_choose():
+    """With d = n - 1 no eigenvector is left out, whatever the eigenvalues."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 2, axis=0)
+    assert LLE(7, n_neighbors=5).fit(X).embedding_.shape == (8, 7)
