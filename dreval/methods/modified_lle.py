@@ -71,8 +71,8 @@ class ModifiedLLE(LocalMethod):
     With k = 7 both trustworthiness and local Procrustes R_C are better than with 5, the default of scikit-learn, in the
     mean over nine data sets (.870 and .525, with 5 .867 and .585), but not for each of them.
 
-    The ridge of the weights lifts eigenvalues a little above 0 (2e-8 to 2e-5 on 12 flat samples of 200 points), so that a
-    part of the data that shares too few points with the rest is not found by its eigenvalue; ``ltsa`` warns of it.
+    The ridge of the weights lifts eigenvalues a little above 0 (2e-8 to 2e-5 on 12 flat samples of 200 points), so that
+    a part of the data that shares too few points with the rest is not found by its eigenvalue; ``ltsa`` warns of it.
 
     Only :math:`P_i = V_i V_i'` is needed: :math:`W_i W_i' = P_i + (1 - \alpha_i)(w_i u_i' + u_i w_i')
     + (1 - \alpha_i)^2 s_i w_i w_i'` with :math:`u_i = P_i 1 / \alpha_i`, :math:`\alpha_i = |P_i 1| / \sqrt{s_i}`. At
