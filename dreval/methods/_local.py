@@ -183,11 +183,11 @@ class LocalMethod(GraphMethod):
     """A method whose coordinates span the bottom of a sparse matrix M with M 1 = 0, the constant left out.
 
     A subclass defines ``_matrix(X, groups)``; ``groups`` are rows and their neighbors, themselves left out. Where its
-    mathematics needs more than one neighbor, ``_least()`` says how many. ``way`` is the cure of a null space that is
+    mathematics needs more than one neighbor, ``_least()`` says how many. ``_way`` is the cure of a null space that is
     too large.
     """
 
-    way: ClassVar[str] = "Use more neighbors."
+    _way: ClassVar[str] = "Use more neighbors."
 
     def __init__(
         self,
@@ -220,7 +220,7 @@ class LocalMethod(GraphMethod):
         M, d = self._matrix(X, groups), self.n_components
         values, functions = bottom_eigenpairs(M, min(d + 1, len(X) - 1))  # one more, to see whether the null space ends
         if len(values) > d and values[d] <= zero_up_to_rounding(M):
-            said = note("null_space.larger", type(self).__name__, d=d, way=self.way)
+            said = note("null_space.larger", type(self).__name__, d=d, way=self._way)
             warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
         self.eigenvalues_ = values[:d]
         self.embedding_ = scale_columns(functions[:, :d], normalize)

@@ -122,7 +122,7 @@ class HessianLLE(TangentMethod):
     (600, 2)
     """
 
-    way = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
+    _way = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
 
     def _least(self) -> int:
         """As many as there are quadratic functions of d coordinates."""
