@@ -448,7 +448,10 @@ def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int
 
 
 def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
-    """An array of real numbers of any dtype; masked cells, objects, text, complex numbers and dates raise an error."""
+    """An array of real numbers of any dtype; masked cells, text, complex numbers, dates and objects raise an error.
+
+    Objects that are numbers are those numbers.
+    """
     value = check_unmasked(value, argument)
     try:
         array = _nullable(value) if hasattr(value, "iloc") else np.asarray(value)
@@ -463,6 +466,7 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
         raise InputError(argument, "must be dense, not sparse", describe(value), f"Use {argument}.toarray().")
     if array.dtype.kind == "O":
         refuse_missing(array, argument)
+        array = of_one_kind(array)
     if array.dtype.kind not in "biuf":
         cure = "Convert it to a numeric array; a column of text can be named as {labels}."
         raise InputError(argument, "must hold numbers", describe(array), cure, labels="labels")
@@ -638,6 +642,9 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
     if array.ndim != 1:
         raise InputError(argument, "must be one value per point", describe(array), f"Pass a vector of {what}.")
     check_rows(len(array), n, argument)
+    if array.dtype.kind == "O":
+        refuse_missing(array, argument)
+        array = of_one_kind(array)
     if array.dtype.kind in "fc":
         raise InputError(
             argument,
@@ -650,9 +657,7 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
         )
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, f"must be {what}", describe(array), "Pass text, booleans or integers.")
-    if array.dtype.kind == "O":
-        refuse_missing(array, argument)
-        array = array.astype(str)
+    array = array.astype(str) if array.dtype.kind == "O" else array
     if array.dtype.kind not in "biu":
         classes, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int64), classes
@@ -689,6 +694,25 @@ def _masked_cells(row: Any) -> int:
     if isinstance(row, np.ma.MaskedArray):
         return 0 if row.dtype.names else int(np.count_nonzero(np.ma.getmaskarray(row)))
     return sum(cell is np.ma.masked for cell in row) if isinstance(row, list | tuple) else 0
+
+
+def of_one_kind(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Objects that all are numbers as numbers: floats if one is a float or a decimal, else integers, or booleans.
+
+    All other arrays stay as they are, also objects of several kinds, and numbers that none of numpy's types holds.
+    """
+    import pandas as pd
+
+    if values.dtype.kind != "O":
+        return values
+    kind = pd.api.types.infer_dtype(values.ravel(), skipna=False)
+    if kind in ("floating", "mixed-integer-float", "decimal"):
+        try:
+            return np.asarray(values.astype(np.float64))
+        except (OverflowError, ValueError):
+            return values
+    found = np.asarray(values.tolist()) if kind in ("integer", "boolean") else values
+    return found if found.dtype.kind in "biu" else values
 
 
 def refuse_missing(array: npt.NDArray[Any], argument: str) -> None:

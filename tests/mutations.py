@@ -53,6 +53,7 @@ RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
+SUPERVISED = "methods/test_supervised.py"
 GOALS = "measures/test_recommendation.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
@@ -1049,6 +1050,9 @@ MUTANTS = [
         "methods/test_pca.py",
     ),
     Mutant("methods/pca.py", "values**2 / total if total > 0", "values / total if total > 0", "methods/test_pca.py"),
+    Mutant("methods/mave.py", 'unit_scaled(self._response.columns, "y")[0]', "self._response.columns", SUPERVISED),
+    Mutant("_check.py", 'found.dtype.kind in "biu" else values', 'found.dtype.kind in "b" else values', SUPERVISED),
+    Mutant("geometry/kernels.py", "of_one_kind(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
         "methods/kernel_pca.py",
         "vectors * np.sqrt(np.where(kept, values, 0.0))",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from dreval._check import (
     check_rows,
     describe,
     nearest_name,
+    of_one_kind,
 )
 from dreval.errors import DrevalError, InputError, UnknownName
 
@@ -204,11 +206,12 @@ def test_cells_that_are_not_finite_are_named() -> None:
 
 @given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
 def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
-    """Codes count the sorted classes, and give the labels back."""
+    """Codes count the sorted classes, and give the labels back; objects that all are integers are integers."""
     codes, classes = check_classes(np.array(values, dtype=object), len(values))
+    labels = values if all(isinstance(v, int) for v in values) else [str(v) for v in values]
 
-    assert classes[codes].tolist() == [str(v) for v in values]
-    assert classes.tolist() == sorted(set(map(str, values)))
+    assert classes[codes].tolist() == labels
+    assert classes.tolist() == sorted(set(labels))
 
 
 def test_classes_of_every_type() -> None:
@@ -279,3 +282,25 @@ def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
     """A metric under its other name is answered with ours."""
     with pytest.raises(UnknownName, match=f"Did you mean '{ours}'"):
         check_one_of(word, ("cosine", "euclidean", "manhattan"), "metric")
+
+
+@pytest.mark.parametrize(
+    ("objects", "kind"),
+    [([1, 2.5], "f"), ([Decimal("0.5"), Decimal(2)], "f"), ([1, np.int8(2)], "i"), ([True, False], "b"), ([1.0], "f")],
+)
+def test_objects_of_numbers_are_these_numbers(objects: list[Any], kind: str) -> None:
+    """In any shape, and with the type that numpy gives to such numbers."""
+    found = of_one_kind(np.array([objects], dtype=object))
+
+    assert found.dtype.kind == kind
+    assert found.tolist() == [objects]
+
+
+@pytest.mark.parametrize(
+    "objects", [["a", "b"], [1, "a"], [1.0, None], [True, 2.0], [2**70, 1], [10**400, 0.5], [Decimal("sNaN")], [1j]]
+)
+def test_other_objects_stay_objects(objects: list[Any]) -> None:
+    """Text, several kinds, gaps, and numbers that no type of numpy's holds."""
+    values = np.array(objects, dtype=object)
+
+    assert of_one_kind(values) is values

@@ -21,6 +21,7 @@ from dreval._check import (
     check_one_of,
     check_points,
     describe,
+    of_one_kind,
 )
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.records.notes import Notes, note
@@ -251,10 +252,10 @@ def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray
 
 
 def is_classes(value: Any) -> bool:
-    """Whether a variable holds classes: one column of text, booleans, categories or objects."""
+    """Whether a variable holds classes: one column of text, booleans, categories or objects that are no numbers."""
     if str(getattr(value, "dtype", "")) == "category":
         return True
-    array = np.asarray(value)
+    array = of_one_kind(np.asarray(value))
     return array.dtype.kind in "bUSO" and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1))
 
 

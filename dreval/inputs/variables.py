@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_classes, check_finite, check_rows, check_unmasked, describe
+from dreval._check import IntArray, check_classes, check_finite, check_rows, check_unmasked, describe, of_one_kind
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import frame_numbers, looks_like_ids
 from dreval.inputs.files import Table, read_table
@@ -501,12 +501,7 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
         return series.to_numpy()
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
-    kind = pd.api.types.infer_dtype(series, skipna=False)
-    if kind in ("integer", "boolean"):
-        return np.asarray(series.to_list())
-    if kind in ("floating", "mixed-integer-float", "decimal"):
-        return np.asarray(series.to_list(), dtype=np.float64)
-    return series.to_numpy()
+    return of_one_kind(series.to_numpy())
 
 
 def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:

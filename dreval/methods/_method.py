@@ -295,7 +295,7 @@ class WrongType(InputError, TypeError):
 
 
 def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray:
-    """Rows in normal form. Other than elsewhere a vector is refused, and objects that are numbers are taken.
+    """Rows in normal form. Other than elsewhere a vector is refused, and objects are taken that are any real numbers.
 
     Both are the custom of scikit-learn, whose checks also look for some of the words here and in ``check_points``.
     """
@@ -307,7 +307,7 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray
         if others := [kind.__name__ for kind in kinds if not issubclass(kind, (Real, str, type(None)))]:
             got = f"a {others[0]}: the argument must be a string or a number"
             raise WrongType("X", "must hold numbers", got, "Convert it to a numeric array.")
-        if all(issubclass(kind, Real) for kind in kinds):
+        if all(issubclass(kind, Real) for kind in kinds):  # also fractions, and booleans among numbers
             X = X.astype(np.float64)
     return check_points(X, "X", min_rows=min_rows, own=own)
 
@@ -420,8 +420,8 @@ radius : float, optional
     "response_raises": """\
 InputError
     If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.
-    Text, booleans and integers are classes, floats are numbers: pass integers that count or measure as
-    ``y.astype(float)``.""",
+    Text, booleans and integers are classes, floats are numbers, also as objects: pass integers that count or measure
+    as ``y.astype(float)``.""",
     "response_warns": """\
 DegenerateDataWarning
     If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes; if columns of the embedding

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked
+from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked, of_one_kind
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, as_rows, fix_signs
@@ -65,7 +65,7 @@ def _response(y: Any, n: int, method: str) -> Response:
         cure = "Pass numbers or classes, one per row: fit(X, y), or labels= in an evaluation."
         raise InputError("y", "must be given, since the method is supervised", got, cure)
     y = check_unmasked(y, "y")
-    array = np.asarray(y)
+    array = of_one_kind(np.asarray(y))
     if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
         codes, classes = check_classes(y, n, "y")
         count, integers = len(classes), array.dtype.kind in "iu"

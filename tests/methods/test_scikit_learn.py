@@ -92,7 +92,11 @@ def test_pipelines_and_searches(frame):
 def test_objects_that_are_numbers_are_numbers(frame):
     X = frame.to_numpy()
     mixed = X.astype(object)
-    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(mixed), dreval.methods.PCA().fit_transform(X))
+    usual = dreval.methods.PCA().fit_transform(X)
+    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(mixed), usual)
+    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(frame.astype(object)), usual)
+    with pytest.raises(InputError, match="`X` must hold numbers"):
+        dreval.methods.PCA().fit(frame.assign(a=pd.Categorical((np.arange(len(frame)) % 2).astype(str))))
     mixed[3, 1] = None
     with pytest.raises(InputError, match="X"):
         dreval.methods.PCA().fit(mixed)

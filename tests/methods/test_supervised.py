@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -299,6 +300,38 @@ def test_responses_are_checked(cls):
     for wrong in (None, np.ones(30), np.zeros(30, int), np.ones(29) * np.arange(29), np.r_[np.nan, np.arange(29.0)]):
         with pytest.raises(InputError, match="`y` must"):
             cls(1).fit(X, wrong)
+
+
+@pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
+def test_objects_are_what_they_hold(cls):
+    """Objects that are floats are numbers, integers, booleans and text classes; missing values are refused."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    numbers = np.round(X[:, 0] + X[:, 1] ** 2)
+    for y in (numbers, np.abs(numbers).astype(int) % 3, numbers > 0, np.where(numbers > 0, "a", "b")):
+        usual = cls(1).fit(X, y)
+        for same in (y.astype(object), pd.Series(y.tolist(), dtype=object), pd.DataFrame({"y": y}, dtype=object)):
+            if same.ndim == 1 or y.dtype.kind != "i":  # a table of integers is numbers
+                assert_array_equal(cls(1).fit(X, same).embedding_, usual.embedding_)
+        for gap in (None, np.nan, pd.NA):
+            holed = y.astype(object)
+            holed[5] = gap
+            with pytest.raises(InputError, match=r"`y` must be (complete|finite)"):
+                cls(1).fit(X, holed)
+
+
+@pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
+@pytest.mark.parametrize("power", [-1000, 531, 1020])
+def test_the_unit_of_the_response_does_not_matter(cls, power):
+    """Responses whose squares are no numbers give the embedding of those of size 1, without a warning."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = X[:, 0] + X[:, 1] ** 2
+    usual = cls(1).fit_transform(X, y)
+    if cls is CCA and abs(power) > 996:
+        with pytest.raises(InputError, match="`y` must have its largest value between"):
+            cls(1).fit(X, np.ldexp(y, power))
+        return
+    assert_allclose(cls(1).fit_transform(X, np.ldexp(y, power)), usual, rtol=1e-12)
 
 
 def test_numbers_of_directions_are_bounded_by_the_response():

@@ -160,3 +160,12 @@ def test_numbers_as_groups_are_sent_to_another_test():
         InputError, match=r"`groups` must be classes.* Cast codes of classes with astype\(int\)\. Use hsic"
     ):
         run("mmd", POINTS, groups=VALUES)
+
+
+@pytest.mark.parametrize("name", [*TESTS, "mmd"])
+def test_objects_that_are_numbers_are_numbers(name):
+    """An array, series or table of floats as objects gives the numbers of the floats."""
+    y = np.round(VALUES)
+    usual = run(name, POINTS[:, 0], y)
+    for objects in (y.astype(object), pd.Series(y, dtype=object), pd.DataFrame({"y": y}, dtype=object)):
+        assert same(run(name, POINTS[:, 0], objects), usual)

@@ -173,7 +173,7 @@ VALUES: dict[str, Case] = {
     "ragged list": lambda: as_data([[1, 2], [3]]),
     "complex": lambda: as_data(X * 1j),
     "complex column": lambda: as_data(FRAME.assign(c=1j)),
-    "objects": lambda: as_data(X.astype(object)),
+    "objects": lambda: as_data(X.astype(str).astype(object)),
     "text array": lambda: as_data(X.astype(str)),
     "text column": lambda: as_data("text.csv"),
     "categories": lambda: as_data(FRAME.assign(c=pd.Categorical([1, 2] * 3))),
