@@ -1055,10 +1055,12 @@ MUTANTS = [
     Mutant("geometry/kernels.py", "of_one_kind(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
         "methods/kernel_pca.py",
-        "vectors * np.sqrt(np.where(kept, values, 0.0))",
-        "vectors * np.where(kept, values, 0.0)",
+        "vectors * np.sqrt(self.eigenvalues_)",
+        "vectors * self.eigenvalues_",
         "methods/test_kernel_pca.py",
     ),
+    Mutant("methods/kernel_pca.py", "max(values[0], self._rounded)", "values[0]", "methods/test_kernel_pca.py"),
+    Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(
         "methods/isomap.py",
         "self.geodesics_**2, self.n_components",

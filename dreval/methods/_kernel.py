@@ -26,12 +26,25 @@ class KernelMethod(Method):
         kernel = check_one_of(self.kernel, POINT_KERNELS, "kernel", aliases=True)
         gram = gram_matrix(X, "X", kernel, self.bandwidth)
         self._points, self.bandwidth_ = X, gram.bandwidth
-        self._means = gram.matrix.mean(axis=0)
-        return center(gram.matrix)
+        return self._centered(gram.matrix)
+
+    def _centered(self, gram: FloatArray) -> FloatArray:
+        """H K H in place. From entries within a factor of two one is taken first, since such differences are exact."""
+        low, high = float(gram.min()), float(gram.max())
+        self._rounded = max(-low, high)  # size of what is rounded
+        self._level = low if 0.0 < high <= 2.0 * low else high if 2.0 * high <= low < 0.0 else 0.0
+        gram -= self._level
+        self._means = gram.mean(axis=0)
+        return center(gram)
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
         """Rows (m, n) of the centered kernel for points in normal form."""
-        rows = cross_gram(points, self._points, known_name(self.kernel, POINT_KERNELS), self.bandwidth_)
+        kernel = known_name(self.kernel, POINT_KERNELS)
+        return self._centered_rows(cross_gram(points, self._points, kernel, self.bandwidth_))
+
+    def _centered_rows(self, rows: FloatArray) -> FloatArray:
+        """Kernel values (m, n) of new rows, centered as those of the data are."""
+        rows = rows - self._level if self._level else rows
         return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
 
 

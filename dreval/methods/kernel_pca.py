@@ -10,7 +10,7 @@ import numpy as np
 from dreval._check import check_float, check_int, check_one_of, known_name
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import center, cross_gram
+from dreval.geometry.kernels import cross_gram
 from dreval.methods._kernel import POINT_KERNELS, KernelMethod, check_positive
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
@@ -62,8 +62,8 @@ class KernelPCA(KernelMethod):
         Scores, centered and uncorrelated; in each column the entry of largest size is positive. A column whose
         eigenvalue is not above rounding is 0.
     eigenvalues_ : ndarray (d,)
-        Leading eigenvalues of the centered kernel matrix, descending; "sigmoid" may have negative ones, which are 0
-        here.
+        Leading eigenvalues of the centered kernel matrix, descending; 0 where they are negative, as some of "sigmoid"
+        may be, or not above rounding, which is that of the matrix before it is centered.
     bandwidth_ : float or None
         Length-scale as used.
 
@@ -130,10 +130,13 @@ class KernelPCA(KernelMethod):
 
     def _fit(self, X: FloatArray) -> None:
         values, vectors = top_eigenpairs(self._centered_gram(X), self.n_components)
-        kept = values > len(X) * np.finfo(float).eps * values[0]
-        self.eigenvalues_ = np.maximum(values, 0.0)
-        self.embedding_ = fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0)))
-        self._scale = np.where(kept, self.eigenvalues_, np.inf)
+        kept = values > len(X) * np.finfo(float).eps * max(values[0], self._rounded)
+        if not kept.any():
+            cure = "Use another kernel, or another bandwidth."
+            raise InputError("X", f"must vary under kernel={self.kernel!r}", "a kernel matrix that is constant", cure)
+        self.eigenvalues_ = np.where(kept, values, 0.0)
+        self.embedding_ = fix_signs(vectors * np.sqrt(self.eigenvalues_))
+        self._scale = np.where(kept, values, np.inf)
 
     def _centered_gram(self, X: FloatArray) -> FloatArray:
         kernel = check_one_of(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS), "kernel", aliases=True)
@@ -148,17 +151,29 @@ class KernelPCA(KernelMethod):
             self.bandwidth_ = None
         self._points = X
         gram = self._products(X)
-        self._means = gram.mean(axis=0)
-        if np.ptp(gram) <= np.finfo(float).eps * np.abs(gram).max():
-            cure = "Use another kernel, or another bandwidth."
-            raise InputError("X", f"must vary under kernel={kernel!r}", "a constant kernel matrix", cure)
-        return center(gram)
+        rounded = self._rounding(gram)
+        centered = self._centered(gram)
+        self._rounded = rounded
+        return centered
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
         if known_name(self.kernel, PRODUCT_KERNELS) not in PRODUCT_KERNELS:
             return super()._centered_cross(points)
-        rows = self._products(points)
-        return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
+        return self._centered_rows(self._products(points))
+
+    def _rounding(self, gram: FloatArray) -> float:
+        """A bound of the rounding of the entries of a kernel of inner products, in units of the spacing of floats.
+
+        What is rounded is the value, and the inner product before, times the slope of the kernel.
+        """
+        sizes = np.abs(gram)
+        if self.bandwidth_ is None:
+            return float(sizes.max())
+        lengths = np.linalg.norm(self._points / self.bandwidth_, axis=1)
+        before = lengths[:, None] * lengths + abs(self.offset)
+        if known_name(self.kernel, PRODUCT_KERNELS) == "sigmoid":
+            return float((sizes + (1.0 - sizes**2) * before).max())
+        return float((sizes + self.degree * sizes ** (1.0 - 1.0 / self.degree) * before).max())
 
     def _products(self, points: FloatArray) -> FloatArray:
         """Values (m, n) of a kernel of inner products between rows and the points of the fit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from io import StringIO
 
 import numpy as np
@@ -68,6 +69,58 @@ def test_what_kernels_of_inner_products_refuse():
         KernelPCA(kernel="polynomial", degree=0).fit(X)
     same = KernelPCA(kernel="cosine").fit(X).embedding_
     assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, same, atol=1e-12)
+
+
+def _exact_eigenvalues(X, kernel, degree, d):
+    """The d largest eigenvalues of the centered matrix, whose entries have 60 digits until they are centered."""
+    with localcontext(prec=60):
+        Z = [[Decimal(float(entry)) for entry in row] for row in X]
+        inner = np.array([[sum(a * b for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
+        arguments = inner / X.shape[1] + 1
+        if kernel == "sigmoid":
+            gram = np.array([[1 - 2 / ((2 * one).exp() + 1) for one in row] for row in arguments], dtype=object)
+        else:
+            gram = arguments**degree
+        means = gram.sum(axis=0) / len(X)
+        centered = gram - means[:, None] - means + means.sum() / len(X)
+        largest = np.abs(centered).max()
+        return np.linalg.eigvalsh((centered / largest).astype(float))[::-1][:d] * float(largest)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "degree"), [("polynomial", 1), ("polynomial", 3), ("polynomial", 10), ("sigmoid", 1)]
+)
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_components_of_nearly_constant_kernels_are_none_of_rounding(kernel, degree, shift):
+    """On small data kernel values are near that of 0: what is kept is right to a fiftieth, the rest is 0 or refused.
+
+    The true eigenvalues are those of entries with 60 digits.
+    """
+    cloud, kept = shift + np.random.default_rng(0).normal(size=(20, 3)), []
+    for size in 10.0 ** np.arange(-9.5, -3.9, 0.5):
+        kpca = KernelPCA(5, kernel=kernel, degree=degree)
+        try:
+            kpca.fit(cloud * size)
+        except InputError:
+            kept.append(0)
+            continue
+        above = kpca.eigenvalues_ > 0
+        kept.append(int(above.sum()))
+        assert_allclose(kpca.eigenvalues_[above], _exact_eigenvalues(cloud * size, kernel, degree, 5)[above], rtol=0.02)
+        assert_allclose(kpca.transform(cloud * size), kpca.embedding_, atol=1e-10 * np.abs(kpca.embedding_).max())
+        assert not kpca.embedding_[:, ~above].any()
+    assert kept == sorted(kept)
+    assert kept[0] == 0
+    assert kept[-1] >= 3
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "sigmoid"])
+def test_rounding_does_not_grow_with_the_points(kernel):
+    """A kernel of 600 points that is constant up to rounding is refused."""
+    X = np.random.default_rng(0).normal(size=(600, 4))
+    with pytest.raises(InputError, match="`X` must vary under kernel"):
+        KernelPCA(kernel=kernel).fit(1e-9 * X)
+    assert KernelPCA(kernel=kernel).fit(1e-6 * X).eigenvalues_.all()
 
 
 def test_equals_kernlab(root):
