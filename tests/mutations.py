@@ -1074,6 +1074,18 @@ MUTANTS = [
         "methods/test_diffusion_maps.py",
     ),
     Mutant(
+        "methods/diffusion_maps.py",
+        "np.where(values > rounding, np.minimum(values, 1.0), 0.0)",
+        "np.clip(values, 0.0, 1.0)",
+        "methods/test_diffusion_maps.py",
+    ),
+    Mutant(
+        "methods/diffusion_maps.py",
+        "        vectors -= roots[:, None] * (roots @ vectors)\n",
+        "",
+        "methods/test_diffusion_maps.py",
+    ),
+    Mutant(
         "methods/laplacian_eigenmaps.py",
         "vectors[:, order] * roots[:, None]",
         "vectors[:, order]",

@@ -23,6 +23,7 @@ STUCK_WALK = define(
     "Choose a larger bandwidth.",
 )
 
+ROUNDINGS = 4  # of an entry of the kernel, in which the sums and roots that scale it are rounded, too
 STUCK = 1e-10  # a walk whose second eigenvalue is this near to 1 does not leave a part of the data
 
 
@@ -66,14 +67,14 @@ class DiffusionMaps(Method):
         Coordinates. With d = n - 1 their distances are the diffusion distances. In each column the entry of largest
         size is positive.
     eigenvalues_ : ndarray (d,)
-        :math:`\lambda_1 \ge \dots \ge \lambda_d`, in [0, 1].
+        :math:`\lambda_1 \ge \dots \ge \lambda_d`, in [0, 1]; 0 where they are not above rounding.
     bandwidth_ : float
         :math:`\sigma` as used.
 
     Raises
     ------
     InputError
-        If a parameter is out of its range, or the data are constant.
+        If a parameter is out of its range, the data are constant, or the bandwidth is so large that the kernel is.
 
     Warns
     -----
@@ -90,7 +91,7 @@ class DiffusionMaps(Method):
     %(cost)s
 
     All pairs of points are connected. New points are placed by the Nyström formula :math:`\psi(x) = \lambda^{-1} \sum_j
-    p(x, x_j) \psi_j`, which is exact at fitted points. A coordinate with eigenvalue 0 is 0 there.
+    p(x, x_j) \psi_j`, which is exact at fitted points. A coordinate with eigenvalue 0 is 0.
 
     References
     ----------
@@ -130,12 +131,20 @@ class DiffusionMaps(Method):
         degrees = kernel.sum(axis=1)
         roots = np.sqrt(degrees / degrees.sum())
         kernel /= np.sqrt(degrees)[:, None] * np.sqrt(degrees)
+        rounding = ROUNDINGS * len(X) * np.finfo(float).eps * float(kernel.max())
         kernel -= roots[:, None] * roots  # takes the constant out, whose eigenvalue is 1
         values, vectors = top_eigenpairs(kernel, self.n_components)
         if values[0] > 1 - STUCK:
             warnings.warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)), stacklevel=caller_level())
-        self.eigenvalues_ = np.clip(values, 0.0, 1.0)
-        self._functions = fix_signs(vectors / roots[:, None])
+        if not values[0] > rounding:
+            got, cure = (
+                f"{self.bandwidth_:.4g}, with which the kernel does not vary beyond rounding",
+                "Choose a smaller one.",
+            )
+            raise InputError("bandwidth", "must be of the order of the distances in the data", got, cure)
+        self.eigenvalues_ = np.where(values > rounding, np.minimum(values, 1.0), 0.0)
+        vectors -= roots[:, None] * (roots @ vectors)
+        self._functions = fix_signs(vectors / roots[:, None]) * (values > rounding)
         self.embedding_ = self._functions * self.eigenvalues_**self.diffusion_time
 
     def _bandwidth(self, X: FloatArray) -> float:

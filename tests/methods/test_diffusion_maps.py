@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,6 +49,40 @@ def test_distances_in_all_coordinates_are_diffusion_distances(seed, t):
     expected = ((steps[:, None] - steps[None]) ** 2 / law).sum(-1)
     found = ((maps.embedding_[:, None] - maps.embedding_[None]) ** 2).sum(-1)
     assert_allclose(found, expected, atol=1e-8 * expected.max())
+
+
+def _exact_eigenvalues(X, sigma, d):
+    """The d largest eigenvalues of the walk (alpha 0) next to 1, from entries that have 60 digits until 1 is out."""
+    with localcontext(prec=60):
+        Z = [[Decimal(float(entry)) for entry in row] for row in X]
+        squared = np.array([[sum((a - b) ** 2 for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
+        K = np.array([[(-one / (2 * Decimal(sigma) ** 2)).exp() for one in row] for row in squared], dtype=object)
+        roots = np.array([one.sqrt() for one in K.sum(axis=0)], dtype=object)
+        moved = K / roots[:, None] / roots - roots[:, None] * roots / K.sum()
+        largest = np.abs(moved).max()
+        return np.linalg.eigvalsh((moved / largest).astype(float))[::-1][:d] * float(largest)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 1e3, 1e5, 1e6, 1e7, 3e7])
+@pytest.mark.parametrize("t", [0, 1])
+def test_eigenvalues_with_large_bandwidths_are_none_of_rounding(sigma, t):
+    """Those that are kept are right to a fiftieth, and new points agree; the others are 0, and their columns."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    maps = DiffusionMaps(5, bandwidth=sigma, alpha=0.0, diffusion_time=t).fit(X)
+    above = maps.eigenvalues_ > 0
+    assert above[0]
+    assert_allclose(maps.eigenvalues_[above], _exact_eigenvalues(X, sigma, 5)[above], rtol=0.02)
+    assert not maps.embedding_[:, ~above].any()
+    assert_allclose(maps.transform(X), maps.embedding_, rtol=0, atol=0.05 * np.abs(maps.embedding_[:, above]).max())
+    assert_allclose(_walk(X, sigma, 0.0)[1] @ maps.embedding_, 0, atol=1e-14)
+
+
+def test_bandwidths_for_which_the_kernel_is_constant_are_refused():
+    """With 1e9 times the distances all kernel values are 1 up to rounding; so are those of copies of one point."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    for bandwidth, data in ((1e9, X), (1e16, X), (1.0, np.ones((30, 2)))):
+        with pytest.raises(InputError, match="`bandwidth` must be of the order of the distances in the data"):
+            DiffusionMaps(2, bandwidth=bandwidth).fit(data)
 
 
 @pytest.mark.parametrize("n", [100, 500])
