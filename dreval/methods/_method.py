@@ -46,8 +46,8 @@ class MethodCard(Cites):
     give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
     ``transform`` and ``inverse_transform``; ``distances`` whether ``metric="precomputed"`` makes it read distances.
     ``scale`` says what multiplying the data by c does: the embedding "follows" (is multiplied by c), or scale is
-    "ignored"; ``rotation`` and ``translation`` of the data are "ignored" (up to signs), or "read" where the columns or
-    their zero mean something.
+    "ignored"; ``rotation`` and ``translation`` of the data are "ignored" (up to signs, and to where a random search
+    ends by rounding), or "read" where the columns or their zero mean something.
     """
 
     name: str

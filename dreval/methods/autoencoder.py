@@ -18,6 +18,7 @@ from dreval.methods._networks import Encoder, backward, forward
     complexity="O(epochs n w) time with w weights, O(n p + w) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@kramer1991.",
+    rotation="read",
 )
 class Autoencoder(Encoder):
     r"""Autoencoder: coordinates from which a network can reconstruct the data.
@@ -64,8 +65,9 @@ class Autoencoder(Encoder):
     -----
     %(cost)s
 
-    One factor scales all columns, so that the unit of the data does not matter. Gradients are computed by
-    backpropagation without a framework; the same seed gives the same numbers on one machine.
+    One factor scales all columns, so that the unit of the data does not matter. The first weights meet the columns as
+    they are: with one seed, rotated data give another embedding, as the same data do with another seed. Gradients are
+    computed by backpropagation without a framework; the same seed gives the same numbers on one machine.
 
     References
     ----------

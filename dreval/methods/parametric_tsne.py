@@ -21,6 +21,7 @@ from dreval.methods._method import method
     complexity="the neighbor search, and O(n^2 + n weights) time per iteration and start",
     max_components=lambda n, _p, _: n - 1,
     reference="@vandermaaten2009.",
+    rotation="read",
 )
 class ParametricTSNE(MapMethod):
     r"""A multilayer perceptron whose embedding has a low cost of t-SNE.

@@ -21,6 +21,7 @@ SMALL = 10.0  # bound of the logarithm of the variance of a code, by 10 tanh(u /
     complexity="O(epochs n w) time with w weights, O(n p + w) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@kingma2014, Eq. 10 and Appendices B and C.",
+    rotation="read",
 )
 class VAE(Encoder):
     r"""VAE: a latent variable model whose posterior is given by a network.
@@ -73,8 +74,8 @@ class VAE(Encoder):
     %(cost)s
 
     The noise variance is learned with the networks, so that no weight between the two terms has to be chosen. One
-    factor scales all columns, so that the unit of the data does not matter. The logarithm of t^2 is kept within 10 of
-    0.
+    factor scales all columns, so that the unit of the data does not matter. The first weights meet the columns as they
+    are, so that with one seed rotated data give another embedding. The logarithm of t^2 is kept within 10 of 0.
 
     References
     ----------

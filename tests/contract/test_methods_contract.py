@@ -246,6 +246,25 @@ def test_with_one_seed_scale_does_what_is_declared(name, X, exponent):
 
 
 @each_seeded
+def test_with_one_seed_rotation_does_what_is_declared(name):
+    """Seeded methods, with one seed: turned data give the shape of the embedding as moved data do, or another one.
+
+    Moving changes no more than the last digits, which alone lead some searches of many steps elsewhere.
+    """
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 6)) * [4.0, 3.0, 2.0, 1.5, 1.0, 0.7] + 1.0
+    turn, shift = np.linalg.qr(rng.normal(size=(6, 6)))[0], 5 * rng.normal(size=6)
+    Y, moved, turned = (_fit(_make(name, len(X)), data) for data in (X, X + shift, X @ turn))
+    by_moving, by_turning = dreval.procrustes_disparity(Y, moved), dreval.procrustes_disparity(Y, turned)
+    card = METHODS.card(name)
+    assert card.translation == "ignored"
+    if card.rotation == "ignored":
+        assert by_turning <= max(1e-3, 10 * by_moving)
+    else:
+        assert by_turning > 100 * max(1e-6, by_moving)
+
+
+@each_seeded
 @settings(max_examples=2)
 @given(X=_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
 def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shift):
