@@ -1059,6 +1059,12 @@ MUTANTS = [
         "vectors * self.eigenvalues_",
         "methods/test_kernel_pca.py",
     ),
+    Mutant(
+        "methods/_cost_method.py",
+        "(given == given[0]).all()",
+        "(given == np.inf).all()",
+        "methods/test_cost_methods.py",
+    ),
     Mutant("methods/kernel_pca.py", "max(values[0], self._rounded)", "values[0]", "methods/test_kernel_pca.py"),
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(

@@ -74,6 +74,18 @@ STARTS = ("pca", "random")
 JITTER = 0.01  # of the size of a small start, so that no symmetry of the start is a trap
 
 
+def check_start(init: Any, n: int, d: int) -> FloatArray:
+    """An embedding (n, d) to start from, whose points are not all in one place: no slope leads out of it."""
+    given = check_points(init, "init")
+    check_rows(len(given), n, "init")
+    if given.shape[1] != d:
+        raise InputError("init", f"must have {d} columns", f"{given.shape[1]}", "Pass (n, d).")
+    if bool((given == given[0]).all()):
+        cure = "Pass an embedding of the data, or one of the words."
+        raise InputError("init", "must not put all points in one place", f"{n} equal rows", cure)
+    return given
+
+
 class CostMethod(Method):
     """A method that minimizes a cost over the parameters of a mapping.
 
@@ -150,11 +162,7 @@ class CostMethod(Method):
     def _start(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> FloatArray:
         """The embedding (n, d) to start from."""
         if not isinstance(self.init, str):
-            given = check_points(self.init, "init")
-            check_rows(len(given), len(Z), "init")
-            if given.shape[1] != self.n_components:
-                raise InputError("init", f"must have {self.n_components} columns", f"{given.shape[1]}", "Pass (n, d).")
-            return given / self._out
+            return check_start(self.init, len(Z), self.n_components) / self._out
         random = again or check_one_of(self.init, STARTS, "init", aliases=True) == "random"
         own = None if random else energy.start(self.n_components)
         if own is not None:

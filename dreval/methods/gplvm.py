@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_float, check_int, check_one_of, check_points, describe
+from dreval._check import check_float, check_int, check_one_of
 from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
-from dreval.errors import ApproximationWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
+from dreval.methods._cost_method import check_start
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.records.notes import LIMIT, define
@@ -188,10 +189,7 @@ class GPLVM(Method):
             places = principal_scores(data, self.n_components)[0]
             sizes = places.std(axis=0)
             return np.divide(places, sizes, out=np.zeros_like(places), where=sizes > 1e-9 * sizes.max())
-        places = check_points(self.init, "init")
-        if places.shape != (len(data), self.n_components):
-            wanted = f"must have a row for each of {len(data)} points and {self.n_components} columns"
-            raise InputError("init", wanted, describe(places), 'Pass such an array, or "pca".')
+        places = check_start(self.init, len(data), self.n_components)
         return Scaled.of(places).to(places)
 
     def _search(self, places: FloatArray, data: FloatArray) -> Any:

@@ -52,14 +52,12 @@ NEWTON_STEPS = 4
 
 def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callable[[FloatArray], FloatArray]:
     """The function that gives squared distances for correlations above 0 and at most 1 (Li and Wu, Table 1)."""
+    shape, power, order = _shape(alpha, "alpha", None), 2.0 / _shape(gamma, "gamma", 2.0), _shape(nu, "nu", 50.0)
     if kernel == "rational_quadratic":
-        shape = _shape(alpha, "alpha", None)
         return lambda rho: 2.0 * shape * np.expm1(-np.log(rho) / shape)
     if kernel == "gamma_exponential":
-        power = 2.0 / _shape(gamma, "gamma", 2.0)
         return lambda rho: (-np.log(rho)) ** power
     if kernel == "matern":
-        order = _shape(nu, "nu", 50.0)
         return lambda rho: _inverse_matern(rho, order)
     return lambda rho: -2.0 * np.log(rho)
 

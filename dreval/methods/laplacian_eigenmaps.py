@@ -137,7 +137,7 @@ class LaplacianEigenmaps(GraphMethod):
     def _fit_connected(self, _: FloatArray, graph: Any, __: Any) -> None:
         normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
         weights = check_one_of(self.weights, WEIGHTS, "weights", aliases=True)
-        self.bandwidth_ = self._bandwidth(graph.data) if weights == "heat" else None
+        self.bandwidth_ = self._bandwidth(graph.data, weights == "heat")
         graph.data = np.ones_like(graph.data) if self.bandwidth_ is None else np.exp(-(graph.data**2) / self.bandwidth_)
         values, functions = _smoothest(graph, self.n_components + 1)
         if not values[1] > DISCONNECTED:
@@ -150,18 +150,18 @@ class LaplacianEigenmaps(GraphMethod):
         self.eigenvalues_ = values[1:]
         self.embedding_ = scale_columns(functions[:, 1:], normalize)
 
-    def _bandwidth(self, lengths: FloatArray) -> float:
-        """The given bandwidth, or the median squared length of the edges."""
+    def _bandwidth(self, lengths: FloatArray, heat: bool) -> float | None:
+        """The given bandwidth, or the median squared length of the edges; None without heat."""
         given = self.bandwidth is not None
         t = check_float(self.bandwidth, "bandwidth", low=0.0) if given else float(np.median(lengths**2))
-        if t == 0.0:
+        if t == 0.0 and (given or heat):
             raise InputError(
                 "bandwidth",
                 "must be above 0",
                 "0" if given else "0 (the median edge joins duplicates)",
                 "Pass a positive bandwidth.",
             )
-        return t
+        return t if heat else None
 
 
 def _smoothest(W: Any, count: int) -> tuple[FloatArray, FloatArray]:

@@ -29,7 +29,8 @@ def fuzzy_weights(distances: FloatArray, local: bool) -> tuple[FloatArray, Float
     """Membership (m, k) of the neighbors at these distances (ascending), with rho and sigma (m,) of each row.
 
     The weight is exp(-max(0, d - rho) / sigma); rho is the smallest distance above 0 with ``local`` and else 0, and
-    sigma makes the weights of a row add up to log2(k + 1).
+    sigma makes the weights of a row add up to log2(k + 1), except where ties make that impossible. It is at least .001
+    of the mean distance in the row, of that in all rows where rho is 0.
     """
     from dreval.geometry._loops import layouts as loops
 
@@ -212,7 +213,8 @@ class UMAP(Method):
     rho_ : ndarray (n,)
         Distance of the nearest other place, 0 where all neighbors are duplicates.
     sigma_ : ndarray (n,)
-        Width of the neighborhood.
+        Width of the neighborhood: the one above, except where ties make that sum impossible, and at least .001 of the
+        mean distance of the neighbors, that of all points where rho is 0.
     a_, b_ : float
         The curve of the embedding.
     n_epochs_ : int

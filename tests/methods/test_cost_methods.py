@@ -19,6 +19,7 @@ import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
 from dreval.geometry.affinities import conditional_affinities, lattice_sum
 from dreval.methods import (
+    GPLVM,
     LLE,
     PCA,
     SNE,
@@ -426,6 +427,15 @@ def test_widths_may_be_a_number_a_list_or_an_array():
     nets = [ParametricTSNE(hidden=w, perplexity=5, random_state=0) for w in (7, np.int64(7), [7], (7,), np.array([7]))]
     first, *others = [net.fit_transform(cloud(0)) for net in nets]
     assert all(np.array_equal(other, first) for other in others)
+
+
+@pytest.mark.parametrize("method", [TSNE, SNE, ElasticEmbedding, MetricMDS, Sammon, GPLVM, CostMapping])
+@pytest.mark.parametrize("place", [0.0, 3.5])
+def test_starts_in_one_place_are_refused(method, place):
+    """No slope leads out of it."""
+    X, init = np.random.default_rng(0).normal(size=(100, 3)), np.full((100, 2), place)
+    with pytest.raises(InputError, match="`init` must not put all points in one place"):
+        method(2, init=init).fit(X)
 
 
 def test_too_much_perplexity_is_lowered_with_a_warning():

@@ -137,7 +137,7 @@ def test_illegal_starts_are_refused():
     X = np.random.default_rng(0).normal(size=(10, 3))
     with pytest.raises(UnknownName, match="`init`"):
         GPLVM(init="random").fit(X)
-    with pytest.raises(InputError, match="`init` must have a row for each of 10 points and 2 columns"):
+    with pytest.raises(InputError, match="`init` must have 2 columns"):
         GPLVM(init=X).fit(X)
 
 

@@ -220,8 +220,12 @@ def test_words_and_ranges_are_refused():
     with pytest.raises(InputError, match="`min_correlation` must be below 1"):
         IKD(2, min_correlation=1.0).fit(X)
     for kernel, shape in (("rational_quadratic", "alpha"), ("gamma_exponential", "gamma"), ("matern", "nu")):
-        with pytest.raises(InputError, match=rf"`{shape}` must be at least 0.05"):
-            IKD(2, kernel=kernel, **{shape: 0.01}).fit(X)
+        for used in (kernel, "gaussian"):
+            with pytest.raises(InputError, match=rf"`{shape}` must be at least 0.05"):
+                IKD(2, kernel=used, **{shape: 0.01}).fit(X)
+            for wrong in ("x", np.nan):
+                with pytest.raises(InputError, match=rf"`{shape}` must be"):
+                    IKD(2, kernel=used, **{shape: wrong}).fit(X)
 
 
 def test_two_columns_that_lapack_cannot_split_are_embedded():

@@ -106,8 +106,9 @@ def test_heat_that_vanishes_on_the_links_is_refused():
 
 
 @pytest.mark.parametrize("bandwidth", [0.0, -1.0, float("nan"), "wide"])
-def test_illegal_bandwidths_are_refused(bandwidth):
-    """The bandwidth is a positive number."""
+@pytest.mark.parametrize("weights", ["heat", "connectivity"])
+def test_illegal_bandwidths_are_refused(bandwidth, weights):
+    """The bandwidth is a positive number, also where it is not used."""
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(InputError, match="bandwidth"):
-        LaplacianEigenmaps(n_neighbors=5, weights="heat", bandwidth=bandwidth).fit(X)
+        LaplacianEigenmaps(n_neighbors=5, weights=weights, bandwidth=bandwidth).fit(X)
