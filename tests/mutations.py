@@ -1051,7 +1051,9 @@ MUTANTS = [
     ),
     Mutant("methods/pca.py", "values**2 / total if total > 0", "values / total if total > 0", "methods/test_pca.py"),
     Mutant("methods/mave.py", 'unit_scaled(self._response.columns, "y")[0]', "self._response.columns", SUPERVISED),
-    Mutant("_check.py", 'found.dtype.kind in "biu" else values', 'found.dtype.kind in "b" else values', SUPERVISED),
+    Mutant(
+        "_check.py", 'found.dtype.kind in "biu" else values', 'found.dtype.kind in "b" else values', "test_check.py"
+    ),
     Mutant("geometry/kernels.py", "of_one_kind(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
         "methods/kernel_pca.py",
@@ -1063,7 +1065,7 @@ MUTANTS = [
         "methods/_cost_method.py",
         "(given == given[0]).all()",
         "(given == np.inf).all()",
-        "methods/test_cost_methods.py",
+        "methods/test_cost_methods.py::test_starts_in_one_place_are_refused",
     ),
     Mutant("methods/kernel_pca.py", "max(values[0], self._rounded)", "values[0]", "methods/test_kernel_pca.py"),
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
