@@ -598,7 +598,7 @@ MUTANTS = [
     Mutant(
         "geometry/_loops/rows.py", "+ a * a) + b * b) + d * d", "+ d * d) + b * b) + a * a", "geometry/test_pairs.py"
     ),
-    Mutant("methods/_cost_method.py", "CONTRACTED = 1e-6", "CONTRACTED = 0.0", COSTS),
+    Mutant("methods/_cost_method.py", "len(late) < len(stages) and", "False and", COSTS),
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
     Mutant(
         "geometry/_loops/rows.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,14 +15,13 @@ from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.neighbors import nearest
-from dreval.methods._costs import COSTS, Cost, Quotient
+from dreval.methods._costs import COSTS, Cost, Quotient, Stage
 from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping
 from dreval.methods._method import FloatArray, Method, fix_signs
 from dreval.records.notes import note
 
 MEMORY = 20  # past steps from which L-BFGS makes its matrix
 USED_UP = 1  # status of a search that ran out of iterations or evaluations; 2: no step lowers the cost any more
-CONTRACTED = 1e-6  # share of its smallest width at the start below which an early stage has lost the embedding
 TRIES = 2  # evaluations allowed per iteration, on average
 
 
@@ -40,13 +40,27 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
 
     A stage ends when an iteration lowers the cost by less than ``tol``, or its own tolerance, times the larger of its
     size and 1, or no step along the gradient lowers it at all; or after ``max_iter`` iterations, or a number of its
-    own. An early stage under which the embedding contracts in some direction, as on data that are symmetric about their
-    center, is left out: the gradient of the next would vanish there.
+    own. Where the embedding ends narrower than it began, as of data that are symmetric about their center, the early
+    stages may have brought it to one point, where the gradient vanishes: the search is made without them, too, and the
+    lower end is taken.
     """
+    stages = cost.stages()
+    found = _through(stages, cost, mapping, theta, max_iter, tol)
+    late = [stage for stage in stages if not stage.early]
+    if len(late) < len(stages) and _width(found.embedding) < _width(mapping.forward(theta)[0]):
+        again = _through(late, cost, mapping, theta, max_iter, tol)
+        found = min(found, again, key=lambda one: one.value)._replace(n_iter=found.n_iter + again.n_iter)
+    return found
+
+
+def _through(
+    stages: Sequence[Stage], cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol: float
+) -> Descent:
+    """The end of one search through some stages."""
     from scipy.optimize import minimize
 
-    total, converged, width = 0, False, _width(mapping.forward(theta)[0])
-    for energy, own, close in (stages := list(cost.stages())):
+    total, converged = 0, False
+    for energy, own, close, _ in stages:
 
         def value(at: FloatArray, energy=energy) -> tuple[float, FloatArray]:  # type: ignore[no-untyped-def]
             embedding, pullback = mapping.forward(at)
@@ -57,9 +71,7 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
         options = {"maxiter": steps, "maxfun": TRIES * steps + 20, "maxcor": MEMORY, "gtol": 0.0}
         options["ftol"] = tol if close is None else close
         found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
-        total += int(found.nit)
-        if energy is stages[-1][0] or _width(mapping.forward(found.x)[0]) >= CONTRACTED * width:
-            theta = np.asarray(found.x)
+        theta, total = np.asarray(found.x), total + int(found.nit)
         converged = found.status != USED_UP and bool(np.isfinite(found.fun))
     embedding = np.array(mapping.forward(theta)[0])
     return Descent(theta, embedding, cost(embedding)[0], total, converged)

@@ -36,11 +36,15 @@ COSTS: dict[str, type[Any]] = {}  # every cost by its name
 
 
 class Stage(NamedTuple):
-    """What is minimized, with a number of iterations and a tolerance of its own; None stands for the user's."""
+    """What is minimized, with a number of iterations and a tolerance of its own; None stands for the user's.
+
+    An ``early`` one prepares the embedding by another cost.
+    """
 
     energy: Callable[[FloatArray], tuple[float, FloatArray]]
     steps: int | None = None
     tol: float | None = None
+    early: bool = False
 
 
 @dataclass(frozen=True)
@@ -642,7 +646,7 @@ class TSNE(NeighborCost):
             factor, steps = self.exaggeration**power, int(share * self.exaggeration_iter)
             first = min(steps, FLAT) if at == 0 else 0
             plan = (first, 0.0), (steps - first, ENOUGH)
-            early += [Stage(lambda Y, f=factor: self._held(Y, f), count, tol) for count, tol in plan if count]
+            early += [Stage(lambda Y, f=factor: self._held(Y, f), count, tol, True) for count, tol in plan if count]
         return early + last
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
@@ -713,7 +717,8 @@ class ElasticEmbedding(NeighborCost):
     def stages(self) -> list[Stage]:
         """A thousandth of the repulsion, a hundredth, a tenth, all of it."""
         early = [self.repulsion * FIRST * 10.0**step for step in range(3)]
-        return [Stage(lambda Y, share=share: self._value(Y, share), ROUNDS, 0.0) for share in early] + [Stage(self)]
+        stages = [Stage(lambda Y, share=share: self._value(Y, share), ROUNDS, 0.0, True) for share in early]
+        return [*stages, Stage(self)]
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The cost and its gradient."""

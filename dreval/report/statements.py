@@ -325,15 +325,14 @@ def findings(reading: Reading) -> list[Statement]:
         ]
     known = contests(reading)
     tested = any(one.tested for one in known)
-    parts = groupby((one for one in known if one.tested or not tested), key=lambda one: one.column.goal)
-    goals = {goal: list(part) for goal, part in parts}
-    noise = [one.column for part in goals.values() if _is_noise(reading, part) for one in part]
-    made = []
+    asked = [one for one in known if one.tested or not tested]
+    noise = [one.column for one in asked if _is_noise(reading, one)]
+    parts = groupby((one for one in asked if one.column not in noise), key=lambda one: one.column.goal)
+    made = [_best_at(reading, goal, list(part)) for goal, part in parts]
     if noise:
         by = "any measure" if len(noise) == len(reading.by_goal) > 1 else ordered([column.called for column in noise])
         said = f"No embedding is told from chance by {by}{_at(reading, noise)}."
         made.append(Statement(said, CHANCE, _rows(noise, reading.computed)))
-    made += [_best_at(reading, goal, part) for goal, part in goals.items() if part[0].column not in noise]
     tied: dict[str, list[Column]] = {}
     for column in reading.by_goal:
         if is_tied(reading, column):
@@ -354,10 +353,10 @@ def findings(reading: Reading) -> list[Statement]:
     return made
 
 
-def _is_noise(reading: Reading, part: Sequence[Contest]) -> bool:
-    """Whether no embedding is told from chance by any measure of one goal; what lies in one place is not asked."""
-    asked = [(one.column, name) for one in part for name in one.column.values if name not in reading.collapsed]
-    return all(grade(column, column.cells[name]) == CHANCE for column, name in asked)
+def _is_noise(reading: Reading, one: Contest) -> bool:
+    """Whether no embedding is told from chance by one measure; what lies in one place is not asked."""
+    asked = [name for name in one.column.values if name not in reading.collapsed]
+    return all(grade(one.column, one.column.cells[name]) == CHANCE for name in asked)
 
 
 def shared_lines(reading: Reading) -> list[Statement]:
