@@ -143,14 +143,17 @@ class Method:
         points = as_rows(X, own=True)
         check_int(self.n_components, "n_components", low=1)
         check_random_state(self.random_state)
-        most = self.card.max_components(*points.shape, self.get_params())
+        given = self.get_params()
+        most = self.card.max_components(*points.shape, given)
         if self.n_components > most:
+            wider = {**given, "n_neighbors": len(points) - 1} if "n_neighbors" in given else given
+            more = self.card.max_components(*points.shape, wider) > most
             raise InputError(
                 "n_components",
                 f"must be at most {most} for {type(self).__name__} on {len(points)} points in "
                 f"{points.shape[1]} dimensions",
                 str(self.n_components),
-                f"Choose at most {most}.",
+                f"Choose at most {most}{', or a larger n_neighbors' * more}.",
             )
         if not self.any_unit:
             self._check_unit(points)

@@ -486,16 +486,16 @@ CODES: dict[str, Code] = {
     "rows.nothing_common": Code(
         "Row names of `{argument}` and of {data} have nothing in common, but those of one only count the rows: rows "
         "were matched by position.",
-        ASSUMPTION,
+        LIMIT,
     ),
-    "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", ASSUMPTION),
+    "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", LIMIT),
     "rows.ids_beside": Code(
         "Rows of `{argument}` were matched by position, although column {column!r} of its file names each of them.",
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),
     "rows.names_unused": Code(
-        "Row names of `{argument}` were not used, since {data} have none: rows were matched by position.", ASSUMPTION
+        "Row names of `{argument}` were not used, since {data} have none: rows were matched by position.", LIMIT
     ),
     "rows.data_alone": Code(
         "The data have {names} and `{argument}` has none: rows were matched by position.", ASSUMPTION

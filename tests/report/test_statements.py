@@ -481,11 +481,13 @@ def test_noise_is_called_noise_first():
 def test_a_measure_by_which_all_is_noise_makes_none_best():
     """Each embedding has its own chance level of stress: a lower value than that of noise may be chance, too."""
     X = np.random.default_rng(3).normal(size=(150, 30))
-    ev = dreval.Evaluation(X, {"pca": "pca", "wide": 4 * np.random.default_rng(1).normal(size=(150, 2))}, random_state=0)
+    ev = dreval.Evaluation(
+        X, {"pca": "pca", "wide": 4 * np.random.default_rng(1).normal(size=(150, 2))}, random_state=0
+    )
     reading = read_results(ev.run(["stress", "spearman_distance"], tests=None))
     said = [sentence(one.text) for one in findings(reading)]
 
-    assert said[0].startswith("pca keeps distances best (ρ_D")
+    assert said[0].startswith("pca keeps distances best (rho_D")
     assert said[1:] == ["No embedding is told from chance by S."]
 
 
