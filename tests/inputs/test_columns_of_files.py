@@ -426,3 +426,16 @@ def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
     assert seen[1].columns == ("first", "second", "kind", "cell", "number", "f3")
     with pytest.raises(UnknownName, match=r"Known: first, second, kind, .* f3 and 2 more"):
         as_data(X, labels="wide.parquet:nothing")
+
+
+@pytest.mark.usefixtures("folder")
+def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> None:
+    """One name twice in the unnamed first column; names in a file without column names."""
+    table = pd.DataFrame(X[:, :2], columns=["u", "v"], index=["c0", *(f"c{i}" for i in range(N - 1))])
+    table.to_csv("twice.csv")
+    record = as_data(X)
+    with pytest.raises(InputError, match=r"must have different row names, .* got 'c0' in rows 0 and 1 \(rows count"):
+        as_source("twice.csv", "e", record)
+    table.to_csv("headless.csv", header=False)
+    with pytest.raises(InputError, match=r"text .* in column '0'\. Give the file column names\."):
+        as_source("headless.csv", "e", record)
