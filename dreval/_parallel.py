@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from dreval._check import check_bool, check_int
+from dreval._check import FloatArray, check_bool, check_int
 
 __all__ = [
+    "Room",
     "SumInOrder",
     "few_blas_threads",
     "n_threads",
@@ -90,6 +92,22 @@ def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Cal
         work(block)
         if advance:
             advance(1)
+
+
+class Room:
+    """Memory that one block after the other borrows: to get it anew takes as long as to fill it with products."""
+
+    def __init__(self) -> None:
+        self._free: list[FloatArray] = []
+
+    @contextmanager
+    def lend(self, *shape: int) -> Iterator[FloatArray]:
+        """An array that holds anything, for as long as the context lasts; several threads have one each."""
+        size = int(np.prod(shape))
+        memory = self._free.pop() if self._free else np.empty(0)
+        memory = memory if len(memory) >= size else np.empty(size)
+        yield memory[:size].reshape(shape)
+        self._free.append(memory)
 
 
 class SumInOrder:

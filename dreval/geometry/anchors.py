@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import run_blocks
+from dreval._parallel import Room, run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import SWEPT, Lists, RankSample, View, streamed
 from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two
@@ -266,19 +266,15 @@ class Nearest(Entered):
         queries, points = seen.pair(part)
         arrays = queries.arrays(), points.arrays()
 
+        room = Room()
+
         def one(tile: slice) -> None:
-            products = points.products(np.arange(tile.start, tile.stop), queries)
-            loops.nearest_in_block(
-                seen.rows[tile],
-                tile.start,
-                arrays[0],
-                part.start,
-                arrays[1],
-                products,
-                self.indices[tile],
-                self.values[tile],
-                self.unsure[tile],
-            )
+            own = self.indices[tile], self.values[tile], self.unsure[tile]
+            with room.lend(tile.stop - tile.start, points.n) as here:
+                products = points.products(np.arange(tile.start, tile.stop), here, queries)
+                loops.nearest_in_block(
+                    seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own
+                )
 
         run_blocks(one, seen.tiles(points), n_jobs)
 
@@ -352,10 +348,13 @@ class Targets(Entered):
         queries, points = seen.pair(part)
         arrays = queries.arrays(), points.arrays()
 
+        room = Room()
+
         def one(tile: slice) -> None:
-            products = points.products(np.arange(tile.start, tile.stop), queries)
             own = self.values[tile], self.ids[tile], self.counts[tile], self.tallies[tile]
-            loops.count_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own)
+            with room.lend(tile.stop - tile.start, points.n) as here:
+                products = points.products(np.arange(tile.start, tile.stop), here, queries)
+                loops.count_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own)
 
         run_blocks(one, seen.tiles(points), n_jobs)
 

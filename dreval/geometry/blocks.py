@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import run_blocks
+from dreval._parallel import Room, run_blocks
 from dreval._random import Permutation, stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, take
@@ -368,10 +368,13 @@ def sweep(
     data = _empty_lists(len(rows), kept, 0, groups, (0, n))
     lists = {name: _empty_lists(len(rows), kept, kept, groups, (len(ks), n)) for name in spaces}
 
-    lock = Lock()
+    lock, room = Lock(), Room()
 
     def one(place: slice) -> None:
-        _one_block(space, spaces, rows[place], place, kept, groups, data, lists, ks, lock)
+        shape = len(rows[place]), n
+        with room.lend(*shape) as of_data, room.lend(*shape) as of_embedding:
+            both = of_data, of_embedding
+            _one_block(space, spaces, rows[place], place, kept, groups, data, lists, ks, both, lock)
 
     size = block_rows(n)
     places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
@@ -462,11 +465,11 @@ def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None, left_one: 
     )
 
 
-def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data: _Lists) -> None:
+def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data: _Lists, room: FloatArray) -> None:
     """Neighbors in the data of a block of rows."""
     from dreval.geometry._loops import rows as loops
 
-    block, points = space.block(rows, np.empty((len(rows), space.n))), space.arrays().points
+    block, points = space.block(rows, room), space.arrays().points
     wanted = min(kept + 1, space.n - 1)
     index, value = np.empty((len(rows), wanted), np.int64), np.empty((len(rows), wanted))
     loops.select_rows(block, rows, True, points, space.norms, points, space.norms, space.gamma, wanted, index, value)
@@ -495,9 +498,10 @@ def _one_block(
     data: _Lists,
     lists: Mapping[str, _Lists],
     ks: IntArray,
+    room: tuple[FloatArray, FloatArray],
     lock: Lock,
 ) -> None:
-    """Distances, neighbors and cross ranks of one block of rows in all spaces.
+    """Distances, neighbors and cross ranks of one block of rows in all spaces; products lie in the ``room`` of two.
 
     Few neighbors are selected and each is ranked; where there are many, the whole rows are sorted, and so are rows with
     ties up to rounding, which are broken by row number.
@@ -506,12 +510,12 @@ def _one_block(
     from dreval.geometry._loops import ranks as loops
 
     if not spaces:
-        _only_neighbors(space, rows, place, kept, data)
+        _only_neighbors(space, rows, place, kept, data, room[0])
         return
     codes, count = (groups.codes, groups.count) if groups is not None else (np.zeros(0, np.int64), 0)
     every, sort = np.arange(len(rows)), kept**2 > SORTED * space.n
     tied_data = np.zeros(len(rows), np.bool_)
-    products = None if sort else space.products(rows)
+    products = None if sort else space.products(rows, room[0])
     by_data = orders(space, rows, tied_data) if sort else None
     for at, (name, theirs) in enumerate(spaces.items()):
         into = lists[name]
@@ -533,7 +537,7 @@ def _one_block(
                 space.arrays(),
                 products,
                 theirs.arrays(),
-                theirs.products(rows),
+                theirs.products(rows, room[1]),
                 at == 0,
                 codes,
                 count,

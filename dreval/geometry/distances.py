@@ -281,22 +281,28 @@ class Space:
             loops.finish_products(products, rows, queries.norms, self.norms, block)
         return block
 
-    def _products(self, rows: IntArray, others: Space, out: FloatArray | None = None) -> Any:
+    def _products(self, rows: IntArray, others: Space, out: npt.NDArray[np.floating[Any]] | None = None) -> Any:
         """Products of some centered points with all others."""
         if isinstance(self.centered, tuple):
             return (self.centered[0][rows] @ others.centered[1]).toarray(out=out)
         return np.matmul(self.centered[rows], others.centered.T, out=out)
 
-    def products(self, rows: IntArray, queries: Space | None = None) -> npt.NDArray[np.floating[Any]]:
+    def products(
+        self, rows: IntArray, room: FloatArray, queries: Space | None = None
+    ) -> npt.NDArray[np.floating[Any]]:
         """Products of some centered query points (own rows by default) with all points; compiled loops read them.
 
-        They have the precision of ``centered``. In their place come direct values that the loops do not compute
-        themselves, or nothing.
+        They have the precision of ``centered`` and lie in ``room`` (len(rows), n). In their place come direct values
+        that the loops do not compute themselves, or nothing.
         """
         queries = queries or self
         if self.blockwise:
-            return self.block(rows, np.empty((len(rows), self.n)), queries)
-        return np.empty((0, 0)) if self.gamma == 0.0 else np.asarray(queries._products(rows, self))
+            return self.block(rows, room, queries)
+        if self.gamma == 0.0:
+            return NO_COLUMNS
+        single = not isinstance(self.centered, tuple) and self.centered.dtype == np.float32
+        out = room.reshape(-1).view(np.float32)[: room.size].reshape(room.shape) if single else room
+        return np.asarray(queries._products(rows, self, out))
 
     def arrays(self) -> SpaceArrays:
         """The arrays that compiled loops read."""

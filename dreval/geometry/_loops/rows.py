@@ -125,6 +125,51 @@ def direct(points, i, others, j):
 
 
 @loop()
+def _squares_of_some(points, i, others, some, out):
+    """Four points at a time, whose sums do not wait for each other."""
+    count, t = some.shape[0], 0
+    while t + 4 <= count:
+        j, k, m, n = some[t], some[t + 1], some[t + 2], some[t + 3]
+        u, v, w, x = 0.0, 0.0, 0.0, 0.0
+        for c in range(points.shape[1]):
+            own = points[i, c]
+            a, b, d, e = own - others[j, c], own - others[k, c], own - others[m, c], own - others[n, c]
+            u += a * a
+            v += b * b
+            w += d * d
+            x += e * e
+        out[t], out[t + 1], out[t + 2], out[t + 3] = u, v, w, x
+        t += 4
+    while t < count:
+        out[t] = _squares(points, i, others, some[t])
+        t += 1
+
+
+@loop()
+def _each(points, i, others, some, out):
+    for t in range(some.shape[0]):
+        out[t] = _value(points, i, others, some[t])
+
+
+def _some_values(points, i, others, some, out):
+    """Chosen by the kind of points when a loop is compiled."""
+    raise NotImplementedError("only compiled loops call this")
+
+
+@overload(_some_values)
+def _choose_for_some(points, i, others, some, out):  # noqa: ARG001 (numba asks for the same names)
+    if isinstance(points, types.Array):
+        return lambda points, i, others, some, out: _squares_of_some(points, i, others, some, out)
+    return lambda points, i, others, some, out: _each(points, i, others, some, out)
+
+
+@loop()
+def direct_to_some(points, i, others, some, out):
+    """The values of one point and some others, to the same bits as ``direct``."""
+    _some_values(points, i, others, some, out)
+
+
+@loop()
 def fill_values(queries, rows, points, out):
     """Values of some query points with all points."""
     for b in range(rows.shape[0]):
@@ -292,7 +337,7 @@ def _minima(row, out):
     for start in range(width, row.shape[0], width):
         some = row[start : start + width]
         for c in range(some.shape[0]):
-            out[c] = some[c] if some[c] < out[c] else out[c]
+            out[c] = np.minimum(out[c], some[c])  # vectorized, as a condition is not
 
 
 @loop()
@@ -427,8 +472,11 @@ def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch,
             if line[j] <= reach and j != skip:
                 indices[count] = j
                 count += 1
-    for t in range(count):
-        values[t] = line[indices[t]] if gamma == 0.0 else direct(queries, i, points, indices[t])
+    if gamma == 0.0:
+        for t in range(count):
+            values[t] = line[indices[t]]
+    else:
+        direct_to_some(queries, i, points, indices[:count], values)
     _order(values, indices, count, k, out_index, out_value)
 
 
