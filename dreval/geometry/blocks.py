@@ -515,7 +515,7 @@ def _one_block(
     codes, count = (groups.codes, groups.count) if groups is not None else (np.zeros(0, np.int64), 0)
     every, sort = np.arange(len(rows)), kept**2 > SORTED * space.n
     tied_data = np.zeros(len(rows), np.bool_)
-    products = None if sort else space.products(rows, room[0])
+    products = None if sort else space.lines(rows, room[0])
     by_data = orders(space, rows, tied_data) if sort else None
     for at, (name, theirs) in enumerate(spaces.items()):
         into = lists[name]
@@ -534,10 +534,10 @@ def _one_block(
         else:
             loops.cross_rows(
                 rows,
-                space.arrays(),
+                space.coarse,
                 products,
-                theirs.arrays(),
-                theirs.products(rows, room[1]),
+                theirs.coarse,
+                theirs.lines(rows, room[1]),
                 at == 0,
                 codes,
                 count,

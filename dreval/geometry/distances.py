@@ -308,6 +308,26 @@ class Space:
         """The arrays that compiled loops read."""
         return SpaceArrays(NO_COLUMNS if self.blockwise else self.points, self.columns, self.norms, self.gamma)
 
+    @cached_property
+    def coarse(self) -> SpaceArrays:
+        """As ``arrays``, but with few columns in single precision where that decides nearly every order.
+
+        Lines of values then take half the memory, and have an error bound as products have.
+        """
+        arrays = self.arrays()
+        if self.gamma == 0.0 and len(self.columns):
+            centered, norms, gamma = _for_products(self.points)
+            if centered.dtype == np.float32:
+                return SpaceArrays(self.points, _columns(centered), norms, gamma)
+        elif isinstance(self.centered, np.ndarray):
+            return arrays._replace(columns=arrays.columns.astype(self.centered.dtype))
+        return arrays
+
+    def lines(self, rows: IntArray, room: FloatArray) -> npt.NDArray[np.floating[Any]]:
+        """What compiled loops read beside ``coarse`` for some rows: ``products``, or none in the precision of lines."""
+        columns = self.coarse.columns
+        return columns[:0] if len(columns) else self.products(rows, room)
+
     def direct_block(self, rows: IntArray) -> FloatArray:
         """Direct values whatever the number of columns; (len(rows), n)."""
         if isinstance(self.points, np.ndarray):
@@ -388,7 +408,9 @@ def _for_products(
     """Centered points, their squared norms, and the error bound of their products.
 
     It is one of the squared distances from these, in units of the sum of the two squared norms: in single precision
-    (p + 2) roundings come from the products and 5 from a distance that is not written in double precision either.
+    (p + 2) roundings come from the products and 5 from a distance that is not written in double precision either. It
+    bounds that of squared differences, too: p + 1 roundings of a square that is at most twice the unit, and 4 from the
+    coordinates.
     """
     p = points.shape[1]
     centered = points - (points.mean(axis=0) if frame is None else frame.center)

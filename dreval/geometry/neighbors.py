@@ -36,11 +36,13 @@ def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = No
 
 def equal_next(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
     """Whether the r-th and the next nearest other point are tied, seen from some rows, for r = 1, ..., n - 2."""
-    block = space.direct_block(rows)
+    from dreval.geometry._loops import rows as loops
+
+    block, equal = space.direct_block(rows), np.empty((len(rows), space.n - 2), np.bool_)
     block[np.arange(len(rows)), rows] = np.inf
-    block.sort(axis=1)
-    values = block[:, :-1]  # the point itself is last
-    return np.asarray(values[:, 1:] - values[:, :-1] <= ROUNDING * values[:, 1:])
+    block.sort(axis=1)  # the point itself is last
+    loops.equal_next(block, equal)
+    return equal
 
 
 TREE_COLUMNS = 8  # a k-d tree pays below this many columns

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from strategies import clouds
 
 from dreval.geometry import distances
+from dreval.geometry._loops import rows as rows_loops
 from dreval.geometry.distances import DIRECT_COLUMNS, Space, pairwise_squared
 
 
@@ -37,8 +38,27 @@ def test_products_stay_within_their_promised_error(X, single):
     direct = twins.squared_distances(space.points, space.points)
     error = np.abs(_block(space, np.arange(len(X))) - direct)
     assert 0 < space.gamma < (1e-4 if single else 1e-12)
-    assert (space.products(np.arange(2)).dtype == np.float32) == single
+    assert (space.products(np.arange(2), np.empty((2, len(X)))).dtype == np.float32) == single
     assert (error <= space.gamma * (space.norms[:, None] + space.norms[None, :])).all()
+
+
+@settings(max_examples=100)
+@given(X=clouds(max_p=DIRECT_COLUMNS), single=st.booleans())
+def test_coarse_lines_of_few_columns_stay_within_their_promised_error(X, single):
+    """Lines of squared differences in single precision have the error bound of products; in double they are direct."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "_single_is_enough", lambda *_: single)
+        space = Space.of(X)
+        coarse = space.coarse
+    rows = np.arange(len(X))
+    products = space.lines(rows, np.empty((len(X), len(X))))
+    assert products.dtype == (np.float32 if single else np.float64)
+    block = np.empty((len(X), len(X)), products.dtype)
+    for i in rows:
+        rows_loops.read_line(coarse, i, coarse, coarse.norms.astype(products.dtype), products, i, block[i])
+    direct = twins.squared_distances(space.points, space.points)
+    assert (coarse.gamma > 0) == single
+    assert (np.abs(block - direct) <= coarse.gamma * (coarse.norms[:, None] + coarse.norms)).all()
 
 
 @given(X=clouds(max_p=40))

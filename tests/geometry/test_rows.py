@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from dreval.geometry._loops import rows as loops
+from dreval.geometry.distances import Space
 
 
 @given(
@@ -32,3 +35,18 @@ def test_pairs_are_sorted_by_value_and_then_row_number(n, levels, dtype, seed):
 def test_how_many_are_at_most_a_value(values, value):
     ascend = np.sort(np.array(values, np.float64))
     assert loops.up_to(ascend, len(values), float(value)) == np.searchsorted(ascend, value, side="right")
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "measured"])
+@pytest.mark.parametrize("count", range(10))
+def test_values_of_some_points_are_the_direct_ones(kind, count):
+    """Four at a time or one by one: the same bits, and no more of them than there are points."""
+    rng = np.random.default_rng(count)
+    X = np.where(rng.random((12, 17)) < 0.4, rng.normal(size=(12, 17)), 0.0)
+    table = {"array": X, "sparse": csr_array(X), "measured": X}[kind]
+    points = Space.of(table, "manhattan" if kind == "measured" else "euclidean").points
+    some, out = rng.integers(0, 12, size=count), np.full(count + 1, -1.0)
+    loops.direct_to_some(points, 3, points, some, out)
+    one_by_one = np.empty(count)
+    loops.listed_values(points, np.full(count, 3), points, some, one_by_one)
+    np.testing.assert_array_equal(out, [*one_by_one, -1.0])

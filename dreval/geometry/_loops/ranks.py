@@ -10,7 +10,7 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.rows import FAR, direct, read_line, select_line, select_scratch, up_to
+from dreval.geometry._loops.rows import FAR, direct, direct_to_some, read_line, select_line, select_scratch, up_to
 
 
 @loop(inline="always")
@@ -36,11 +36,15 @@ def _place(thresholds, ids, at, value, j, ties):
 
 
 @loop()
-def _sort_targets(line, gamma, points, i, targets, thresholds, ids, position):
+def _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, position):
     """Direct distances of the targets of point i, sorted by (distance, row number)."""
+    if gamma == 0.0:
+        for t in range(targets.shape[0]):
+            values[t] = line[targets[t]]
+    else:
+        direct_to_some(points, i, points, targets, values)
     for t in range(targets.shape[0]):
-        index = targets[t]
-        value = line[index] if gamma == 0.0 else direct(points, i, points, index)
+        index, value = targets[t], values[t]
         b = t - 1
         while b >= 0 and (thresholds[b] > value or (thresholds[b] == value and ids[b] > index)):
             thresholds[b + 1], ids[b + 1], position[b + 1] = thresholds[b], ids[b], position[b]
@@ -167,10 +171,10 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
     ``scratch`` keeps where every point fell among the targets, which ``_count_farther`` reads. Without groups a target
     is compared with many points at once; with groups each point is looked up in a table, and counted in its group.
     """
-    thresholds, ids, position, hist, ties, cells, where, doubtful, settled, first, closest, near = scratch
+    values, thresholds, ids, position, hist, ties, cells, where, doubtful, settled, first, closest, near = scratch
     points, norms, gamma = space.points, space.norms, space.gamma
     own = norms[i]
-    _sort_targets(line, gamma, points, i, targets, thresholds, ids, position)
+    _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, position)
     hist[:] = 0
     ties[:] = 0
     margin = gamma * (own + largest) + ROUNDING * thresholds[-1]
@@ -196,6 +200,7 @@ def _rank_scratch(n, k, n_groups):
     """Room for ``_rank_line``."""
     size = -(-n // LANE) * LANE if n_groups == 0 else n
     return (
+        np.empty(k),
         np.empty(k),
         np.empty(k, np.int64),
         np.empty(k, np.int64),
@@ -280,7 +285,7 @@ def _count_farther(k, i, rank, scratch, farther):
 
     It is what the penalty of the row falls by when the point is left out, unless the point is a target itself.
     """
-    _, _, position, _, _, cells, where, doubtful, settled, first, passed, _ = scratch
+    _, _, _, position, _, _, cells, where, doubtful, settled, first, passed, _ = scratch
     last = position.shape[0]
     beyond = np.zeros(2 * last + 2, np.int32)  # by the number of targets before a point, behind the zeros of doubt
     for t in range(last - 1, -1, -1):

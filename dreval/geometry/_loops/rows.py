@@ -19,6 +19,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 
 SQUARES, ABSOLUTE, DIFFERING, GIVEN, COSINE = range(5)
@@ -292,17 +293,17 @@ def finish_line(products, own, norms, line):
 
 @loop()
 def read_line(queries, i, points, norms, products, b, line):
-    """Values of query point i with all points: direct, from its products (row b), or other values in place of these.
+    """Values of query point i with all points: by columns, from its products (row b), or other values in their place.
 
     ``norms`` are those of the points in the precision of the line.
     """
-    if points.gamma != 0.0:
+    if points.columns.shape[0]:
+        fill_line(queries.columns[:, i], points.columns, line.shape[0] - norms.shape[0], line)
+    elif points.gamma != 0.0:
         finish_line(products[b], queries.norms[i], norms, line)
-    elif points.columns.shape[0] == 0:
+    else:
         for j in range(line.shape[0]):
             line[j] = products[b, j]
-    else:
-        fill_line(queries.columns[:, i], points.columns, line.shape[0] - norms.shape[0], line)
 
 
 @loop(inline="always")
@@ -478,6 +479,15 @@ def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch,
     else:
         direct_to_some(queries, i, points, indices[:count], values)
     _order(values, indices, count, k, out_index, out_value)
+
+
+@loop()
+def equal_next(block, equal):
+    """Whether an entry and the next one of each sorted row are equal up to rounding."""
+    for b in range(block.shape[0]):
+        line = block[b]
+        for c in range(equal.shape[1]):
+            equal[b, c] = line[c + 1] - line[c] <= ROUNDING * line[c + 1]
 
 
 @loop()
