@@ -272,9 +272,7 @@ class Nearest(Entered):
             own = self.indices[tile], self.values[tile], self.unsure[tile]
             with room.lend(tile.stop - tile.start, points.n) as here:
                 products = points.products(np.arange(tile.start, tile.stop), here, queries)
-                loops.nearest_in_block(
-                    seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own
-                )
+                loops.nearest_in_block(seen.rows[tile], tile.start, arrays[0], part.start, arrays[1], products, *own)
 
         run_blocks(one, seen.tiles(points), n_jobs)
 

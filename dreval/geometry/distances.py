@@ -287,9 +287,7 @@ class Space:
             return (self.centered[0][rows] @ others.centered[1]).toarray(out=out)
         return np.matmul(self.centered[rows], others.centered.T, out=out)
 
-    def products(
-        self, rows: IntArray, room: FloatArray, queries: Space | None = None
-    ) -> npt.NDArray[np.floating[Any]]:
+    def products(self, rows: IntArray, room: FloatArray, queries: Space | None = None) -> npt.NDArray[np.floating[Any]]:
         """Products of some centered query points (own rows by default) with all points; compiled loops read them.
 
         They have the precision of ``centered`` and lie in ``room`` (len(rows), n). In their place come direct values

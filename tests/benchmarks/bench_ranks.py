@@ -40,6 +40,17 @@ def dreval_evaluation(n_jobs: int) -> Call:
     return call
 
 
+def dreval_pass(n_jobs: int) -> Call:
+    """The pass from which both are read: neighbors in both spaces and their ranks in the other; no values."""
+    from dreval.geometry.blocks import sweep
+
+    def call(X: Any, Y: Any) -> tuple[float, float]:
+        sweep(X, {"e": Y}, k=K, n_jobs=n_jobs)
+        return float("nan"), float("nan")
+
+    return call
+
+
 def dreval_functions(n_jobs: int) -> Call:
     """Two plain calls, two passes."""
     import dreval
@@ -106,6 +117,7 @@ def blocked(X: Any, Y: Any, distances: bool, rows: int = 256) -> tuple[float, fl
 
 TOOLS: dict[str, Callable[[int], Call]] = {
     "dreval.Evaluation, one pass": dreval_evaluation,
+    "dreval, the pass alone": dreval_pass,
     "dreval, two plain calls": dreval_functions,
     "scikit-learn, two calls": sklearn_calls,
     "ZADU tnc (class)": zadu_class,
