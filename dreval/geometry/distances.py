@@ -428,7 +428,8 @@ def _single_is_enough(centered: FloatArray, norms: FloatArray) -> bool:
     if norms.max() == 0 or norms[norms > 0].min() < 1e-16:
         return False
     some = np.linspace(0, n - 1, min(n, 16)).astype(np.int64)
-    squared = np.sort(norms[some, None] + norms - 2 * (centered[some] @ centered.T), axis=1)[:, min(5, n - 1)]
+    fifth, squared = min(5, n - 1), norms[some, None] + norms - 2 * (centered[some] @ centered.T)
+    squared = np.partition(squared, fifth, axis=1)[:, fifth]
     margins = (2 * p + 16) * 2.0**-24 * (norms[some] + norms.max())
     return bool(np.median(squared / margins) > 50)
 
