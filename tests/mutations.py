@@ -600,6 +600,15 @@ MUTANTS = [
     ),
     Mutant("methods/_cost_method.py", "len(late) < len(stages) and", "False and", COSTS),
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
+    Mutant("geometry/_loops/rows.py", "            w += d * d\n", "            w += d * e\n", "geometry/test_rows.py"),
+    Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
+    Mutant("_parallel.py", "self._free.pop() if", "self._free[-1] if", "geometry/test_distances.py"),
+    Mutant(
+        "geometry/distances.py",
+        "self.points, _columns(centered), norms",
+        "self.points, _columns(self.points.astype(np.float32)), norms",
+        "geometry/test_distances.py",
+    ),
     Mutant(
         "geometry/_loops/rows.py",
         "out_value[right] == out_value[child] and out_index[right] > out_index[child]",

@@ -11,6 +11,7 @@ from oracles import twins
 from scipy.spatial.distance import cdist
 from strategies import clouds
 
+from dreval._parallel import Room
 from dreval.geometry import distances
 from dreval.geometry._loops import rows as rows_loops
 from dreval.geometry.distances import DIRECT_COLUMNS, Space, pairwise_squared
@@ -98,3 +99,14 @@ def test_whole_tables_are_those_of_scipy(p):
     X, Z = rng.normal(size=(20, p)), rng.normal(size=(7, p))
     assert_allclose(pairwise_squared(X, Z), cdist(X, Z) ** 2, rtol=1e-12)
     assert_allclose(pairwise_squared(X), cdist(X, X) ** 2, rtol=1e-12)
+
+
+def test_memory_is_lent_to_one_block_at_a_time():
+    """What is lent together is apart, also of memory that came back; what came back is lent again."""
+    room = Room()
+    with room.lend(3, 4) as first, room.lend(2, 2) as second:
+        pass
+    with room.lend(2, 2) as third, room.lend(4, 3) as fourth:
+        third[:], fourth[:] = 1.0, 2.0
+        assert (third == 1.0).all()
+        assert (fourth.shape, np.shares_memory(first, fourth) or np.shares_memory(second, third)) == ((4, 3), True)
