@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -103,7 +103,9 @@ class Room:
     def lend(self, *shape: int) -> Iterator[FloatArray]:
         """An array that holds anything, for as long as the context lasts; several threads have one each."""
         size = int(np.prod(shape))
-        memory = self._free.pop() if self._free else np.empty(0)
+        memory = np.empty(0)
+        with suppress(IndexError):  # there is none, or another thread has taken it
+            memory = self._free.pop()
         memory = memory if len(memory) >= size else np.empty(size)
         yield memory[:size].reshape(shape)
         self._free.append(memory)

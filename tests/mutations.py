@@ -602,7 +602,7 @@ MUTANTS = [
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "            w += d * d\n", "            w += d * e\n", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
-    Mutant("_parallel.py", "self._free.pop() if", "self._free[-1] if", "geometry/test_distances.py"),
+    Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(
         "geometry/distances.py",
         "self.points, _columns(centered), norms",

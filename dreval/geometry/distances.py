@@ -407,7 +407,7 @@ def _for_products(
 
     It is one of the squared distances from these, in units of the sum of the two squared norms: in single precision
     (p + 2) roundings come from the products and 5 from a distance that is not written in double precision either. It
-    bounds that of squared differences, too: p + 1 roundings of a square that is at most twice the unit, and 4 from the
+    bounds that of squared differences, too: p + 2 roundings of a square that is at most twice the unit, and 4 from the
     coordinates.
     """
     p = points.shape[1]
