@@ -94,7 +94,7 @@ def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Cal
 
 
 class Room:
-    """Memory that one block after the other borrows: to get it anew takes as long as to fill it with products."""
+    """Memory that one block after the other borrows: to get as much each time takes as long as the products in it."""
 
     def __init__(self) -> None:
         self._free: list[FloatArray] = []
