@@ -46,7 +46,7 @@ def test_values_of_some_points_are_the_direct_ones(kind, count):
     table = {"array": X, "sparse": csr_array(X), "measured": X}[kind]
     points = Space.of(table, "manhattan" if kind == "measured" else "euclidean").points
     some, out = rng.integers(0, 12, size=count), np.full(count + 1, -1.0)
-    loops.direct_to_some(points, 3, points, some, out)
+    loops.direct_to_some(np.zeros(12), 1e-9, points, 3, points, some, out)
     one_by_one = np.empty(count)
     loops.listed_values(points, np.full(count, 3), points, some, one_by_one)
     np.testing.assert_array_equal(out, [*one_by_one, -1.0])

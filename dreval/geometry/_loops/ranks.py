@@ -38,11 +38,7 @@ def _place(thresholds, ids, at, value, j, ties):
 @loop()
 def _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, position):
     """Direct distances of the targets of point i, sorted by (distance, row number)."""
-    if gamma == 0.0:
-        for t in range(targets.shape[0]):
-            values[t] = line[targets[t]]
-    else:
-        direct_to_some(points, i, points, targets, values)
+    direct_to_some(line, gamma, points, i, points, targets, values)
     for t in range(targets.shape[0]):
         index, value = targets[t], values[t]
         b = t - 1
@@ -241,13 +237,13 @@ def _select(space, largest, line, i, scratch, index, value, near):
 def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied, ks, farther):
     """Neighbors of some rows in two spaces, and the rank in each of the neighbors in the other.
 
-    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points. Where gamma is
-    0 they are not read, or are the direct values themselves if there are no columns. ``data`` and ``embedding`` are
-    (neighbors, ranks of them in the other space, counts of these ranks by group). ``fresh`` says whether the neighbors
-    in the data are still to be found. ``tied_x`` and ``tied`` mark rows in which equal distances occur among the data
-    neighbors, and anywhere; of such a row no more is found. ``farther`` (2, len(ks), n) adds up what ``_count_farther``
-    counts in the data and in the embedding, for rows that are not tied. A row stays in the processor's nearest cache
-    while it is filled, searched and ranked.
+    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points. They are not
+    read where there are columns, and are the direct values themselves where there are none and gamma is 0. ``data`` and
+    ``embedding`` are (neighbors, ranks of them in the other space, counts of these ranks by group). ``fresh`` says
+    whether the neighbors in the data are still to be found. ``tied_x`` and ``tied`` mark rows in which equal distances
+    occur among the data neighbors, and anywhere; of such a row no more is found. ``farther`` (2, len(ks), n) adds up
+    what ``_count_farther`` counts in the data and in the embedding, for rows that are not tied. A row stays in the
+    processor's nearest cache while it is filled, searched and ranked.
     """
     n, k = X.norms.shape[0], data[0].shape[1]
     wanted = min(k + 1, n - 1)

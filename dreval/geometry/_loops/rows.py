@@ -5,10 +5,11 @@ same bits as the dense one: terms are added in the order of the columns, and a z
 Euclidean between rows of norm 1, exactly 2 where their inner product is exactly 0 (rows without a common entry are
 ties), and 0 where they differ by rounding only.
 
-**Rows.** A row holds squared distances of one point to all others, either direct (exact to rounding) or from a matrix
-product with an error of at most ``gamma * (norm_i + norm_j)``. Every order is decided by direct values: a product is
-trusted only where its error cannot change the outcome. Ties are broken by row number; the point itself is left out by
-its row number. Where ``gamma`` is 0 the row itself is direct, and the points are not read.
+**Rows.** A row holds squared distances of one point to all others, either direct (exact to rounding), or from a matrix
+product or from columns in single precision with an error of at most ``gamma * (norm_i + norm_j)``. Every order is
+decided by direct values: another one is trusted only where its error cannot change the outcome. Ties are broken by row
+number; the point itself is left out by its row number. Where ``gamma`` is 0 the row itself is direct, and the points
+are not read.
 """
 
 from __future__ import annotations
@@ -165,9 +166,13 @@ def _choose_for_some(points, i, others, some, out):  # noqa: ARG001 (numba asks 
 
 
 @loop()
-def direct_to_some(points, i, others, some, out):
-    """The values of one point and some others, to the same bits as ``direct``."""
-    _some_values(points, i, others, some, out)
+def direct_to_some(line, gamma, points, i, others, some, out):
+    """The values of one point and some others, to the same bits as ``direct``; where gamma is 0 the line has them."""
+    if gamma == 0.0:
+        for t in range(some.shape[0]):
+            out[t] = line[some[t]]
+    else:
+        _some_values(points, i, others, some, out)
 
 
 @loop()
@@ -473,11 +478,7 @@ def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch,
             if line[j] <= reach and j != skip:
                 indices[count] = j
                 count += 1
-    if gamma == 0.0:
-        for t in range(count):
-            values[t] = line[indices[t]]
-    else:
-        direct_to_some(queries, i, points, indices[:count], values)
+    direct_to_some(line, gamma, queries, i, points, indices[:count], values)
     _order(values, indices, count, k, out_index, out_value)
 
 
