@@ -600,7 +600,7 @@ MUTANTS = [
     ),
     Mutant("methods/_cost_method.py", "len(late) < len(stages) and", "False and", COSTS),
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
-    Mutant("geometry/_loops/rows.py", "            w += d * d\n", "            w += d * e\n", "geometry/test_rows.py"),
+    Mutant("geometry/_loops/rows.py", "            v += d * d\n", "            v += d * e\n", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
     Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(

@@ -128,23 +128,23 @@ def direct(points, i, others, j):
 
 @loop()
 def _squares_of_some(points, i, others, some, out):
-    """Four points at a time, whose sums do not wait for each other."""
-    count, t = some.shape[0], 0
-    while t + 4 <= count:
-        j, k, m, n = some[t], some[t + 1], some[t + 2], some[t + 3]
-        u, v, w, x = 0.0, 0.0, 0.0, 0.0
+    """Six points at a time, whose sums do not wait for each other; the last ones stand in for missing ones."""
+    last = some.shape[0] - 1
+    for t in range(0, some.shape[0], 6):
+        at = (t, min(t + 1, last), min(t + 2, last), min(t + 3, last), min(t + 4, last), min(t + 5, last))
+        g, h, j, k, m, n = some[at[0]], some[at[1]], some[at[2]], some[at[3]], some[at[4]], some[at[5]]
+        s, u, v, w, x, y = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for c in range(points.shape[1]):
             own = points[i, c]
-            a, b, d, e = own - others[j, c], own - others[k, c], own - others[m, c], own - others[n, c]
-            u += a * a
-            v += b * b
-            w += d * d
-            x += e * e
-        out[t], out[t + 1], out[t + 2], out[t + 3] = u, v, w, x
-        t += 4
-    while t < count:
-        out[t] = _squares(points, i, others, some[t])
-        t += 1
+            a, b, d = own - others[g, c], own - others[h, c], own - others[j, c]
+            e, f, z = own - others[k, c], own - others[m, c], own - others[n, c]
+            s += a * a
+            u += b * b
+            v += d * d
+            w += e * e
+            x += f * f
+            y += z * z
+        out[at[0]], out[at[1]], out[at[2]], out[at[3]], out[at[4]], out[at[5]] = s, u, v, w, x, y
 
 
 @loop()
@@ -343,7 +343,8 @@ def _minima(row, out):
     for start in range(width, row.shape[0], width):
         some = row[start : start + width]
         for c in range(some.shape[0]):
-            out[c] = np.minimum(out[c], some[c])  # vectorized, as a condition is not
+            so_far, value = out[c], some[c]  # both are read first: else the loop would not be vectorized
+            out[c] = min(so_far, value)
 
 
 @loop()
@@ -456,9 +457,9 @@ def _order(values, indices, count, k, out_index, out_value):
 def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch, out_index, out_value):
     """The k nearest points of one row, by direct distance and row number; ``skip`` is left out (-1: none).
 
-    ``scratch`` holds (heap, minima, fewer, counts, values, indices).
+    ``scratch`` holds (heap, minima, fewer, counts, combs, values, indices).
     """
-    heap, minima, fewer, counts, values, indices = scratch
+    heap, minima, fewer, counts, combs, values, indices = scratch
     if skip >= 0:
         line[skip] = FAR
     _minima(line, minima)
@@ -469,15 +470,14 @@ def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch,
     else:
         bound = np.float64(_kth_smallest(minima if minima.shape[0] >= 2 * k else line, k, heap))
     reach = bound + 2.0 * gamma * (own + largest)
-    count = 0
-    width = minima.shape[0]
-    for c in range(width):
-        if minima[c] > reach:
-            continue
-        for j in range(c, line.shape[0], width):
-            if line[j] <= reach and j != skip:
-                indices[count] = j
-                count += 1
+    near, count, width = 0, 0, minima.shape[0]
+    for c in range(width):  # one is written in any case, and kept by counting it: no branch is guessed wrongly
+        combs[near] = c
+        near += minima[c] <= reach
+    for comb in combs[:near]:
+        for j in range(comb, line.shape[0], width):
+            indices[count] = j
+            count += (line[j] <= reach) & (j != skip)
     direct_to_some(line, gamma, queries, i, points, indices[:count], values)
     _order(values, indices, count, k, out_index, out_value)
 
@@ -501,6 +501,7 @@ def select_scratch(n, k, line):
         np.empty(width, line.dtype),
         np.empty(fewer, line.dtype),
         np.empty(fewer, np.int32),
+        np.empty(width, np.int64),
         np.empty(n),
         np.empty(n, np.int64),
     )
