@@ -18,9 +18,9 @@ from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
 COLUMNS = (
-    "measure", "parameters", "rank", "embedding", "value", "se", "conf_low", "conf_high", "conf_level", "difference",
-    "p_adjusted", "in_best_set", "note",
-)  # fmt: skip
+    "measure", "embedding", "rank", "value", "se", "conf_low", "conf_high", "conf_level", "difference", "p_adjusted",
+    "parameters", "note", "in_best_set",
+)  # those that say most are first and last: pandas cuts the middle out of a wide table
 
 
 def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:

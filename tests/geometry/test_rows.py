@@ -38,9 +38,9 @@ def test_how_many_are_at_most_a_value(values, value):
 
 
 @pytest.mark.parametrize("kind", ["array", "sparse", "measured"])
-@pytest.mark.parametrize("count", range(10))
+@pytest.mark.parametrize("count", range(14))
 def test_values_of_some_points_are_the_direct_ones(kind, count):
-    """Four at a time or one by one: the same bits, and no more of them than there are points."""
+    """Six at a time or one by one: the same bits, and no more of them than there are points."""
     rng = np.random.default_rng(count)
     X = np.where(rng.random((12, 17)) < 0.4, rng.normal(size=(12, 17)), 0.0)
     table = {"array": X, "sparse": csr_array(X), "measured": X}[kind]
