@@ -468,8 +468,8 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
         refuse_missing(array, argument)
         array = of_one_kind(array)
     if array.dtype.kind not in "biuf":
-        cure = "Convert it to a numeric array; a column of text can be named as {labels}."
-        raise InputError(argument, "must hold numbers", describe(array), cure, labels="labels")
+        cure = "Convert it to a numeric array, and leave out columns of text."
+        raise InputError(argument, "must hold numbers", describe(array), cure)
     return array
 
 
