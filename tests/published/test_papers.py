@@ -208,13 +208,16 @@ def test_figure_5_the_order_of_clusters_depends_on_the_start():
 
 
 def test_figure_5_ours_keeps_the_order_from_principal_components():
-    """Six seeds: the middle cluster is in the middle in five or more, from random places in fewer than six."""
+    """Of twelve seeds the middle cluster is in the middle in ten or more, and from random places in fewer.
+
+    Of twenty it was 19, and 11 from random places; which seeds these are depends on the machine.
+    """
     kept = {
-        start: sum(order_of_clusters("dreval", start, s)["in order"] for s in range(6)) for start in ("pca", "random")
+        start: sum(order_of_clusters("dreval", start, s)["in order"] for s in range(12)) for start in ("pca", "random")
     }
 
-    assert kept["pca"] >= 5
-    assert kept["random"] < 5
+    assert kept["pca"] >= 10
+    assert kept["random"] < kept["pca"]
 
 
 def test_a_verdict_by_start_is_yes_no_or_depends():
