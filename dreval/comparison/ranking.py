@@ -18,8 +18,19 @@ from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
 COLUMNS = (
-    "measure", "embedding", "rank", "value", "se", "conf_low", "conf_high", "conf_level", "difference", "p_adjusted",
-    "parameters", "note", "in_best_set",
+    "measure",
+    "embedding",
+    "rank",
+    "value",
+    "se",
+    "conf_low",
+    "conf_high",
+    "conf_level",
+    "difference",
+    "p_adjusted",
+    "parameters",
+    "note",
+    "in_best_set",
 )  # those that say most are first and last: pandas cuts the middle out of a wide table
 
 
