@@ -30,6 +30,7 @@ OF_SCALE = "procrustes_rn_opt"  # a mean of contributions whose common scale is 
 CLOSE = 1e-12
 
 
+@cache
 def _clusters() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ten clusters in twenty dimensions and their two principal components: some clusters are shown as one."""
     rng = np.random.default_rng(1)
@@ -38,6 +39,7 @@ def _clusters() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, np.asarray(dreval.embed(X, "pca")), labels
 
 
+@cache
 def _roll() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A Swiss roll seen from its side, with noise, and eight stretches of it as classes."""
     rng = np.random.default_rng(0)
@@ -51,11 +53,8 @@ CLUSTERS_OR_ROLL = pytest.mark.parametrize("name", DATA)
 
 
 class Known(NamedTuple):
-    """Data, map and classes; for each measure the contributions of all points by some seeds, and its local parts."""
+    """For each measure the contributions of all points by some seeds, and its local parts."""
 
-    X: np.ndarray
-    Y: np.ndarray
-    labels: np.ndarray
     points: dict[str, list[np.ndarray]]
     parts: LocalParts
 
@@ -72,7 +71,7 @@ def _known(name: str) -> Known:
         for column in found.columns:
             if (measure := column.split("(")[0]) in wanted:
                 points.setdefault(measure, []).append(found[column].to_numpy(np.float64))
-    return Known(X, Y, labels, points, local_parts(sweep(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
+    return Known(points, local_parts(sweep(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
 
 
 def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
@@ -151,9 +150,10 @@ def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_s
     assert not short
 
 
-def _evaluated(known: Known, measures: list[str], seed: int) -> list[Interval | None]:
+def _evaluated(name: str, measures: list[str], seed: int) -> list[Interval | None]:
     """The intervals of a real evaluation."""
-    ev = dreval.Evaluation(known.X, {"Y": known.Y}, labels=known.labels, anchors=M, random_state=seed)
+    X, Y, labels = DATA[name]()
+    ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=seed)
     table = ev.run(measures, None).tidy().set_index("measure").loc[measures]
     kinds = table["conf_method"].map(
         {text: kind for kind, text in METHODS.items()} | {evaluation_rows.ANCHOR_GROUPS: "groups"}
@@ -168,11 +168,12 @@ def _evaluated(known: Known, measures: list[str], seed: int) -> list[Interval | 
 @CLUSTERS_OR_ROLL
 def test_intervals_of_pairs_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
     """100 real evaluations: Spearman's correlation of distances; Procrustes disparity is that of all points."""
-    known, size = _known(name), n_simulations(2000) // 20
+    X, Y, _ = DATA[name]()
+    size = n_simulations(2000) // 20
     measures = ["spearman_distance", "procrustes_disparity"]
-    disparity = float(dreval.procrustes_disparity(known.X, known.Y))
-    truths = [_correlation(known.X, known.Y), disparity]
-    found = [_evaluated(known, measures, seed) for seed in range(size)]
+    disparity = float(dreval.procrustes_disparity(X, Y))
+    truths = [_correlation(X, Y), disparity]
+    found = [_evaluated(name, measures, seed) for seed in range(size)]
     for at, measure in enumerate(measures):
         covered, error = _report(name, measure, truths[at], [one[at] for one in found], np.full(size, truths[at]))
         assert covered >= (1.0 if measure == "procrustes_disparity" else 0.95 - 3 * error)
@@ -186,7 +187,7 @@ def test_intervals_of_the_drawn_area_cover_that_of_all_ranks(name: str, n_simula
     truth = float(known.points["r_nx_auc"][0].mean())
     for place in (blocks, evaluation_rows, r_nx_auc):
         monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
-    found = [_evaluated(known, ["r_nx_auc"], seed)[0] for seed in range(size)]
+    found = [_evaluated(name, ["r_nx_auc"], seed)[0] for seed in range(size)]
     covered, error = _report(name, "r_nx_auc, drawn", truth, found, np.full(size, truth))
     assert covered >= 0.95 - 3 * error
 
@@ -195,7 +196,8 @@ def test_intervals_of_the_drawn_area_cover_that_of_all_ranks(name: str, n_simula
 def test_draws_are_evaluations() -> None:
     """The shortcut of the simulation gives the values and intervals of one evaluation with anchors."""
     known, names = _known("roll"), [*MEANS, OF_SCALE]
-    ev = dreval.Evaluation(known.X, {"Y": known.Y}, labels=known.labels, anchors=M, random_state=1)
+    X, Y, labels = DATA["roll"]()
+    ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=1)
     res = ev.run(names, None)
     table, seen = res.tidy().set_index("measure"), res.augment("Y")
     rows = np.flatnonzero(seen[next(c for c in seen.columns if c.startswith("trust"))].notna())

@@ -66,7 +66,8 @@ def test_threads_of_blas_change_rounding_only() -> None:
 
 def test_caches_of_compiled_loops_may_be_shared_or_missing(tmp_path: Path) -> None:
     """Two processes that compile at once into an empty cache, one that reads it, one that can write none: all equal."""
-    code = RUN.replace("MEASURES", '["trustworthiness", "spearman_distance"]')
+    code = RUN.replace("MEASURES", '["trustworthiness", "spearman_distance"]').replace('["hsic", "dcov"]', "None")
+    code = code.replace(', "isomap": "isomap"', "")  # what more is compiled says no more
     shared, nowhere = {"NUMBA_CACHE_DIR": str(tmp_path)}, {"NUMBA_CACHE_DIR": "/proc/nowhere"}
     at_once = [begin(code, **shared), begin(code, **shared)]
     tables = [*map(numbers, at_once), numbers(begin(code, **shared)), numbers(begin(code, **nowhere))]
