@@ -17,21 +17,10 @@ from dreval.records.frames import over_replicates
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
-COLUMNS = (
-    "measure",
-    "embedding",
-    "rank",
-    "value",
-    "se",
-    "conf_low",
-    "conf_high",
-    "conf_level",
-    "difference",
-    "p_adjusted",
-    "parameters",
-    "note",
-    "in_best_set",
-)  # those that say most are first and last: pandas cuts the middle out of a wide table
+COLUMNS = (  # where pandas cuts the middle out of a wide table, what it leaves says who is best
+    "measure", "embedding", "value", "se", "conf_low", "conf_high", "conf_level", "difference", "p_adjusted",
+    "parameters", "note", "rank", "in_best_set",
+)  # fmt: skip
 
 
 def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:

@@ -171,7 +171,8 @@ def printed_block(reading: Reading, *, shell: bool = False) -> Block:
     if not titles and len(shown) > LISTED:
         key += [f"symbols are written out in {full}"]
     elif not titles:
-        key += [f"{c.called} {c.named}" for c in shown if c.symbol and not c.title.endswith(c.symbol)]
+        said = {c.called: c.named.removesuffix(c.symbol).rstrip() for c in shown if c.symbol}
+        key += [f"{symbol} {words}" for symbol, words in said.items() if words]
     best, marks = mark_words(reading, shown, not titles), list[str]()
     even = all(c.is_symmetric(name) for c in shown for name in order if name in c.values)
     missed = [f"{c.called} of {name}" for c in shown for name in order if name in reading.standing(c).unjudged]
