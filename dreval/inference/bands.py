@@ -15,7 +15,7 @@ from dreval.inference.intervals import DIFFERENT, FREE, LEVEL, ROUNDING
 DRAWS = 4999  # of the largest deviation, from the covariance of the estimates
 RESAMPLES = 1999  # bootstrap resamples of anchors
 LEAST_ANCHORS, LEAST_K, LARGEST_SHARE = 100, 5, 3  # of K: at most a third of the points
-AT_ONCE = 4_000_000  # numbers in memory at once
+AT_ONCE = 500_000  # numbers in an array at once
 
 
 class Band(NamedTuple):
@@ -141,7 +141,7 @@ def anchor_band(
 
     Notes
     -----
-    O(2000 m G) time, O(2000 m) memory at most, in parts of 32 MB.
+    O(2000 m G) time; resamples in parts of 16 MB.
 
     References
     ----------
