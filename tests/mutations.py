@@ -602,6 +602,7 @@ MUTANTS = [
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "            v += d * d\n", "            v += d * e\n", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
+    Mutant("inference/bands.py", "AT_ONCE = 500_000", "AT_ONCE = 4_000_000", "inference/test_bands.py"),
     Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(
         "geometry/distances.py",
