@@ -600,6 +600,18 @@ MUTANTS = [
     ),
     Mutant("methods/_cost_method.py", "len(late) < len(stages) and", "False and", COSTS),
     Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
+    Mutant(
+        "geometry/_loops/rows.py",
+        "near += minima[c] <= reach",
+        "near += minima[c] < reach",
+        "geometry/test_neighbors.py",
+    ),
+    Mutant(
+        "geometry/_loops/rows.py",
+        "for comb in combs[:near]:",
+        "for comb in combs[1:near]:",
+        "geometry/test_neighbors.py",
+    ),
     Mutant("geometry/_loops/rows.py", "            v += d * d\n", "            v += d * e\n", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
     Mutant("inference/bands.py", "AT_ONCE = 500_000", "AT_ONCE = 4_000_000", "inference/test_bands.py"),
