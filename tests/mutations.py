@@ -614,6 +614,18 @@ MUTANTS = [
     ),
     Mutant("geometry/_loops/rows.py", "            v += d * d\n", "            v += d * e\n", "geometry/test_rows.py"),
     Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
+    Mutant(
+        "comparison/ranking.py",
+        '"note", "rank", "in_best_set",',
+        '"rank", "in_best_set", "note",',
+        "comparison/test_ranking.py",
+    ),
+    Mutant(
+        "report/contents/table.py",
+        "for symbol, words in said.items() if words",
+        "for symbol, words in said.items() if symbol in words",
+        "snapshots/test_printed.py",
+    ),
     Mutant("inference/bands.py", "AT_ONCE = 500_000", "AT_ONCE = 4_000_000", "inference/test_bands.py"),
     Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(

@@ -229,9 +229,9 @@ def described(
 
 
 def describe_distances(D: FloatArray) -> list[Note]:
-    """A note on pairs of points at distance 0."""
+    """A note on pairs of points at distance 0, as ``check_distances`` leaves them."""
     pairs = (np.count_nonzero(D == 0) - len(D)) // 2
-    return [note("distances.zero", pairs=pairs)] if pairs else []
+    return [note("distances.zero", pairs=pairs, share=NOTHING)] if pairs else []
 
 
 def looks_like_ids(name: object, values: FloatArray) -> bool:

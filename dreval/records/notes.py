@@ -565,7 +565,7 @@ CODES: dict[str, Code] = {
     "data.repeated": Code("{rows} {rows:row repeats|rows repeat} an earlier one.", ASSUMPTION),
     "distances.ordered": Code("Columns of the distances were put into the order of the rows, by name.", ASSUMPTION),
     "distances.zero": Code(
-        "{pairs} {pairs:pair of points is|pairs of points are} at distance 0, up to 1e-12 of the largest.", ASSUMPTION
+        "{pairs} {pairs:pair of points is|pairs of points are} at distance 0, up to {share} of the largest.", ASSUMPTION
     ),
     "source.map": Code("{what} is a map: it is applied as it is, and never fitted.", ASSUMPTION),
     "source.refitted": Code("Its earlier fit is not used: a copy is fitted to the data.", ASSUMPTION),

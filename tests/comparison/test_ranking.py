@@ -66,6 +66,16 @@ def test_two_embeddings_have_the_p_of_their_pair(results, name):
     assert table.loc[2, "in_best_set"] == (table.loc[2, "p_adjusted"] > 0.05)
 
 
+def test_a_terminal_shows_who_is_best(results):
+    """Where pandas cuts the middle out of the table, embeddings, ranks and best sets stay."""
+    with pd.option_context("display.width", 80, "display.max_columns", 0):
+        lines = str(results.ranking()).splitlines()
+
+    assert "..." in lines[0]
+    assert {"measure", "embedding", "rank", "in_best_set"} <= {*lines[0].split()}
+    assert max(map(len, lines)) <= 80
+
+
 def test_what_is_as_good_as_the_best_is_in_the_set(results):
     """A copy with a little noise stays in the set, the bad one does not; p is adjusted, never 0."""
     table = results.ranking("trustworthiness").set_index("embedding")

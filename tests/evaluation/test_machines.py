@@ -25,8 +25,8 @@ import dreval
 
 X = np.random.default_rng(0).normal(size=(300, 8))
 Y = X[:, :2] + 0.3 * np.random.default_rng(1).normal(size=(300, 2))
-ev = dreval.Evaluation(X, {"e": Y, "isomap": "isomap"}, labels=X[:, 0] > 0, n_neighbors=10, random_state=0)
-table = ev.run(MEASURES, ["hsic", "dcov"], n_resamples=99).tidy()
+ev = dreval.Evaluation(X, {"e": Y} | MORE, labels=X[:, 0] > 0, n_neighbors=10, random_state=0)
+table = ev.run(MEASURES, TESTS, n_resamples=99).tidy()
 columns = ["value", "se", "conf_low", "conf_high", "chance", "effect_size", "p_value"]
 print(json.dumps(table[columns].fillna(-9.0).to_numpy(dtype=float).tolist()))
 """
@@ -39,6 +39,11 @@ print("begun", flush=True)
 ev = dreval.Evaluation(X, {"t": "tsne", "i": "isomap"}, n_neighbors=5, random_state=0, n_jobs=2)
 ev.run(["trustability", "tractable_consistency"], None, "replicates")
 """
+
+
+def script(**given: object) -> str:
+    """The run with these measures, tests and embeddings beside one of coordinates."""
+    return "".join(f"{name.upper()} = {value!r}\n" for name, value in given.items()) + RUN
 
 
 def begin(code: str, **environment: str) -> subprocess.Popen[str]:
@@ -58,7 +63,7 @@ def numbers(process: subprocess.Popen[str]) -> np.ndarray:
 
 def test_threads_of_blas_change_rounding_only() -> None:
     """All measures and two tests with one and two threads of the linear algebra: equal to 1e-12."""
-    code = RUN.replace("MEASURES", '"all"')
+    code = script(measures="all", tests=["hsic", "dcov"], more={"isomap": "isomap"})
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     one, two = (numbers(begin(code, **dict.fromkeys(names, threads))) for threads in "12")
     assert_allclose(one, two, rtol=1e-12, atol=1e-14)
@@ -66,8 +71,7 @@ def test_threads_of_blas_change_rounding_only() -> None:
 
 def test_caches_of_compiled_loops_may_be_shared_or_missing(tmp_path: Path) -> None:
     """Two processes that compile at once into an empty cache, one that reads it, one that can write none: all equal."""
-    code = RUN.replace("MEASURES", '["trustworthiness", "spearman_distance"]').replace('["hsic", "dcov"]', "None")
-    code = code.replace(', "isomap": "isomap"', "")  # what more is compiled says no more
+    code = script(measures=["trustworthiness", "spearman_distance"], tests=None, more={})
     shared, nowhere = {"NUMBA_CACHE_DIR": str(tmp_path)}, {"NUMBA_CACHE_DIR": "/proc/nowhere"}
     at_once = [begin(code, **shared), begin(code, **shared)]
     tables = [*map(numbers, at_once), numbers(begin(code, **shared)), numbers(begin(code, **nowhere))]
