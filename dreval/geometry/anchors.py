@@ -22,7 +22,8 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import Room, run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import SWEPT, Lists, RankSample, View, streamed
-from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two
+from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two, scaled
+from dreval.inputs.directions import ANGULAR, direction_cells, has_near_rows, has_rows_near
 from dreval.inputs.features import is_sparse
 from dreval.inputs.identity import digest
 from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, legs, on_workers
@@ -49,16 +50,20 @@ class Seen:
     @cached_property
     def frame(self) -> Frame:
         """Scale of all points; center and precision from the anchors, on which no result depends."""
-        scale, some = 1.0, rows_of(self.table, self.rows)
+        scale, some, precise = 1.0, rows_of(self.table, self.rows), False
+        table = self.table.table if isinstance(self.table, Reordered) else self.table
         if self.metric in ("euclidean", "manhattan", "precomputed"):
-            table = self.table.table if isinstance(self.table, Reordered) else self.table
             scale = power_of_two(np.array(blockwise(table, largest_of)))
+        if self.metric in ANGULAR:
+            units, _ = scaled(some, self.metric)
+            cells = direction_cells(units)
+            precise = has_near_rows(units) or any(blockwise(table, _near_anchors, self.metric, units, cells))
         if is_sparse(some) or self.metric in ("manhattan", "hamming", "precomputed"):
-            return Frame(scale, np.zeros(0), False)
+            return Frame(scale, np.zeros(0), False, precise)
         points = Space.of(some, self.metric, Frame(scale, np.zeros(some.shape[1]), False)).points
         points = points if isinstance(points, np.ndarray) else points.rows
         center = points.mean(axis=0)
-        return Frame(scale, center, _single_decides(points - center))
+        return Frame(scale, center, _single_decides(points - center), precise)
 
     @property
     def scale(self) -> float:
@@ -151,6 +156,11 @@ class Seen:
         """Parts of the anchors whose products with some points stay in the processor's cache."""
         size, m = max(8, TILE // points.n), len(self.rows)
         return [slice(at, min(at + size, m)) for at in range(0, m, size)]
+
+
+def _near_anchors(table: Any, part: slice, metric: str, anchors: Any, cells: npt.NDArray[np.uint64]) -> bool:
+    """Return whether a direction among some rows of a table nearly agrees with that of an anchor."""
+    return has_rows_near(scaled(rows_of(table, part), metric)[0], anchors, cells)
 
 
 def _values_here(chunk: Chunk, seen: Seen, anchors: IntArray, places: IntArray) -> FloatArray:

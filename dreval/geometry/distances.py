@@ -2,7 +2,8 @@
 
 euclidean      squared differences; the distance is the root
 cosine         squared differences of rows of norm 1: |u - v|^2 = 2 (1 - cos), so the distance is a half of it;
-               exactly 1 where the inner product is exactly 0
+               exactly 1 where the inner product is exactly 0; where two rows nearly agree, the rows of norm 1 have
+               twice the digits (``dreval.inputs.directions``)
 correlation    as cosine, of rows less their means
 manhattan      sums of absolute differences
 hamming        numbers of differing columns; the distance is their share
@@ -24,6 +25,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
+from dreval.inputs.directions import ANGULAR, has_near_rows, precise_unit_rows
 from dreval.inputs.features import is_sparse
 from dreval.inputs.survey import rows_of
 
@@ -66,16 +68,20 @@ def rescaled(values: Any, exponent: int) -> Any:
 
 
 class Frame(NamedTuple):
-    """The scale and the center of some points, and whether single precision is enough for their products."""
+    """The scale and the center of some points, and whether single precision is enough for their products.
+
+    ``precise``: rows of norm 1 need twice the digits.
+    """
 
     scale: float
     center: FloatArray
     single: bool
+    precise: bool = False
 
 
 def scaled(points: Any, metric: str, scale: float | None = None) -> tuple[Any, float]:
     """The points scaled for a metric, and the factor from distances of the data to those of the scaled points."""
-    if metric in ("cosine", "correlation"):
+    if metric in ANGULAR:
         return unit_rows(points, metric == "correlation"), 1.0
     if metric == "hamming":
         return points, 1.0
@@ -213,20 +219,25 @@ class Space:
 
         Points of one ``frame``, that of all points of which they are some, are compared by ``block`` with ``queries``.
         """
-        points = points if is_sparse(points) else np.asarray(points, np.float64)  # tables are read
-        points, scale = scaled(points, metric, None if frame is None else frame.scale)
+        given = points if is_sparse(points) else np.asarray(points, np.float64)  # tables are read
+        points, scale = scaled(given, metric, None if frame is None else frame.scale)
+        low: FloatArray | None = None
+        if metric in ANGULAR and (has_near_rows(points) if frame is None else frame.precise):
+            points, low = precise_unit_rows(given, metric == "correlation")
         if is_sparse(points):
-            return cls._sparse(points, scale, metric, frame is None)
+            return cls._sparse(points, scale, metric, frame is None, low)
         if metric in ("manhattan", "hamming", "precomputed"):
             return cls._measured(np.ascontiguousarray(points), scale, metric)
         points = np.ascontiguousarray(points)
         if metric != "euclidean":  # rows of norm 1
             from dreval.geometry._loops import rows as loops
 
-            rows, p = loops.Measured(points, _columns(points), loops.COSINE), points.shape[1]
+            wide = points if low is None else np.concatenate([points, low], axis=1)
+            rows = loops.Measured(wide, _columns(wide), loops.COSINE if low is None else loops.PRECISE)
+            p = points.shape[1]
             if p <= DIRECT_COLUMNS:
                 return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
-            return cls(rows, NO_COLUMNS, *_for_products(points, frame), 1.0, metric, p)
+            return cls(rows, NO_COLUMNS, *_for_products(points, frame, low), 1.0, metric, p)
         n, p = points.shape
         if p <= DIRECT_COLUMNS:
             return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, width=p)
@@ -245,17 +256,21 @@ class Space:
         )
 
     @classmethod
-    def _sparse(cls, points: Any, scale: float, metric: str, alone: bool = True) -> Space:
+    def _sparse(
+        cls, points: Any, scale: float, metric: str, alone: bool = True, low: FloatArray | None = None
+    ) -> Space:
         """Sparse points; products, which are not centered, have as many terms as the fullest row has entries.
 
-        Points that are compared with others (not ``alone``) keep their empty columns.
+        Points that are compared with others (not ``alone``) keep their empty columns. ``low`` is what rounding took
+        from the entries of rows of norm 1, where that matters.
         """
         from dreval.geometry._loops import rows as loops
 
         width, few = int(points.shape[1]), compact(points) if alone else points
         kinds = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "cosine": loops.COSINE}
-        kind = kinds.get(metric, loops.SQUARES)
-        rows = loops.SparseRows(few.data, few.indices, few.indptr, kind)
+        kind = kinds.get(metric, loops.SQUARES) if low is None else loops.PRECISE
+        values = few.data if low is None else np.concatenate([few.data, low])
+        rows = loops.SparseRows(values, few.indices, few.indptr, kind)
         if kind in (loops.ABSOLUTE, loops.DIFFERING):
             return cls(rows, NO_COLUMNS, None, np.zeros(few.shape[0]), 0.0, scale, metric=metric, width=width)
         norms = np.asarray(few.multiply(few).sum(axis=1), np.float64).reshape(-1)
@@ -401,17 +416,19 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
 
 
 def _for_products(
-    points: FloatArray, frame: Frame | None = None
+    points: FloatArray, frame: Frame | None = None, low: FloatArray | None = None
 ) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
     """Centered points, their squared norms, and the error bound of their products.
 
     It is one of the squared distances from these, in units of the sum of the two squared norms: in single precision
     (p + 2) roundings come from the products and 5 from a distance that is not written in double precision either. It
     bounds that of squared differences, too: p + 2 roundings of a square that is at most twice the unit, and 4 from the
-    coordinates.
+    coordinates. ``low`` is what rounding took from the points.
     """
     p = points.shape[1]
     centered = points - (points.mean(axis=0) if frame is None else frame.center)
+    if low is not None:
+        centered += low
     norms = np.einsum("ij,ij->i", centered, centered)
     if _single_is_enough(centered, norms) if frame is None else frame.single:
         return centered.astype(np.float32), norms, (2 * p + 16) * 2.0**-24

@@ -13,6 +13,7 @@ import pandas as pd
 
 from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
+from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     check_distances,
     check_rows_for,
@@ -396,7 +397,7 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, 
     check_rows_for(metric, found.empty_rows, found.constant_rows, "data")
     if metric == "euclidean" and found.smallest <= found.largest * SAFE:
         check_spread(table.whole if isinstance(table, Stored) else table, "data")
-    return table, columns, found.sha256, found.notes()
+    return table, columns, found.sha256, [*found.notes(), *direction_notes(table, metric, "data")]
 
 
 def _not_varying(n: int) -> InputError:

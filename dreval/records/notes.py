@@ -562,6 +562,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Name it as ids.",
     ),
+    "data.parallel": Code(
+        "All rows point in nearly one direction: with metric={metric!r} they differ by at most {spread:.1g} of their "
+        "length, and the numbers are rounded at 1e-16.",
+        LIMIT,
+        "Subtract the mean of each column first, or use metric='euclidean'.",
+    ),
     "data.repeated": Code("{rows} {rows:row repeats|rows repeat} an earlier one.", ASSUMPTION),
     "distances.ordered": Code("Columns of the distances were put into the order of the rows, by name.", ASSUMPTION),
     "distances.zero": Code(

@@ -3,7 +3,8 @@
 **Direct values.** Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A sparse row gives the
 same bits as the dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared
 Euclidean between rows of norm 1, exactly 2 where their inner product is exactly 0 (rows without a common entry are
-ties), and 0 where they differ by rounding only.
+ties), and 0 where they differ by rounding only. PRECISE is COSINE of rows of twice the width: behind the entries of a
+row is what rounding took from each of them, so that rows that nearly agree have differences to all digits.
 
 **Rows.** A row holds squared distances of one point to all others, either direct (exact to rounding), or from a matrix
 product or from columns in single precision with an error of at most ``gamma * (norm_i + norm_j)``. Every order is
@@ -23,13 +24,17 @@ from numba.extending import overload
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 
-SQUARES, ABSOLUTE, DIFFERING, GIVEN, COSINE = range(5)
+SQUARES, ABSOLUTE, DIFFERING, GIVEN, COSINE, PRECISE = range(6)
 SAME = 1e-28  # squared difference of rows of norm 1 that are equal but for rounding
+SAME_PRECISE = 2.0**-100  # the same where the rows are not rounded: the square of inputs.directions.SAME_DIRECTION
 ORTHOGONAL = 2.0  # squared difference of two rows of norm 1 without any product
 
 
 class Measured(NamedTuple):
-    """Dense points not compared by squares: rows (n, p) and columns (p, n), or (GIVEN) the distances (n, n)."""
+    """Dense points not compared by squares: rows (n, p) and columns (p, n), or (GIVEN) the distances (n, n).
+
+    PRECISE: rows (n, 2 p) and columns (2 p, n).
+    """
 
     rows: Any
     columns: Any
@@ -37,7 +42,10 @@ class Measured(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Rows of a sparse matrix: values and their columns, ascending, from ``starts[i]`` to ``starts[i + 1]``."""
+    """Rows of a sparse matrix: values and their columns, ascending, from ``starts[i]`` to ``starts[i + 1]``.
+
+    PRECISE: behind all values is what rounding took from each of them.
+    """
 
     values: Any
     columns: Any
@@ -65,26 +73,65 @@ def _term(step, kind):
 
 
 @loop(inline="always")
-def _angular(total, product):
+def _angular(total, product, same):
     """The squared difference of two rows of norm 1: exact where orthogonal or equal but for rounding."""
     if product == 0.0:
         return ORTHOGONAL
-    return total if total > SAME else 0.0
+    return total if total > same else 0.0
+
+
+@loop()
+def _precise(points, i, others, j):
+    """The squared difference of two dense rows of norm 1 with what rounding took from them."""
+    total, product, p = 0.0, 0.0, points.rows.shape[1] // 2
+    for c in range(p):
+        step = (points.rows[i, c] - others.rows[j, c]) + (points.rows[i, p + c] - others.rows[j, p + c])
+        total += step * step
+        product += points.rows[i, c] * others.rows[j, c]
+    return _angular(total, product, SAME_PRECISE)
 
 
 @loop()
 def _measured(points, i, others, j):
     if points.kind == GIVEN:
         return points.rows[i, j]
+    if points.kind == PRECISE:
+        return _precise(points, i, others, j)
     total, product = 0.0, 0.0
     for c in range(points.rows.shape[1]):
         total += _term(points.rows[i, c] - others.rows[j, c], points.kind)
         product += points.rows[i, c] * others.rows[j, c]
-    return _angular(total, product) if points.kind == COSINE else total
+    return _angular(total, product, SAME) if points.kind == COSINE else total
+
+
+@loop()
+def _merged_precise(points, i, others, j):
+    """The squared difference of two sparse rows of norm 1 with what rounding took from them."""
+    a, b, total, product = points.starts[i], others.starts[j], 0.0, 0.0
+    stop_a, stop_b = points.starts[i + 1], others.starts[j + 1]
+    low_a, low_b = points.columns.shape[0], others.columns.shape[0]
+    while a < stop_a or b < stop_b:
+        step = 0.0
+        both = a < stop_a and b < stop_b
+        if both and points.columns[a] == others.columns[b]:
+            step = (points.values[a] - others.values[b]) + (points.values[low_a + a] - others.values[low_b + b])
+            product += points.values[a] * others.values[b]
+            a += 1
+            b += 1
+        elif b >= stop_b or (both and points.columns[a] < others.columns[b]):
+            step = points.values[a] + points.values[low_a + a]
+            a += 1
+        else:
+            step = others.values[b] + others.values[low_b + b]
+            b += 1
+        total += step * step
+    return _angular(total, product, SAME_PRECISE)
 
 
 @loop()
 def _merged(points, i, others, j):
+    if points.kind == PRECISE:
+        return _merged_precise(points, i, others, j)
     a, b, total, product = points.starts[i], others.starts[j], 0.0, 0.0
     stop_a, stop_b = points.starts[i + 1], others.starts[j + 1]
     while a < stop_a and b < stop_b:
@@ -103,7 +150,7 @@ def _merged(points, i, others, j):
         total += _term(points.values[t], points.kind)
     for t in range(b, stop_b):
         total += _term(others.values[t], points.kind)
-    return _angular(total, product) if points.kind == COSINE else total
+    return _angular(total, product, SAME) if points.kind == COSINE else total
 
 
 def _value(points, i, others, j):
@@ -191,6 +238,18 @@ def fill_measured(queries, rows, points, out):
         line = out[b]
         line[:] = 0.0
         product[:] = 0.0
+        if points.kind == PRECISE:
+            p = points.columns.shape[0] // 2
+            for c in range(p):
+                own, column = queries.rows[rows[b], c], points.columns[c]
+                own_low, low = queries.rows[rows[b], p + c], points.columns[p + c]
+                for j in range(line.shape[0]):
+                    step = (own - column[j]) + (own_low - low[j])
+                    line[j] += step * step
+                    product[j] += own * column[j]
+            for j in range(line.shape[0]):
+                line[j] = _angular(line[j], product[j], SAME_PRECISE)
+            continue
         for c in range(points.columns.shape[0]):
             own, column = queries.rows[rows[b], c], points.columns[c]
             if points.kind == ABSOLUTE:
@@ -206,7 +265,7 @@ def fill_measured(queries, rows, points, out):
                     product[j] += own * column[j]
         if points.kind == COSINE:
             for j in range(line.shape[0]):
-                line[j] = _angular(line[j], product[j])
+                line[j] = _angular(line[j], product[j], SAME)
 
 
 @loop()
