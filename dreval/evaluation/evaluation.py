@@ -137,7 +137,10 @@ class Evaluation:
         and methods are run only where they read distances (``"classical_mds"``, an estimator set to "precomputed", a
         callable, which gets the matrix). Under the other metrics such measures measure the coordinates as they are, on
         neighbors by the metric; their note says so.
-        The metric is not passed to the methods. Usual other names are accepted: "l1", "cityblock", "l2".
+        A bundled method that is named and has a ``metric`` gets it (``"classical_mds"``, ``"lsdr"``), unless
+        ``with_embedding`` passes another one. All other methods are run as they are: bundled ones on the coordinates,
+        by Euclidean distances, estimators with their own setting, callables without one; a note on each and the header
+        say so. Usual other names are accepted: "l1", "cityblock", "l2".
     anchors : int, "auto" or None
         Number m of points from which neighborhoods are seen among all points, drawn without replacement; None: all n.
         "auto" is all points up to n = 20,000 and 2000 anchors beyond; the header of every output says so. With anchors

@@ -29,6 +29,7 @@ from dreval.registry import MEASURES, TESTS
 if TYPE_CHECKING:
     import pandas as pd
 
+METRIC_NOTES = ("source.metric_kept", "source.metric_none", "source.metric_unknown")  # it does not reach the method
 ALPHA = 0.05  # p-values above it are called large
 USUAL = {
     "measures": "default",
@@ -67,7 +68,13 @@ def as_run(source: Source, root: int) -> dict[str, Any]:
     seed = seed_of(stream_seed(root, "embedding", source.name))
     settings = source.settings(source.default_components, seed)
     words = {name: ADDRESS.sub("", reprlib.repr(value)) for name, value in settings.items()}
-    return {"kind": source.kind, "what": source.what, "parameters": words}
+    run: dict[str, Any] = {"kind": source.kind, "what": source.what, "parameters": words}
+    return {**run, **metric_entry(source)}
+
+
+def metric_entry(source: Source) -> dict[str, bool]:
+    """Return the entry of a run that says that the metric did not reach its method; none where it did."""
+    return {"metric_passed": False} if any(one.code in METRIC_NOTES for one in source.notes) else {}
 
 
 def check_name(name: Any, taken: Mapping[str, Any]) -> str:

@@ -408,6 +408,18 @@ def block_rows(n: int) -> int:
     return int(np.clip(BLOCK_BYTES // (8 * n), 16, 256))
 
 
+def distance_matrix(points: FloatArray, metric: str, others: FloatArray | None = None) -> FloatArray:
+    """Return all distances (n, n) by a metric, or those of other points (m, p) to the points (m, n).
+
+    O(n^2 p) time and memory for one or two matrices: for methods that need the full matrix.
+    """
+    every = points if others is None else np.concatenate([points, others])
+    space = Space.of(every, metric)
+    block = space.direct_block(np.arange(0 if others is None else len(points), len(every)))
+    space.to_distances(block)
+    return np.asarray(block[:, : len(points)] / space.scale)
+
+
 def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> FloatArray:
     """All squared Euclidean distances (n, m); O(n m) memory, for methods and kernels that need the full matrix."""
     from scipy.spatial.distance import cdist

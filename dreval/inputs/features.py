@@ -278,6 +278,12 @@ def like_distances(X: Any) -> bool:
     return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
 
 
+def check_defined(X: FloatArray, metric: str, argument: str) -> None:
+    """Refuse an array with rows for which a metric is not defined."""
+    constant = (X == X[:, :1]).all(axis=1)
+    check_rows_for(metric, np.flatnonzero(constant & (X[:, 0] == 0)), np.flatnonzero(constant), argument)
+
+
 def check_rows_for(metric: str, empty: IntArray, constant: IntArray, argument: str) -> None:
     """Refuse rows for which a metric is not defined: those of zeros, or constant ones."""
     bad = {"cosine": empty, "correlation": constant}.get(metric, empty[:0])

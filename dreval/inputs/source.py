@@ -316,7 +316,7 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     options = {key: option.copy() if isinstance(option, np.ndarray) else option for key, option in options.items()}
     made = _source_of(value, name, data, argument, ids, dict(options))
     made = replace(made, given=options) if options else made
-    return made.on_distances() if data.metric == "precomputed" and made.can_embed else made
+    return made.with_metric(data.metric) if made.can_embed and made.recording is None else made
 
 
 def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, options: dict[str, Any]) -> Source:

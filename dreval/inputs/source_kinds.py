@@ -24,15 +24,19 @@ from dreval._check import (
     check_spread,
     check_unmasked,
     describe,
+    known_name,
 )
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.glossary import METRICS
 from dreval.inputs.data import Data
 from dreval.inputs.survey import Reordered, digest_of, read_blocks
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
-from dreval.records.notes import Notes, note
+from dreval.records.notes import Note, Notes, note
 
+METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the distance in the data
+NO_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")  # their others
 ALONE = "Run it alone on the same data to see where."
 
 
@@ -241,9 +245,18 @@ class Source:
         """The source with another number of components; one without such a parameter is returned unchanged."""
         return self
 
-    def on_distances(self) -> Source:
-        """The source for a matrix of distances in place of features; an error if it cannot read one."""
+    def with_metric(self, metric: str) -> Source:
+        """Return the source for data whose distances are measured by a metric.
+
+        "precomputed" is a matrix of distances in place of features; a source that cannot read one raises an error. A
+        bundled method that is named and has a ``metric`` gets the metric, unless the caller passes another one.
+        Instances, callables and methods without a ``metric`` are run as they are, with a note.
+        """
         return self
+
+    def _noted(self, *notes: Note) -> Source:
+        """Return the source with notes that it does not have yet."""
+        return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
     def _cannot_read(self, cure: str) -> UndefinedMeasure:
         """The error for a source that reads features."""
@@ -388,8 +401,27 @@ class EstimatorSource(Source):
         """Whether labels are part of its fit."""
         return self.labeled
 
-    def on_distances(self) -> Source:
-        """The same estimator, if one of its parameters is "precomputed"."""
+    def with_metric(self, metric: str) -> Source:
+        """Return the estimator, with a note if its own metric is another; "precomputed" must be one of its parameters.
+
+        Its own metrics are parameters called metric, dissimilarity or affinity, also of its steps, that are texts.
+        """
+        if metric == "precomputed":
+            return self._on_distances()
+        params = {key: value for key, value in settable(self.estimator).items() if isinstance(value, str)}
+        own = {key: value for key, value in params.items() if key.split("__")[-1] in METRIC_PARAMETERS}
+        own = {key: value for key, value in own.items() if value not in NO_METRICS}
+        other = {key: value for key, value in own.items() if _metric_name(value) != metric}
+        if other:
+            settings = tuple(f"{key}={value!r}" for key, value in other.items())
+            return self._noted(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
+        if own or metric == "euclidean":
+            return self
+        code = "source.metric_unknown" if self.card is None else "source.metric_none"
+        return self._noted(note(code, what=self.what, metric=metric))
+
+    def _on_distances(self) -> Source:
+        """Return the same estimator, if one of its parameters is "precomputed"."""
         if not any(isinstance(value, str) and value == "precomputed" for value in settable(self.estimator).values()):
             raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
         return self
@@ -489,6 +521,12 @@ class CallableSource(Source):
         """Name of the function."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
+    def with_metric(self, metric: str) -> Source:
+        """Return the function, with a note that it does not get the metric; it gets a matrix of distances."""
+        if metric in ("euclidean", "precomputed"):
+            return self
+        return self._noted(note("source.metric_unknown", what=self.what, metric=metric))
+
     @property
     def supervised(self) -> bool:
         """Whether it accepts labels."""
@@ -544,11 +582,22 @@ class MethodSource(Source):
         """The card of the method."""
         return self.method.card
 
-    def on_distances(self) -> Source:
-        """The method with metric="precomputed", if its card allows it."""
-        if not self.card.distances:
+    def with_metric(self, metric: str) -> Source:
+        """Return the method with the metric as its parameter; a metric among its options stays, with a note."""
+        if metric == "precomputed" and not self.card.distances:
             raise self._cannot_read("Pass its coordinates, made from the data, or 'classical_mds'.")
-        return replace(self, parameters={**self.parameters, "metric": "precomputed"})
+        if metric == "precomputed":
+            return replace(self, parameters={**self.parameters, "metric": metric})
+        known = inspect.signature(self.method).parameters
+        own = self.parameters.get("metric", "euclidean" if metric == "euclidean" or "metric" not in known else metric)
+        if "metric" in self.parameters and _metric_name(own) != metric:
+            settings = (f"metric={own!r}",)
+            return self._noted(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
+        if metric == "euclidean" or "metric" in self.parameters:
+            return self
+        if "metric" not in known:
+            return self._noted(note("source.metric_none", what=self.what, metric=metric))
+        return replace(self, parameters={**self.parameters, "metric": metric})
 
     @property
     def supervised(self) -> bool:
@@ -620,6 +669,11 @@ def assign(estimator: Any, values: Mapping[str, Any]) -> None:
         return
     for name, value in values.items():
         setattr(estimator, name, value)
+
+
+def _metric_name(value: Any) -> Any:
+    """Return the name of a metric by its usual other words; scikit-learn's "minkowski" is Euclidean by default."""
+    return "euclidean" if value == "minkowski" else known_name(value, METRICS)
 
 
 def _has_params(estimator: Any) -> bool:

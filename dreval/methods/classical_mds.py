@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_one_of
-from dreval.geometry.distances import pairwise_squared
-from dreval.inputs.features import check_distances
+from dreval._check import check_one_of, known_name
+from dreval.geometry.distances import distance_matrix, pairwise_squared
+from dreval.glossary import METRICS
+from dreval.inputs.features import check_defined, check_distances
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
-
-METRICS = ("euclidean", "precomputed")
 
 
 @method(
@@ -25,7 +24,9 @@ METRICS = ("euclidean", "precomputed")
     complexity="O(n^2 (p + d)) time, O(n^2) memory",
     distances=True,
     scale="follows",
-    max_components=lambda n, p, parameters: n - 1 if parameters["metric"] == "precomputed" else min(n - 1, p),
+    max_components=lambda n, p, parameters: (
+        min(n - 1, p) if known_name(parameters["metric"], METRICS) == "euclidean" else n - 1
+    ),
     reference="@torgerson1952.",
 )
 class ClassicalMDS(Method):
@@ -39,9 +40,9 @@ class ClassicalMDS(Method):
     Parameters
     ----------
     n_components : int
-        Number d of coordinates: at most min(n - 1, p), or n - 1 for given distances.
-    metric : {"euclidean", "precomputed"}
-        "precomputed": the data are a symmetric (n, n) matrix of distances (not squared).
+        Number d of coordinates: at most min(n - 1, p), or n - 1 for other than Euclidean distances.
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
+        Distance of the rows. "precomputed": the data are a symmetric (n, n) matrix of distances (not squared).
     %(unused_seed)s
 
     Attributes
@@ -55,7 +56,8 @@ class ClassicalMDS(Method):
     Raises
     ------
     InputError
-        If ``n_components`` is out of its range, or a given matrix is no matrix of distances.
+        If ``n_components`` is out of its range, a given matrix is no matrix of distances, or the metric is not defined
+        for a row (zeros for "cosine", a constant row for "correlation").
     UnknownName
         If ``metric`` is not one of the listed options.
 
@@ -104,9 +106,15 @@ class ClassicalMDS(Method):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        precomputed = check_one_of(self.metric, METRICS, "metric", aliases=True) == "precomputed"
-        squared = check_distances(X, "X") ** 2 if precomputed else pairwise_squared(X - X.mean(axis=0))
-        self._points = None if precomputed else X
+        self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)
+        if self._metric == "precomputed":
+            squared = check_distances(X, "X") ** 2
+        elif self._metric == "euclidean":
+            squared = pairwise_squared(X - X.mean(axis=0))
+        else:
+            check_defined(X, self._metric, "X")
+            squared = distance_matrix(X, self._metric) ** 2
+        self._points = None if self._metric == "precomputed" else X
         self.embedding_, self.eigenvalues_, self._means = principal_coordinates(
             squared, self.n_components, type(self).__name__
         )
@@ -117,5 +125,11 @@ class ClassicalMDS(Method):
         With ``metric="precomputed"`` a row holds the distances of a new point to the n fitted ones.
         """
         rows = self._new_points(X)
-        squared = rows**2 if self._points is None else pairwise_squared(rows, self._points)
+        if self._points is None:
+            squared = rows**2
+        elif self._metric == "euclidean":
+            squared = pairwise_squared(rows, self._points)
+        else:
+            check_defined(rows, self._metric, "X")
+            squared = distance_matrix(self._points, self._metric, rows) ** 2
         return add_by_gower(squared, self.embedding_, self.eigenvalues_, self._means)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from dreval._check import check_float, check_int, check_k, check_one_of, check_width, known_name
 from dreval.errors import ApproximationWarning, InputError, caller_level
-from dreval.geometry.distances import Space, pairwise_squared
+from dreval.geometry.distances import Space, distance_matrix, pairwise_squared
 from dreval.geometry.graphs import (
     THIN,
     IntArray,
@@ -24,7 +24,8 @@ from dreval.geometry.graphs import (
     simplex_edges,
     spanning_tree,
 )
-from dreval.inputs.features import check_distances
+from dreval.glossary import METRICS
+from dreval.inputs.features import check_defined, check_distances
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
 from dreval.methods._supervised import check_invertible
@@ -154,7 +155,6 @@ def _directions(D: FloatArray) -> int:
 
 GRAPHS = ("auto", "beta_skeleton", "chunked_delaunay", "delaunay", "gabriel")
 EDGE_TESTS = ("forward", "printed")
-METRICS = ("euclidean", "precomputed")
 FLAT = THIN**2  # eigenvalues of inner products below this, relative to the largest, are no directions
 DELAUNAY_COLUMNS = 6  # up to here "auto" takes the Delaunay tessellation
 
@@ -205,9 +205,10 @@ class LSDR(Method):
         Width sigma of the kernel, in units of the data. By default the largest
         :math:`\sqrt{b_i^2 + \min_j g_{ij}^2}` over skeletal points, where b is the distance to the boundary and g the
         graph distance to another skeletal point.
-    metric : {"euclidean", "precomputed"}
-        "precomputed": the data are a symmetric (n, n) matrix of distances (not squared); "auto" is then "gabriel", and
-        tessellations, which need coordinates, are refused.
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
+        Distance of the rows. "precomputed": the data are a symmetric (n, n) matrix of distances (not squared). With
+        other than "euclidean" everything is computed from the distances; "auto" is then "gabriel", and tessellations,
+        which need coordinates, are refused.
     %(unused_seed)s
 
     Attributes
@@ -228,7 +229,7 @@ class LSDR(Method):
     Raises
     ------
     InputError
-        If a parameter is out of its range, or all points are copies of one.
+        If a parameter is out of its range, all points are copies of one, or the metric is not defined for a row.
     UnknownName
         If an option is not one of those listed.
 
@@ -321,7 +322,11 @@ class LSDR(Method):
         check_int(self.chunk_size, "chunk_size", low=10)
         if self.bandwidth is not None:
             check_width(self.bandwidth, "bandwidth")
-        self._given = check_one_of(self.metric, METRICS, "metric", aliases=True) == "precomputed"
+        self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)
+        self._given, self._fitted = self._metric != "euclidean", X
+        if self._metric not in ("euclidean", "precomputed"):
+            check_defined(X, self._metric, "X")
+            X = distance_matrix(X, self._metric)
         if self._given:
             X = check_distances(X, "X")
             first, scale = _first_copies(X), float(X.max()) or 1.0
@@ -354,7 +359,7 @@ class LSDR(Method):
         if self._given:
             if graph in ("delaunay", "chunked_delaunay"):
                 rule, cure = "must be a graph that distances decide", 'Choose "gabriel" or "beta_skeleton".'
-                raise InputError("graph", rule, f"{graph!r} with metric='precomputed'", cure)
+                raise InputError("graph", rule, f"{graph!r} with metric={self._metric!r}", cure)
             p, tree = _directions(points), spanning_tree(Space.of(points, "precomputed"))[0]
             edges = beta_skeleton_of(points**2, self.beta if graph == "beta_skeleton" else 1.0)
         else:
@@ -411,4 +416,8 @@ class LSDR(Method):
         distance, so that the mean goes through the place of each of them. With ``metric="precomputed"`` a row holds the
         distances (m, n) of a new point to the n fitted ones.
         """
-        return self._means(self._new_points(X), self.skeletal_places_, self._through)
+        rows = self._new_points(X)
+        if self._metric not in ("euclidean", "precomputed"):
+            check_defined(rows, self._metric, "X")
+            rows = distance_matrix(self._fitted, self._metric, rows)
+        return self._means(rows, self.skeletal_places_, self._through)

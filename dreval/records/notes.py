@@ -578,6 +578,22 @@ CODES: dict[str, Code] = {
     "source.seed": Code(
         "Its own random_state is not used: each run has a seed from that of the evaluation.", ASSUMPTION
     ),
+    "source.metric_none": Code(
+        "{what} has no parameter `metric`: it was run on the coordinates as they are (Euclidean distances), while "
+        "distances in the data are measured by {metric!r}.",
+        LIMIT,
+        "Pass coordinates that a method with this metric computed, or choose one that has a `metric`.",
+    ),
+    "source.metric_kept": Code(
+        "{what} was run with its own {settings}, while distances in the data are measured by {metric!r}.",
+        LIMIT,
+        "Give both the same metric.",
+    ),
+    "source.metric_unknown": Code(
+        "The metric {metric!r} is not passed to {what}: it measures distances as it does by itself.",
+        LIMIT,
+        "Make sure that it uses the same metric.",
+    ),
     "source.own": Code(
         "{what} has no set_params and no attribute {lost}: {count:it stays|they stay} its own.", ASSUMPTION
     ),

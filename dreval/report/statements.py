@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from dreval.measures._recommendation import GOALS
 from dreval.records.certificate import LEVEL
 from dreval.records.results import Results
-from dreval.report._numbers import fixed, in_words, of_hundred, ordered, p_words, without_zero
+from dreval.report._numbers import counted, fixed, in_words, of_hundred, ordered, p_words, without_zero
 from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, parameter_words, same_value
 from dreval.report.render.markup import marked
 
@@ -32,6 +32,26 @@ STANDS, MISSING, FAILED, EQUAL = "stands", "missing", "failed", "equal"
 UNCLEAR = "No embedding is distinguishable as the best"
 
 Row = tuple[str, str, str]  # measure, parameters, embedding
+
+
+MOST_NAMED = 3  # embeddings that the metric's entry names before it counts
+
+
+def passed(source: Mapping[str, Any]) -> bool:
+    """Return whether the metric of an evaluation reaches the method of an embedding, or there is no method."""
+    return source.get("metric_passed") is not False
+
+
+def metric_words(recipe: Mapping[str, Any], *, short: bool = False) -> str:
+    """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
+    metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
+    names = [name for name, about in sources.items() if not passed(about)]
+    if not names:
+        return metric
+    if short:
+        return f"{metric} (not of {counted(len(names), 'method')})"
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {ordered([*names[:MOST_NAMED], *more])})"
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ from dreval.report.document import Figure as Drawn
 from dreval.report.page import page_target, write
 from dreval.report.plot import draw_comparison
 from dreval.report.reading import Column, make_column, parameter_words, without
+from dreval.report.statements import metric_words
 
 
 def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
@@ -331,7 +332,7 @@ def study_settings(recipe: Mapping[str, Any]) -> Iterator[Word]:
     pairs = [
         ("Measures", measures if isinstance(measures, str) else ", ".join(measures)),
         ("Neighbors k", ", ".join(map(str, recipe["n_neighbors"]))),
-        ("Metric", recipe["metric"]),
+        ("Metric", metric_words({"metric": recipe["metric"], "sources": recipe["methods"]})),
         ("Points of each replicate", f"{100 * share:g} %, drawn without replacement" if share else "all"),
         ("Anchors", _anchors(recipe["anchors"])),
         ("Options", "; ".join(f"{name}: {value}" for name, value in options.items())),

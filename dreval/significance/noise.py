@@ -213,7 +213,7 @@ def noise_test(
     alpha : float
         Level of the flags ``like_noise``.
     metric : str
-        Distance in the data of a measure that has one.
+        Distance in the data of a measure that has one, and of methods, as in ``Evaluation``.
     labels : (n,) array, column of X by name, or path, optional
         Classes; null data have none, so that only their number is used.
     ids : (n,) array or column of X by name, optional

@@ -22,7 +22,7 @@ from dreval.datasets._dataset import simulate
 from dreval.datasets._raw import load_dataset
 from dreval.errors import DrevalError, Hint, InputError
 from dreval.evaluation.plan import listed, plan_measures
-from dreval.evaluation.recipe import check_name, check_options
+from dreval.evaluation.recipe import check_name, check_options, metric_entry
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.paths import stem_of
@@ -66,7 +66,8 @@ def about_data(data: Data) -> dict[str, Any]:
 def about_method(source: Source) -> dict[str, Any]:
     """The description of a method in the file: name, parameters, version, and a hash of code outside packages."""
     card = source.card
-    return {**identity(source), "deterministic": bool(getattr(card, "deterministic", False))}
+    deterministic = bool(getattr(card, "deterministic", False))
+    return {**identity(source), "deterministic": deterministic, **metric_entry(source)}
 
 
 def _named(given: Any, argument: str, example: str) -> dict[str, Any]:

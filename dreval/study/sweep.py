@@ -128,7 +128,7 @@ def sweep(
     alpha : float
         One minus the level of the sets and intervals.
     metric : str
-        Distance in the data, for the measures.
+        Distance in the data, for the measures; methods get it as in ``Evaluation``.
     labels : (n,) array, column of X by name, or path
         Class of each point, for measures of labels and supervised methods.
     ids : (n,) array or column of X by name, optional

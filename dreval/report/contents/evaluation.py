@@ -18,7 +18,7 @@ from dreval.report.contents.table import printed_block
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
 from dreval.report.reading import Reading, read_results, targets_of
 from dreval.report.render.summary import Summary
-from dreval.report.statements import NULL_WORDS, mark_words, noise_said, other_settings, verdict
+from dreval.report.statements import NULL_WORDS, mark_words, metric_words, noise_said, other_settings, verdict
 
 if TYPE_CHECKING:
     from dreval.records.results import Results
@@ -85,7 +85,7 @@ def _about(results: Results, reading: Reading) -> list[str]:
         else ""
     )
     first = f"Evaluation of {names}{failed}{f' of {data}' if data else ''} ({size}{components})"
-    anchors, seed, metric = recipe.get("anchors"), recipe.get("random_state"), str(recipe.get("metric") or "")
+    anchors, seed, metric = recipe.get("anchors"), recipe.get("random_state"), metric_words(recipe)
     targets = targets_of(recipe, reading.rows)
     parts = [f"k = {', '.join(map(str, reading.scales))}"] if reading.scales else []
     parts += [metric] if metric and metric != "euclidean" else []
@@ -142,7 +142,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
         ("Data", str(recipe.get("dataset") or "(array)")),
         ("Points n", format_number(recipe.get("n"))),
         ("Columns p", format_number(recipe.get("p"))),
-        ("Metric", str(recipe.get("metric", ""))),
+        ("Metric", metric_words(recipe, short=True)),
         ("Anchors", format_number(anchors) if anchors else "all points"),
         ("Embeddings", counted),
         ("Components d", ", ".join(map(str, sorted(sizes)))),

@@ -16,7 +16,7 @@ from dreval.report._numbers import counted, ordered
 from dreval.report.contents.evaluation import measure_title
 from dreval.report.contents.voices import Voice
 from dreval.report.reading import SCALE, parameter, read_results, targets_of
-from dreval.report.statements import NULL_WORDS
+from dreval.report.statements import NULL_WORDS, passed
 
 NAMED = 10  # measures that are named
 SOFTWARE = "dreval"  # the key of this package
@@ -96,6 +96,8 @@ def _setting(measures: Sequence[str], known: Mapping[str, Any], voice: Voice, li
     said = [voice.math("k", f" = {_counted(ks, 5, 'scale')}")] if ks and measures else []
     metric = str(known.get("metric") or "")
     said += [f"{metric.replace('euclidean', 'Euclidean')} distances in the data"] if metric else []
+    apart = [voice.name(name) for name, about in (known.get("sources") or {}).items() if not passed(about)]
+    said += [f"methods of {_counted(apart, 3, 'embedding')} run without this metric"] if apart else []
     said += [f"{known['anchors']:,} anchors drawn at random"] if isinstance(known.get("anchors"), int) else []
     said += [f"random seed {known['random_state']}"] if known.get("random_state") is not None else []
     if said:

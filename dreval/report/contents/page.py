@@ -59,6 +59,7 @@ from dreval.report.statements import (
     findings,
     grade_words,
     mark_words,
+    metric_words,
     missing_of,
     shared,
     shared_lines,
@@ -470,7 +471,7 @@ def _settings(recipe: Mapping[str, Any]) -> list[Word]:
         ("Data", str(recipe.get("dataset") or "")),
         ("Points n", f"{int(recipe['n']):,}" if recipe.get("n") else ""),
         ("Columns p", f"{int(recipe['p']):,}" if recipe.get("p") else ""),
-        ("Metric", str(recipe.get("metric") or "")),
+        ("Metric", metric_words(recipe)),
         ("Neighbors k", shown),
         ("Anchors", f"{int(anchors):,}" if anchors else "all points"),
         ("Seed", "" if recipe.get("random_state") is None else str(recipe["random_state"])),
@@ -649,7 +650,7 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
     if reading.k is not None:
         more = f" (and {len(reading.scales) - 1} more)" if len(reading.scales) > 1 else ""
         parts.append(f"k = {reading.k}{more}")
-    parts.append(str(recipe.get("metric") or ""))
+    parts.append(metric_words(recipe))
     if recipe.get("anchors"):
         parts.append(f"seen from {counted(int(recipe['anchors']), 'anchor')}")
     some = any(row["conf_method"] for row in reading.rows)
