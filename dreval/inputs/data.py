@@ -16,6 +16,7 @@ from dreval.errors import InputError, InputWarning, UnknownName, caller_level
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     check_distances,
+    check_no_graph,
     check_rows_for,
     densify,
     describe_distances,
@@ -236,6 +237,8 @@ def as_data(
     raw, index, given = _take_ids(raw, ids)
     raw = raw.meant("data")
     reserve = raw.reserve if index is None else None
+    for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
+        _check_not_transposed(raw, value, argument)
     rows = Rows(len(raw.frame), index, given, reserve)
     raw, labels = _take_named(raw, labels, "labels")
     raw, batch = _take_named(raw, batch, "batch")
@@ -255,11 +258,13 @@ def as_data(
         raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
     raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
     table, columns, sha256, described = _features(raw, metric)
-    some = rows_of(table, slice(0, FIRST))[:, :FIRST] if isinstance(table, Stored) else table
-    if metric != "precomputed" and table.shape[0] == table.shape[1] and like_distances(some):
-        like = note("data.like_distances")
-        warnings.warn(InputWarning(like), stacklevel=caller_level())
-        square_notes = (like,)
+    if metric != "precomputed" and table.shape[0] == table.shape[1]:
+        some = rows_of(table, slice(0, FIRST)) if isinstance(table, Stored) else table
+        check_no_graph(some, table.shape[0], "data")
+        if like_distances(some[:, : some.shape[0]]):
+            like = note("data.like_distances")
+            warnings.warn(InputWarning(like), stacklevel=caller_level())
+            square_notes = (like,)
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
     notes = (*raw.notes, *known_notes, *square_notes, *described)
     known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
@@ -281,11 +286,29 @@ def _take_ids(raw: Raw, ids: Any) -> tuple[Raw, pd.Index[Any] | None, bool]:
     if isinstance(ids, str | int):
         raw, column = _take(raw, ids, "ids")
         return raw, as_ids(pd.Index(column), "ids"), True
+    _check_not_transposed(raw, ids, "ids")
     index = as_ids(ids, "ids")
     if len(index) != len(raw.frame):
         got = f"{len(index)} ids for {len(raw.frame)} points"
         raise InputError("ids", "must be one per point of the data", got, "Pass one id per row, in their order.")
     return raw, index, True
+
+
+def transposed(what: str, columns: int, rows: int) -> InputError:
+    """Return the error for data whose columns are the points: ``what`` of another argument."""
+    rule = "must have a point in each row, not in each column"
+    got = f"{rows} rows and {columns} columns, which are {what}"
+    how = "Pass data.T; of a file, pandas.read_csv(path, index_col=0).T."
+    return InputError("data", rule, got, how)
+
+
+def _check_not_transposed(raw: Raw, value: Any, argument: str) -> None:
+    """Refuse data with as many columns, but not rows, as an argument has values, unless these name rows of the data."""
+    n, p, names = len(raw.frame), len(raw.columns), getattr(value, "index", None)
+    if n == p or isinstance(value, str | dict) or not hasattr(value, "__len__") or len(value) != p:
+        return
+    if raw.index is None or not isinstance(names, pd.Index) or not raw.index.map(str).isin(names.map(str)).any():
+        raise transposed(f"the rows of `{argument}`", p, n)
 
 
 def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:

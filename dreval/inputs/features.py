@@ -278,6 +278,53 @@ def like_distances(X: Any) -> bool:
     return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
 
 
+GRAPH_ENTRIES = 20  # from so many entries on a pattern is no chance
+GRAPH_SHARE = 0.5  # of the pairs at most have an entry in a graph; a matrix of distances has nearly all
+EQUAL_COUNTS = 0.9  # of the rows at least have the largest number of entries in a graph of nearest neighbors
+
+
+def check_no_graph(rows: Any, n: int, argument: str) -> None:
+    """Refuse a graph of the points: the first m rows of a square matrix (n, n), dense or sparse.
+
+    No entry is negative, at least ``GRAPH_ENTRIES`` are not 0, at most ``GRAPH_SHARE`` of all. It is a graph if
+
+    - the diagonal is 0 and the matrix symmetric: an adjacency, such as ``obsp["connectivities"]``;
+    - the diagonal is 0 and ``EQUAL_COUNTS`` of the rows have k entries, no row more, k at least 2: nearest neighbors,
+      such as ``obsp["distances"]``, where copies of a point have entries of 0;
+    - the diagonal and all entries are 1 and each row has k entries, k at least 2: neighbors that include the point.
+
+    Square tables of counts have the first two by chance in fewer than one case in a billion. O(entries) time; of most
+    other square data, whose diagonal differs, O(n).
+    """
+    m = rows.shape[0]
+    diagonal = rows.diagonal() if is_sparse(rows) else np.diagonal(rows)
+    own = bool((diagonal == 1).all())
+    if not own and diagonal.any():
+        return
+    values = rows.data if is_sparse(rows) else rows
+    counts = np.diff(rows.indptr) if is_sparse(rows) else np.count_nonzero(rows, axis=1)
+    entries, most = int(counts.sum()), int(counts.max())
+    if not GRAPH_ENTRIES <= entries <= GRAPH_SHARE * m * n or (values < 0).any():
+        return
+    if most >= 2 and (counts == most).mean() >= (1.0 if own else EQUAL_COUNTS):
+        if own and bool((values[values != 0] != 1).any()):
+            return
+        what = f"a {n} x {n} matrix with {most} entries in {'each' if (counts == most).all() else 'nearly each'} row"
+    elif own:
+        return
+    else:
+        corner = rows[:, :m]
+        held = corner.count_nonzero() if is_sparse(corner) else np.count_nonzero(corner)
+        if held < GRAPH_ENTRIES or np.abs(corner - corner.T).max() > SYMMETRY * values.max():
+            return
+        what = f"a symmetric {n} x {n} matrix with entries at {100 * entries / (m * n):.2g} % of the pairs"
+    how = "Pass the points, X or an obsm array, or dense distances with metric='precomputed'."
+    more = "If the rows are features indeed, append a column of zeros."
+    raise InputError(
+        argument, "must hold features, not a graph", f"{what} and {int(own)} on its diagonal", f"{how} {more}"
+    )
+
+
 def check_defined(X: FloatArray, metric: str, argument: str) -> None:
     """Refuse an array with rows for which a metric is not defined."""
     constant = (X == X[:, :1]).all(axis=1)

@@ -27,7 +27,7 @@ from dreval._check import (
 )
 from dreval._random import root_seed
 from dreval.errors import DrevalError, Hint, InputError, UnknownName
-from dreval.inputs.data import Data, as_data
+from dreval.inputs.data import Data, as_data, transposed
 from dreval.inputs.features import frame_numbers, frame_table, looks_like_ids
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
@@ -212,6 +212,25 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
     return unpack(value, argument, layer)
 
 
+def _check_orientation(Y: Any, ids: pd.Index[Any] | None, data: Data, argument: str) -> None:
+    """Refuse data or coordinates whose columns are the rows of the other one, by their number or by their names.
+
+    Numbers decide where the rows differ; names where all row names of the coordinates are column names of the data.
+    Neither does where any of them is a row name.
+    """
+    n, p, rows = data.n, data.p, len(Y)
+    names = set() if ids is None else set(map(str, ids))
+    if data.ids is not None and names & set(map(str, data.ids)):
+        return
+    if p is not None and rows != n and rows == p:
+        raise transposed("the rows of the embedding", p, n)
+    if rows != n and Y.shape[1] == n:
+        rule, got = "must have one row per point of the data", f"{rows} rows and {n} columns, for {n} points"
+        raise InputError(argument, rule, got, "Transpose it: rows are points, columns are components.")
+    if p is not None and names and data.columns is not None and names <= set(data.columns):
+        raise transposed("by their names the rows of the embedding", p, n)
+
+
 def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
@@ -249,6 +268,7 @@ def coordinate_source(
     for column, count in zip(names or (), counts, strict=False):
         if 1 < count <= len(Y) / REPEATED and 0 in counts:
             notes.append(note("source.codes", argument=argument, column=column, count=count))
+    _check_orientation(Y, own.ids, data, argument)
     order, more = align(len(Y), own.ids, data, argument, given=own.given, reserve=raw.reserve, beside=own.beside)
     check_columns(Y, argument)
     notes += [*more, *embedding_notes(found.all_equal, argument)]

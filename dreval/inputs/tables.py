@@ -111,6 +111,7 @@ def as_pandas(value: Any, argument: str) -> Any:
 
 
 OBSM = "obsm:"
+PCA_KEY = "X_pca"  # the array of obsm that most tools compute neighbors from
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,7 +433,10 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
         raw = raw.renamed(found.columns)
     elif not isinstance(found.matrix, pd.DataFrame):
         raw = replace(raw, named=False)
-    return replace(raw, index=row_names(found.names), reserve=None, name="data", extra=found.obs, obsm=found.obsm)
+    unused = argument == "data" and layer is None and PCA_KEY in found.obsm
+    notes = (*raw.notes, note("data.pca_unused", key=PCA_KEY)) if unused else raw.notes
+    index = row_names(found.names)
+    return replace(raw, index=index, reserve=None, name="data", extra=found.obs, obsm=found.obsm, notes=notes)
 
 
 def _is_dataset(value: Any) -> bool:

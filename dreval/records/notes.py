@@ -543,6 +543,9 @@ CODES: dict[str, Code] = {
         'pass metric="precomputed".',
         LIMIT,
     ),
+    "data.pca_unused": Code(
+        "The data are X of the AnnData object; obsm[{key!r}] is not used: pass use_rep={key!r} for it.", ASSUMPTION
+    ),
     "data.target_unused": Code(
         "The target of the data set was not used; pass it as `labels` where it holds classes.", ASSUMPTION
     ),
