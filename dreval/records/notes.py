@@ -483,6 +483,9 @@ CODES: dict[str, Code] = {
     "rows.counted": Code(
         "Rows of `{argument}` were matched to {data} by {by}; {whose} only count the rows.", ASSUMPTION
     ),
+    "rows.unused": Code(
+        "{unused:,} of {rows:,} rows of `{argument}` have names that the data lack, and were not used.", ASSUMPTION
+    ),
     "rows.nothing_common": Code(
         "Row names of `{argument}` and of {data} have nothing in common, but those of one only count the rows: rows "
         "were matched by position.",
