@@ -217,7 +217,7 @@ def doubtful_columns(
     doubts = []
     for code in dict.fromkeys(reasons.values()):
         places = [j for j in sorted(reasons) if reasons[j] == code]
-        columns = tuple(repr(names[j]) if names is not None else str(j) for j in places)
+        columns = tuple(repr(names[j]) if names is not None else f"column {j}" for j in places)
         facts = {"ratio": ratio} if code == "column.spread" else {}
         doubts.append(note(code, columns=columns, count=len(columns), **facts))
     if not doubts:

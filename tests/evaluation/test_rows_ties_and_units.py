@@ -76,10 +76,8 @@ def test_classes_among_the_coordinates_are_told(classes: int) -> None:
     told = results.notes.query("code == 'source.doubtful'")
 
     assert results.tidy()["value"].iloc[0] == dreval.trustworthiness(X, table.to_numpy(float))
-    doubts = [doubt for values in told["values"] for doubt in values["doubts"]]
-    assert [(doubt["code"], doubt["values"]["columns"]) for doubt in doubts] == [("column.integers", ["'cluster'"])] * (
-        classes > 1
-    )
+    doubts = [(doubt.code, dict(doubt.values)["columns"]) for values in told["values"] for doubt in values["doubts"]]
+    assert doubts == [("column.integers", ("'cluster'",))] * (classes > 1)
     whole = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
     assert "source.doubtful" not in set(whole.notes["code"])  # a map of integers, as of a grid
 

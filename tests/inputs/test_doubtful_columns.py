@@ -132,7 +132,7 @@ def test_each_reason_and_what_is_none(columns: dict[str, Any], reasons: dict[str
 def test_arrays_have_numbers_of_columns() -> None:
     """Columns without names are called by their numbers, and the way to leave them out works."""
     table = np.column_stack([Y, COUNTS, RNG.integers(20, 80, N)])
-    assert doubts_of(table) == {"column.integers": ("3",), "column.spread": ("2",)}
+    assert doubts_of(table) == {"column.integers": ("column 3",), "column.spread": ("column 2",)}
     source = as_source(table, "u", as_data(X))
     assert "pass array[:, [0, 1]]." in str(source.notes[0])
     np.save("e.npy", table)

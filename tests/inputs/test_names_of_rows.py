@@ -136,7 +136,7 @@ def test_series_and_frames_of_more_rows_are_matched_too() -> None:
     assert record.covariates["age"].tolist() == AGE[part].tolist()
     named = as_data(CELLS.iloc[part], labels=pd.Series(KINDS, NAMES).iloc[ORDER])
     assert named.labels.values.tolist() == KINDS[part].tolist()
-    with pytest.raises(InputError, match="must have the same ids as the data"):
+    with pytest.raises(InputError, match="got 60 rows for 48 points"):
         as_data(data.reset_index(drop=True), labels=whole)
     with pytest.raises(InputError, match="59 of 60 ids"):
         as_data(CELLS, labels=pd.Series(KINDS, NAMES).drop(NAMES[3]))
