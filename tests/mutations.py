@@ -1054,9 +1054,33 @@ MUTANTS = [
     # Inputs
     Mutant(
         "inputs/variables.py",
-        "if matches < len(right) or len(left) != len(right):",
+        "if matches < len(right) or (len(left) != len(right) and not larger):",
         "if matches < len(right):",
         "inputs/test_align_rows.py",
+    ),
+    Mutant(
+        "inputs/variables.py",
+        "column.matches > CLEAR_SHARE * data.n",
+        "column.matches > data.n",
+        "inputs/test_names_of_rows.py",
+    ),
+    Mutant(
+        "inputs/coordinates.py",
+        "np.argsort(index.to_numpy())",
+        "index.to_numpy()",
+        "inputs/test_names_of_rows.py",
+    ),
+    Mutant(
+        "inputs/coordinates.py",
+        "if not len(steps) or steps.max() <= SPREAD_RATIO:",
+        "if not len(steps) or steps.min() <= SPREAD_RATIO:",
+        "inputs/test_doubtful_columns.py",
+    ),
+    Mutant(
+        "evaluation/kept.py",
+        'facts = {"notes": [one.plain() for one in notes]} if notes else {}',
+        "facts = {}",
+        "inputs/test_names_of_rows.py",
     ),
     Mutant(
         "inputs/variables.py",

@@ -60,7 +60,8 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb.add_argument("data", help=DATA)
     verb.add_argument(
         "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
-        help="a file of coordinates, a bundled method, or a key of obsm; repeat for several",
+        help="a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm; "
+        "repeat for several",
     )  # fmt: skip
     _add_variables(verb)
     _add_analysis(verb)

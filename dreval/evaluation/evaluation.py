@@ -107,6 +107,10 @@ class Evaluation:
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
         accepted for "pca" and "tsne"), or what ``Protocol.collect`` gives. More can follow with ``with_embedding``.
+        ``"file.csv:x,y"`` are columns of a file (a name with a comma stands in double quotes); in a frame select them,
+        ``frame[["x", "y"]]``. A note names columns that may be no coordinates: copies of a column of the data, integers
+        beside decimals, and columns whose standard deviation is more than 100 times that of the others. A column of
+        row ids is refused. The frame that a callable or an estimator returns is matched by its row names.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
         Classes of the points: text, booleans or integers. Where some are missing (None, NaN, NA, masked, an empty cell
         of a file), measures of labels are those of the labeled points, evaluated by themselves, and a test against the
@@ -122,6 +126,8 @@ class Evaluation:
         at which its covariate is known.
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
+        A table whose names are only in part those of the data, or not at all, is refused; variables of more points are
+        accepted.
     layer : str, optional
         Which matrix of an AnnData object the data are, in place of ``X``: a layer, or "raw".
     use_rep : str, optional
@@ -549,24 +555,27 @@ class Evaluation:
         return plan_steps(self.data, rows, embedded, *asked)
 
     def _with_seed(self, seed: int) -> Evaluation:
-        """The evaluation with another seed."""
+        """Return the evaluation with another seed; its sources gain the notes of their runs."""
         copy = object.__new__(Evaluation)
-        vars(copy).update({**vars(self), "seed": seed})
+        vars(copy).update({**vars(self), "seed": seed, "sources": dict(self.sources)})
         return copy
 
     def _embed(self, kept: Kept, bar: Progress) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
-        """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
+        """Return coordinates of every source, whose notes are added; a failure is kept with its reason."""
         embedded: dict[str, FloatArray] = {}
         failed: dict[str, Note] = {}
         seconds: dict[str, float] = {}
-        for name, source in self.sources.items():
+        for name, source in list(self.sources.items()):
             bar.set_description(f"embedding {name}")
             seed, columns = stream_seed(self.seed, "embedding", name), source.default_components
-            make = partial(source.coordinates, self.data, n_components=columns, random_state=seed)
+            make = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
             try:
-                embedded[name], seconds[name] = kept.embedding(source, seed, make)
+                embedded[name], seconds[name], notes = kept.embedding(source, seed, make)
             except DrevalError as error:
                 failed[name] = refusal(error)
+                continue
+            if notes:
+                self.sources[name] = replace(source, notes=(*source.notes, *notes))
         return embedded, failed, seconds
 
     def _anchors(self) -> IntArray:

@@ -18,6 +18,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source_kinds import Source, check_embedding
 from dreval.journal.store import Store
+from dreval.records.notes import Note, Notes
 
 ABOUT, CELL = "evaluation", "embedding"
 
@@ -70,12 +71,17 @@ class Kept:
         return int(stored[0]["seed"]) if drawn and stored is not None else seed
 
     def embedding(
-        self, source: Source, seed: int, make: Callable[[], FloatArray], part: npt.NDArray[np.int64] | None = None
-    ) -> tuple[FloatArray, float]:
-        """The embedding of the data (or of a ``part`` of the points) and the seconds that it took, kept or made now."""
+        self,
+        source: Source,
+        seed: int,
+        make: Callable[[], tuple[FloatArray, Notes]],
+        part: npt.NDArray[np.int64] | None = None,
+    ) -> tuple[FloatArray, float, Notes]:
+        """Return the embedding of the data (or of a ``part`` of the points), seconds and notes, kept or made now."""
         if self._store is None or not source.can_embed or source.recording is not None:
             began = time.perf_counter()
-            return make(), time.perf_counter() - began
+            Y, notes = make()
+            return Y, time.perf_counter() - began, notes
         labels = self.data.labels if source.supervised else None
         recipe: dict[str, Any] = {
             "data": self._sha256,
@@ -90,12 +96,14 @@ class Kept:
         kept = self._store.get(run, CELL)
         if kept is not None and kept[1] is not None:
             n = self.data.n if part is None else len(part)
-            return check_embedding(kept[1], n, source.argument, source.what), float(kept[0]["seconds"])
+            notes = tuple(Note.of_plain(one) for one in kept[0].get("notes", ()))
+            return check_embedding(kept[1], n, source.argument, source.what), float(kept[0]["seconds"]), notes
         began = time.perf_counter()
-        Y = make()
+        Y, notes = make()
         seconds = time.perf_counter() - began
-        self._store.put(run, CELL, {"seconds": seconds}, Y)
-        return Y, seconds
+        facts = {"notes": [one.plain() for one in notes]} if notes else {}
+        self._store.put(run, CELL, {"seconds": seconds, **facts}, Y)
+        return Y, seconds, notes
 
     @property
     def passes(self) -> Passes | None:

@@ -52,6 +52,10 @@ class Refused(Source):
         """Raise what was found when it was read."""
         raise self.error
 
+    def noted_coordinates(self, *_: Any, **__: Any) -> Any:
+        """Raise what was found when it was read."""
+        raise self.error
+
 
 def describe_source(source: Source, data: Data) -> str:
     """A source in Python: a bundled method by its name, a key of ``obsm``, anything else by a name of what it is."""

@@ -31,6 +31,7 @@ from dreval.inference.intervals import (
 )
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
+from dreval.inputs.variables import Rows
 from dreval.measures._measure import answer, curve_values
 from dreval.records.notes import Note, refusal
 
@@ -200,8 +201,10 @@ class Again:
         """The values of all tasks on the embedding of another seed."""
         source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, r)
         try:
-            make = partial(source.coordinates, self.data, n_components=source.default_components, random_state=seed)
-            Y, _ = self.kept.embedding(source, seed, make)
+            make = partial(
+                source.noted_coordinates, self.data, n_components=source.default_components, random_state=seed
+            )
+            Y, _, _ = self.kept.embedding(source, seed, make)
         except DrevalError as reason:
             return [refusal(reason)] * len(self.tasks)
         view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
@@ -216,7 +219,8 @@ class Again:
             known = None if labels is None else labels[part]
             seed = stream_seed(self.seed, "embedding", name, *place)
             points = take(whole, part, self.data.metric)
-            make = partial(source.embed, points, source.default_components, seed, known)
+            rows = Rows.of(self.data, part)
+            make = partial(source.noted_embed, points, source.default_components, seed, known, rows)
             return {name: self.kept.embedding(source, seed, make, part)[0]}
 
         return run

@@ -24,6 +24,7 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import ALONE, Source, seed_of
+from dreval.inputs.variables import Rows
 from dreval.journal.store import Store
 from dreval.records.notes import Note, refusal
 
@@ -320,7 +321,8 @@ def _embed(case: Case, job: Job, d: int) -> FloatArray:
         labels = replace(labels, codes=labels.codes[job.rows])
     source, d = job.source or case.source, job.n_components or d
     with threadpool_limits(limits=1):
-        return at_most(case, source.embed(job.X, d, job.seed, labels), d)
+        rows = case.data if job.rows is None else Rows.of(case.data, job.rows)
+        return at_most(case, source.embed(job.X, d, job.seed, labels, rows), d)
 
 
 def _answer(

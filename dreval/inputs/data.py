@@ -167,8 +167,9 @@ def as_data(
     data : array-like, DataFrame, sparse matrix, tensor, AnnData, data set or path
         (n, p) real numbers of any type, rows are points. Tensors and arrays of other libraries are converted by their
         own methods or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet,
-        .mtx or .h5ad file, or a .zarr folder. Arrays of HDF5, zarr and dask, memory maps, AnnData in a file, and large
-        .npy, .parquet and .h5ad files are not read into memory, but by blocks of rows.
+        .mtx or .h5ad file, or a .zarr folder; ``"file.csv:x,y"`` are columns of a file. Arrays of HDF5, zarr and dask,
+        memory maps, AnnData in a file, and large .npy, .parquet and .h5ad files are not read into memory, but by blocks
+        of rows.
     labels : array-like, str, optional
         Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
     latent : array-like or path, optional
@@ -216,7 +217,9 @@ def as_data(
     names: the index of a frame, or the unnamed first column of a file, also next to a chosen column
     (``"file.csv:column"``). Row names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only if
     the other side has the same ones in another order, with a note. Otherwise rows are matched by position, with a note
-    if only one side has names.
+    if only one side has names. Names of which only a part, or none, is on the other side are refused; variables may
+    have more rows than the data, if they have all names of the data. A named column of a file holds the names of its
+    rows if it has the names of the data, or else a different text in every row.
 
     Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
     "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
@@ -235,7 +238,6 @@ def as_data(
         return _as_is(data, metric, labels, latent, batch, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
-    raw = raw.meant("data")
     reserve = raw.reserve if index is None else None
     for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
@@ -243,6 +245,7 @@ def as_data(
     raw, labels = _take_named(raw, labels, "labels")
     raw, batch = _take_named(raw, batch, "batch")
     raw, covariates = _take_covariates(raw, covariates, covariates_name)
+    raw = raw.meant("data", "the ids, the labels or another variable")
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
     if batches is not None and not batches.known.all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import importlib.util
 import os
@@ -225,8 +226,8 @@ class Table:
         Column names, or None.
     path : str
         The file.
-    column : str or None
-        The column named behind the path (``"labels.csv:species"``).
+    selected : tuple of str
+        The columns named behind the path (``"labels.csv:species"``, ``"map.csv:x,y"``), in that order.
     notes : tuple of Note
         What was assumed in reading it.
     indexed : bool
@@ -236,7 +237,7 @@ class Table:
     values: Any
     columns: tuple[str, ...] | None
     path: str
-    column: str | None = None
+    selected: tuple[str, ...] = ()
     notes: Notes = ()
     indexed: bool = False
 
@@ -253,7 +254,7 @@ def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Col
     ----------
     path : str or path-like
         A file ending in .csv, .tsv, .csv.gz, .tsv.gz, .npy, .npz, .parquet or .mtx, or a .zarr folder.
-        ``"file.csv:column"`` names a column, ``"file.npz:name"`` an array.
+        ``"file.csv:column"`` names a column, ``"file.csv:x,y"`` several, ``"file.npz:name"`` an array.
     argument : str
         Name of the argument for error messages.
     beside : collection of str, optional
@@ -310,12 +311,12 @@ def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Col
         frame, indexed = read_parquet(found.path, argument, found.member, beside)
     else:
         frame, named, notes = read_text(found.path, found.suffix, argument)
-    column = None
+    selected: tuple[str, ...] = ()
     if found.member is not None:
-        position = find_column(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")
-        column = str(frame.columns[position])
+        positions = find_columns(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")
+        selected = tuple(str(frame.columns[position]) for position in positions)
     names = tuple(str(name) for name in frame.columns) if named else None
-    return Table(frame, names, str(found.path), column, notes, indexed)
+    return Table(frame, names, str(found.path), selected, notes, indexed)
 
 
 def has_column(path: str, name: str) -> bool:
@@ -329,6 +330,22 @@ def has_column(path: str, name: str) -> bool:
 def is_unnamed(name: object) -> bool:
     """Whether a column name is that of row names in a file: empty, or pandas' "Unnamed: 0"."""
     return str(name) in ("", "Unnamed: 0")
+
+
+def find_columns(columns: pd.Index[Any], text: str, argument: str, what: str) -> list[int]:
+    """Return the positions of the columns that are named behind a path.
+
+    A column with exactly this name takes precedence; else the names stand between commas, and one that contains a
+    comma stands in double quotes, as in a .csv file. Spaces around a name count only where a column has them.
+    """
+    names = [str(column) for column in columns]
+    if text in names or "," not in text:
+        return [find_column(columns, text, argument, what)]
+    parts = [part if part in names else part.strip() for part in next(csv.reader([text], skipinitialspace=True))]
+    if "" in parts or len(set(parts)) < len(parts):
+        cure = "Name each column once, with a comma between two names."
+        raise InputError(argument, f"must name {what} between commas", repr(text), cure)
+    return [find_column(columns, part, argument, what) for part in parts]
 
 
 def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) -> int:

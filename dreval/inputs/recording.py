@@ -15,6 +15,8 @@ from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs.data import Data
 from dreval.inputs.identity import digest, equal_maps
 from dreval.inputs.source_kinds import FloatArray, Seed, Source, seed_of
+from dreval.inputs.variables import HasRows
+from dreval.records.notes import Notes
 
 SKETCHES = 4
 NEAR = 1e-6  # of the size of a transformation: far above rounding, far below the difference of two of them
@@ -172,10 +174,19 @@ class RecordedSource(Source):
         """The embedding of the data that were exported; a new array. The seed is that of the recording."""
         return self.embed(data.X, n_components, self.recorded.runs[0].seed)
 
-    def embed(
-        self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
-    ) -> FloatArray:
-        """The recorded embedding of data ``X`` (n, p); a new array."""
+    def noted_coordinates(self, data: Data, **settings: Any) -> tuple[FloatArray, Notes]:
+        """Return the recorded embedding; rows were matched when it was collected."""
+        return self.coordinates(data, **settings), ()
+
+    def noted_embed(
+        self,
+        X: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
+    ) -> tuple[FloatArray, Notes]:
+        """Return the recorded embedding of data ``X`` (n, p); a new array."""
         runs = self.recorded.of_input(np.asarray(X))
         if not runs:
             raise self.recorded.other_data(self.argument)
@@ -188,4 +199,4 @@ class RecordedSource(Source):
             raise UndefinedMeasure(self.argument, rule, f"runs with {had}", CURE)
         if found.values is None:
             raise ProtocolError(found.file, "must have been returned", "no such file", "Run the tool on its input.")
-        return found.values.copy()
+        return found.values.copy(), ()

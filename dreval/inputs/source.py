@@ -6,7 +6,8 @@ import copy
 import inspect
 import os
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,21 +15,19 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import (
-    SAFE,
     calls,
     check_int,
     check_one_of,
     check_parameters,
     check_random_state,
-    check_spread,
     known_name,
     known_names,
     near_names,
 )
 from dreval._random import root_seed
-from dreval.errors import DrevalError, Hint, InputError, UnknownName
-from dreval.inputs.data import Data, as_data, transposed
-from dreval.inputs.features import frame_numbers, frame_table, looks_like_ids
+from dreval.errors import DrevalError, Hint, InputError, InputWarning, UnknownName, caller_level
+from dreval.inputs.coordinates import read_coordinates
+from dreval.inputs.data import Data, as_data
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
@@ -45,12 +44,9 @@ from dreval.inputs.source_kinds import (
     seed_of,
     settable,
 )
-from dreval.inputs.stored import Stored
-from dreval.inputs.survey import Reordered, Survey, digest_of
 from dreval.inputs.tables import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
-from dreval.inputs.variables import align, own_ids
 from dreval.records.embedding import Embedding
-from dreval.records.notes import Notes, note
+from dreval.records.notes import Note, Notes, note
 from dreval.registry import METHODS
 
 __all__ = [
@@ -71,10 +67,9 @@ __all__ = [
     "no_options",
     "stored_key",
     "unknown_source",
+    "warn_of_columns",
 ]
 
-COPIED = 50_000  # points up to which coordinates are copied
-REPEATED = 5  # times that integers beside decimals occur in the mean, from which on they may be classes
 BUNDLED = "method:"  # prefix of the name of a bundled method, which is then not looked up in obsm
 
 
@@ -212,70 +207,24 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
     return unpack(value, argument, layer)
 
 
-def _check_orientation(Y: Any, ids: pd.Index[Any] | None, data: Data, argument: str) -> None:
-    """Refuse data or coordinates whose columns are the rows of the other one, by their number or by their names.
-
-    Numbers decide where the rows differ; names where all row names of the coordinates are column names of the data.
-    Neither does where any of them is a row name.
-    """
-    n, p, rows = data.n, data.p, len(Y)
-    names = set() if ids is None else set(map(str, ids))
-    if data.ids is not None and names & set(map(str, data.ids)):
-        return
-    if p is not None and rows != n and rows == p:
-        raise transposed("the rows of the embedding", p, n)
-    if rows != n and Y.shape[1] == n:
-        rule, got = "must have one row per point of the data", f"{rows} rows and {n} columns, for {n} points"
-        raise InputError(argument, rule, got, "Transpose it: rows are points, columns are components.")
-    if p is not None and names and data.columns is not None and names <= set(data.columns):
-        raise transposed("by their names the rows of the embedding", p, n)
-
-
 def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
     """Coordinates computed elsewhere, in the row order of the data."""
-    raw = _unpacked(value, argument, data, layer)
-    if raw.matrix is not None and raw.named:  # a file of columns, among which ids may be
-        columns = {name: raw.matrix.column(j) for j, name in enumerate(raw.columns)}
-        raw = replace(raw, frame=pd.DataFrame(columns), matrix=None)
-    own = own_ids(raw, ids, data, argument)
-    frame = own.frame
-    notes = list(raw.notes)
-    known = {*([] if data.labels is None else [data.labels.name]), *data.covariates}
-    extra = [j for j, c in enumerate(frame.columns) if raw.named and str(c) in known and not str(c).isdigit()]
-    if extra and len(extra) < frame.shape[1]:
-        listed = ", ".join(repr(str(frame.columns[j])) for j in extra)
-        notes.append(note("source.column", argument=argument, column=listed))
-        frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j not in extra]]
-    if frame.shape[1] == 0 and raw.matrix is None:
-        raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
-    held = raw.matrix is not None or len(frame) > COPIED
-    numbers = frame_table if held else frame_numbers
-    cure = "Drop it, or, if it names the rows, name it with {ids}." if raw.named else "Give the file column names."
-    Y: Any = numbers(frame, argument, cure, "ids") if raw.matrix is None else raw.matrix
-    names = tuple(str(c) for c in frame.columns) if raw.named else None
-    found = Survey(Y, names, argument, described=False)
-    if found.smallest <= found.largest * SAFE:
-        check_spread(np.asarray(Y, np.float64), argument)
-    counts = []  # of different values, in columns of integers
-    for j, column in enumerate(names if names and Y.shape[1] > 1 else ()):
-        values = np.asarray(Y[:, j], np.float64)
-        if looks_like_ids(column, values):
-            cure = f"Name it with ids={column!r} (also for the data, to match rows by it), or drop it."
-            raise InputError(argument, "must hold coordinates only", f"row ids in column {column!r}", cure)
-        counts.append(len(np.unique(values)) if bool((np.mod(values, 1) == 0).all()) else 0)
-    for column, count in zip(names or (), counts, strict=False):
-        if 1 < count <= len(Y) / REPEATED and 0 in counts:
-            notes.append(note("source.codes", argument=argument, column=column, count=count))
-    _check_orientation(Y, own.ids, data, argument)
-    order, more = align(len(Y), own.ids, data, argument, given=own.given, reserve=raw.reserve, beside=own.beside)
-    check_columns(Y, argument)
-    notes += [*more, *embedding_notes(found.all_equal, argument)]
-    if order is not None:
-        Y = Reordered(Y, order) if isinstance(Y, Stored) else np.ascontiguousarray(Y[order])
-    sha256 = "" if not held else found.sha256 if order is None else digest_of(Y)
-    return CoordinateSource(name, Y, sha256=sha256, notes=tuple(notes))
+    found = read_coordinates(_unpacked(value, argument, data, layer), data, argument, ids)
+    check_columns(found.values, argument)
+    notes = (*found.notes, *embedding_notes(found.one_place, argument))
+    return CoordinateSource(name, found.values, sha256=found.sha256, notes=notes)
+
+
+def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
+    """Warn of named columns that may be no coordinates, where the result is a number without notes.
+
+    Columns of an array were put together by the caller, and have no names.
+    """
+    for one in notes:
+        if one.code == "source.doubtful" and dict(one.values)["named"]:
+            warnings.warn(InputWarning(one.named(names)), stacklevel=caller_level())
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
@@ -284,10 +233,11 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     Parameters
     ----------
     value : array-like, DataFrame, path, str, estimator, callable or Source
-        (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; another AnnData object with the
-        option ``use_rep="key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled
-        method; an estimator with ``fit_transform``, with ``fit`` and ``transform``, or a map with ``transform`` alone;
-        or a function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``.
+        (n, d) coordinates; a table file, or columns of it as ``"file.csv:x,y"``; the key of an ``obsm`` array of the
+        data; another AnnData object with the option ``use_rep="key"``, or ``"file.h5ad:obsm:key"``, matched by
+        ``obs_names``; the name of a bundled method; an estimator with ``fit_transform``, with ``fit`` and
+        ``transform``, or a map with ``transform`` alone; or a function ``(X, n_components)`` that may also accept
+        ``random_state`` and ``labels``.
         ``n_components`` and ``random_state`` of estimators are set by ``set_params``, else as attributes; a note says
         what cannot be set.
         A name is looked up in obsm first, "umap" as "umap" and as "X_umap", with a note; then among the methods, then
@@ -476,12 +426,13 @@ def embed(
     idle = () if labels is None or source.supervised else (note("source.labels", what=name),)
     idle = idle if labels is None or y is None else (note("source.response"),)
     try:
-        Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
+        Y, told = source.noted_embed(data.dense(), n_components, seed, data.labels if y is None else y, data)
     except DrevalError as error:
         raise error.named(called) from error.__cause__ or error
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
-    notes = (*data.notes, *idle, *data.dense_notes(), *embedding_notes(bool((Y == Y[0]).all()), "method"))
+    returned = (*(one.named(called) for one in told), *embedding_notes(bool((Y == Y[0]).all()), "method"))
+    notes = (*data.notes, *idle, *data.dense_notes(), *returned)
     shape = (data.n, data.X.shape[1])
     return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, np.array(data.dense()), data.columns)
 

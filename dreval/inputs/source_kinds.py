@@ -29,10 +29,11 @@ from dreval._check import (
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.glossary import METRICS
+from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
 from dreval.inputs.survey import Reordered, digest_of, read_blocks
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
-from dreval.inputs.variables import LabelVector
+from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
 METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the distance in the data
@@ -60,6 +61,26 @@ class Foreign:
         message = " ".join(str(error).split())
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
         raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error
+
+
+def read_returned(
+    value: Any, rows: HasRows, argument: str, what: str, *, check: bool = False
+) -> tuple[FloatArray, Notes]:
+    """Return what a method returned as (n, d) float64 coordinates in the order of its input, and notes.
+
+    The rows of a frame are matched by their names, as ``returned_coordinates`` says.
+    """
+    frame = value
+    try:
+        if is_table(value):
+            frame = as_pandas(value, argument)
+        if not isinstance(frame, pd.DataFrame | pd.Series):
+            return check_embedding(value, rows.n, argument, what), ()
+        check_rows(len(frame), rows.n, argument)
+        values, notes = returned_coordinates(frame, rows, argument, check=check)
+    except InputError as error:
+        raise error.altered(MethodFailed) from error
+    return check_embedding(values, rows.n, argument, what), notes
 
 
 def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
@@ -211,13 +232,38 @@ class Source:
         return None
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The embedding of the data, (n, d); a new array."""
-        return self.embed(data.dense(), n_components or self.n_components, random_state, data.labels)
+        """Return the embedding of the data, (n, d); a new array."""
+        return self.noted_coordinates(data, n_components=n_components, random_state=random_state)[0]
+
+    def noted_coordinates(
+        self, data: Data, *, n_components: int | None = None, random_state: Seed = None
+    ) -> tuple[FloatArray, Notes]:
+        """Return the embedding of the data, and notes on what this run returned."""
+        return self.noted_embed(data.dense(), n_components or self.n_components, random_state, data.labels, data)
 
     def embed(
-        self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
+        self,
+        X: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
     ) -> FloatArray:
-        """The embedding of other data ``X`` (n, p), as an (n, d) array; ``labels`` reach supervised sources only."""
+        """Return the embedding of other data ``X`` (n, p), as an (n, d) array; arguments as of ``noted_embed``."""
+        return self.noted_embed(X, n_components, random_state, labels, rows)[0]
+
+    def noted_embed(
+        self,
+        X: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
+    ) -> tuple[FloatArray, Notes]:
+        """Return the embedding of ``X`` (n, p), and notes on what this run returned.
+
+        ``labels`` reach supervised sources only; ``rows`` has the names of the rows of ``X``, if they have any.
+        """
         if self.reason is not None:
             cure = "Pass an estimator, a callable, or the name of a bundled method."
             raise UndefinedMeasure(self.argument, "must be able to embed other data", self.reason, cure)
@@ -239,7 +285,8 @@ class Source:
         with Foreign(self.argument, self.what):
             own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
-        return check_embedding(value, len(X), self.argument, self.what)
+        known = Rows(len(X), None) if rows is None else rows
+        return read_returned(value, known, self.argument, self.what, check=self.kind == "callable")
 
     def with_components(self, n_components: int) -> Source:
         """The source with another number of components; one without such a parameter is returned unchanged."""
@@ -348,6 +395,10 @@ class CoordinateSource(Source):
             return np.array(self.values)
         table: FloatArray = self.watched.checked()
         return table
+
+    def noted_coordinates(self, data: Data, **settings: Any) -> tuple[FloatArray, Notes]:
+        """Return the coordinates; notes on them are those of the source."""
+        return self.coordinates(data, **settings), ()
 
     @property
     def watched(self) -> Watched:
@@ -468,14 +519,19 @@ class EstimatorSource(Source):
             assign(estimator, dict.fromkeys(_component_keys(estimator, settable(estimator)), n_components))
         return replace(self, estimator=estimator)
 
-    def embed(
-        self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
-    ) -> FloatArray:
-        """The embedding of other data; an error if its number of columns is wrong and cannot be set."""
-        Y = super().embed(X, n_components, random_state, labels)
+    def noted_embed(
+        self,
+        X: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
+    ) -> tuple[FloatArray, Notes]:
+        """Return the embedding of other data; an error if its number of columns is wrong and cannot be set."""
+        Y, notes = super().noted_embed(X, n_components, random_state, labels, rows)
         told = bool(_component_keys(self.estimator, settable(self.estimator)))
         if n_components is None or told or Y.shape[1] == n_components:
-            return Y
+            return Y, notes
         rule = f"must give the {n_components} column{'s' * (n_components > 1)} asked for"
         got = f"{Y.shape[1]} from {self.what}, whose n_components cannot be set"
         cure = f"Ask for n_components={Y.shape[1]}, or give it a parameter n_components."

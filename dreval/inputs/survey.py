@@ -179,9 +179,9 @@ class Survey:
             same = (block == block[:, :1]).all(axis=1)
             constant.append(part.start + np.flatnonzero(same))
             empty.append(part.start + np.flatnonzero(same & (block[:, 0] == 0)))
+            self._spread.add(block)
             if not self.described:
                 continue
-            self._spread.add(block)
             self._few.add(block)
             hashed = pd.util.hash_array((block + 0.0).ravel()).reshape(block.shape)  # no negative zeros
             self._keys[part] = (hashed * weights).sum(axis=1)
@@ -192,6 +192,11 @@ class Survey:
     def all_equal(self) -> bool:
         """Whether all rows are equal."""
         return bool((self.low == self.high).all())
+
+    @property
+    def spread(self) -> FloatArray:
+        """The standard deviation of each column."""
+        return self._spread.deviations()
 
     def notes(self) -> list[Note]:
         """Notes on constant columns, columns that carry most of the variance, like ids or labels, and repeated rows."""
@@ -300,6 +305,10 @@ class _Spread:
         self.squares += squares + step**2 * (self.count * m / total)
         self.mean += step * (m / total)
         self.count = total
+
+    def deviations(self) -> FloatArray:
+        """Return the standard deviation of each column."""
+        return np.ldexp(4.0 * np.sqrt(self.squares / max(self.count, 1)), self.unit)  # of quarters of the numbers
 
     def shares(self) -> FloatArray:
         """The fraction of the total variance in each column."""

@@ -216,7 +216,8 @@ class Raw:
     ``reserve`` is an index, of a frame or in a file, that only counts the rows (0, 1, 2, ... or in a file also 1, 2, 3,
     ...). Arrays and files without row names have neither.
 
-    ``column`` is the column named after the path. The others are kept until the ids are found.
+    ``selected`` are the columns named after the path, in that order. The others are kept until the ids are found.
+    ``file`` is the path of a text or .parquet file.
 
     A sparse table, or one that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then has
     its rows and no columns.
@@ -234,7 +235,8 @@ class Raw:
     matrix: Any = None
     names: pd.Index[Any] | None = None
     reserve: pd.Index[Any] | None = None
-    column: str | None = None
+    selected: tuple[str, ...] = ()
+    file: str = ""
 
     @property
     def columns(self) -> pd.Index[Any]:
@@ -265,15 +267,15 @@ class Raw:
         values = self.matrix[:, [position]].toarray().ravel()
         return pd.Series(values, name=self.columns[position]), replace(self, matrix=self.matrix[:, keep], names=names)
 
-    def meant(self, argument: str) -> Raw:
-        """The table with only the column named after the path, if there is one; else the whole table."""
-        if self.column is None:
+    def meant(self, argument: str, holds: str = "the ids") -> Raw:
+        """Return the table with only the columns named after the path, if there are any; else the whole table."""
+        if not self.selected:
             return self
-        keep = [str(name) == self.column for name in self.frame.columns]
-        if not any(keep):
+        names = [str(name) for name in self.frame.columns]
+        if lost := [name for name in self.selected if name not in names]:
             cure = "Name the column that holds the values."
-            raise InputError(argument, "must be one value per point", f"{self.column!r}, which holds the ids", cure)
-        return replace(self, frame=self.frame.loc[:, keep], column=None)
+            raise InputError(argument, "must be one value per point", f"{lost[0]!r}, which holds {holds}", cure)
+        return replace(self, frame=self.frame.iloc[:, [names.index(name) for name in self.selected]], selected=())
 
 
 def is_path(value: object) -> bool:
@@ -373,7 +375,8 @@ def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
         raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
     else:
         raw = _from_array(table.values, argument, sparse)
-    return replace(raw, column=table.column, notes=(*table.notes, *raw.notes))  # the notes of the file come first
+    notes = (*table.notes, *raw.notes)  # the notes of the file come first
+    return replace(raw, selected=table.selected, file=table.path, notes=notes)
 
 
 def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> Raw:

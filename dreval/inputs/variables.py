@@ -51,12 +51,17 @@ class HasRows(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Number and names of the rows of a table."""
+    """Number and names of the rows of a table; ``Rows.of`` gives those of some of the points of data."""
 
     n: int
     ids: pd.Index[Any] | None
     ids_given: bool = False
     reserve: pd.Index[Any] | None = None
+
+    @classmethod
+    def of(cls, data: HasRows, part: Any) -> Rows:
+        """Return the rows of some points of data, in the order of ``part``, their row numbers."""
+        return cls(len(part), None if data.ids is None else data.ids[part], data.ids_given)
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
@@ -102,17 +107,17 @@ class Named:
     beside: str | None = None
 
 
-def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> Named:
-    """A table without its ids.
+def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str, *, variable: bool = False) -> Named:
+    """Return a table without its ids; ``variable`` says that it holds variables, not coordinates.
 
-    If a column was named after the path, only that column: selected here, since another one may hold the ids.
+    If columns were named after the path, only these: selected here, since another one may hold the ids.
     """
-    found = _found_ids(raw, ids, data, argument)
+    found = _found_ids(raw, ids, data, argument, variable)
     return replace(found, frame=replace(raw, frame=found.frame).meant(argument).frame)
 
 
-def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> Named:
-    """The ids: a vector, a column by name (also that of the ids of the data), or the row names."""
+def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str, variable: bool) -> Named:
+    """Return the ids: a vector, a column by name (also that of the ids of the data), or the row names."""
     frame = raw.frame
     if ids is not None and not isinstance(ids, str | int):
         index = as_ids(ids, f"ids of {argument}")
@@ -122,42 +127,112 @@ def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> Named:
         return Named(frame, index, True)
     if ids is None and data.ids is not None and data.ids_given and data.ids.name is not None and raw.named:
         ids = data.ids.name if list(map(str, frame.columns)).count(str(data.ids.name)) == 1 else None
+    if ids is None and raw.index is None and raw.named:
+        return _ids_beside(raw, data, argument, variable)
     if ids is None:
-        return _ids_beside(raw, data) if raw.index is None and raw.named else Named(frame, raw.index)
+        return Named(frame, raw.index)
     column, frame = take_column(frame, ids, f"ids of {argument}", "a column of the table")
     return Named(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
 
 
-def _ids_beside(raw: Raw, data: HasRows) -> Named:
-    """A table with a column as ids where its values are the names of the data, beside the column that is meant.
+CLEAR_SHARE = 0.5  # of the ids of the data: a column with more of them holds ids, even if it is not complete
 
-    Those are a different text in every row, or a different integer under a name that ids have. If most of the ids of
-    the data are among them they are used, whatever the name of the column, so that rows in another order or left out
-    are not matched to the wrong points. Integers that only count the rows in their order name nothing. Where the whole
-    table is meant, a column is its ids only if it has the ids of the data and no others.
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A column of text or integers that may name the rows of its table.
+
+    Attributes
+    ----------
+    names : pandas.Index
+        Its values, missing ones left out.
+    complete : bool
+        Whether there is a different value in every row.
+    named : bool
+        Whether it names rows: a different text in every row, or a different integer under a name that ids have.
+    text, counts : bool
+        Whether the values are text; whether they are consecutive integers, in any order.
+    matches : int
+        How many names of the data are among the values.
     """
-    frame, known, beside = raw.frame, data.ids if data.ids is not None else data.reserve, None
+
+    names: pd.Index[Any]
+    complete: bool
+    named: bool
+    text: bool
+    counts: bool
+    matches: int
+
+    @property
+    def in_order(self) -> bool:
+        """Whether it only counts the rows in their order."""
+        return not self.text and counting(self.names, (0, 1)) is not None
+
+
+def _candidate(column: pd.Series[Any], name: str, theirs: pd.Index[Any] | None) -> _Candidate | None:
+    """Return what a column has in common with the names of the data; None if it cannot name rows.
+
+    Values that occur twice or are missing are possible where most of the names of the data are among them.
+    """
+    known = column.dropna()
+    known = known.astype(object) if isinstance(known.dtype, pd.CategoricalDtype) else known
+    whole = known.dtype.kind in "iu"
+    if not len(known) or not (whole or pd.api.types.infer_dtype(known, skipna=False) == "string"):
+        return None
+    names = pd.Index(known)
+    complete = len(names) == len(column) and names.is_unique
+    if not complete and (theirs is None or names.nunique() <= CLEAR_SHARE * len(theirs)):
+        return None
+    matches = 0 if theirs is None else int(theirs.isin(_keys(names)).sum())
+    counts = whole and complete and int(names.max()) - int(names.min()) == len(names) - 1
+    named = complete and (not whole or looks_like_ids(name, known.to_numpy(dtype=np.float64)))
+    return _Candidate(names, complete, named, not whole, counts, matches)
+
+
+def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named:
+    """Return a table with the column that names its rows as its ids, if there is one.
+
+    Which columns name rows, and how many names of the data are among them, says ``_Candidate``. Where columns were
+    named after the path, ids are searched in the others, which are not values; else in all, and the ids leave the
+    table.
+
+    - A column with all names of the data is used, whatever its name; integers that only count the rows, and are not
+      called ids, are not.
+    - A column that names rows is used too if some, but not all names of the data are in it, or none: ``align`` refuses
+      it. So is a column with more than ``CLEAR_SHARE`` of the names of the data, even if it does not name each row.
+      It is not used if the names of the data only count the rows, and at most that share of them is in it.
+    - Other columns that name rows are ``beside``: rows are matched by position, with a note.
+
+    The only column of a table of variables is no id. A whole table of coordinates is searched for names that the data
+    have; its other columns are checked as coordinates.
+    """
+    frame, known = raw.frame, data.ids if data.ids is not None else data.reserve
     theirs = None if known is None else _keys(known)
+    counted = theirs is None or data.ids is None or any(_in_order(theirs, first) for first in (0, 1))
+    selected, beside, mismatch = bool(raw.selected), None, None
     for j, name in enumerate(map(str, frame.columns)):
-        column = frame.iloc[:, j]
-        whole = column.dtype.kind in "iu"
-        text = not whole and pd.api.types.infer_dtype(column, skipna=False) == "string"
-        if name == raw.column or not (whole or text) or column.duplicated().any():
+        one_variable = variable and frame.shape[1] == 1
+        column = None if name in raw.selected or one_variable else _candidate(frame.iloc[:, j], name, theirs)
+        if column is None:
             continue
-        index = pd.Index(column)
-        named = text or looks_like_ids(name, column.to_numpy(dtype=np.float64))
-        matches = 0 if theirs is None else int(theirs.isin(_keys(index)).sum())
-        every = theirs is not None and matches == len(theirs) == len(index)
-        counts = whole and int(index.max()) - int(index.min()) == len(index) - 1
-        if raw.column is None:
-            if every and data.ids is not None and (named or not counts or data.ids_given):
-                return Named(frame.drop(columns=frame.columns[j]), index.rename(name), True)
-            continue
-        if (every and (named or not counts)) or (named and data.ids is not None and 2 * matches > data.n):
-            return Named(frame, index, True)
-        if named and counting(index, (0, 1)) is None:
+        left = frame if selected else frame.drop(columns=frame.columns[j])
+        every = theirs is not None and column.complete and column.matches == len(theirs)
+        every = every and (data.ids is not None or (selected and len(frame) == data.n))
+        if every and (column.named or not column.counts or (data.ids_given and not selected)):
+            return Named(left, column.names.rename(name), True)
+        if data.ids is not None:
+            clear = column.matches > CLEAR_SHARE * data.n and data.ids.is_unique
+            clear = clear and (column.named or not column.counts)
+            names_rows = column.named and not counted and not column.in_order
+            if clear or (names_rows and (column.matches > 0 if not (selected or variable) else True)):
+                mismatch = mismatch or (left, j)
+                continue
+        if column.named and not column.in_order and (selected or variable):
             beside = beside or name
-    return Named(frame, beside=beside)
+    if mismatch is None:
+        return Named(frame, beside=beside)
+    left, j = mismatch
+    return Named(left, as_ids(pd.Index(frame.iloc[:, j]), f"ids of {argument}"), True)
 
 
 def align(
@@ -169,12 +244,14 @@ def align(
     given: bool = False,
     reserve: pd.Index[Any] | None = None,
     beside: str | None = None,
+    superset: bool = False,
 ) -> tuple[IntArray | None, Notes]:
-    """The order of rows of a table that matches the rows of the data (None: unchanged), and notes on the matching.
+    """Return the order of rows of a table that matches the rows of the data (None: unchanged), and notes on it.
 
     Rows are matched by ids if both sides have them. Names that match only in part raise an error, and so do names of
     which none match, unless those of one side only count the rows. Otherwise rows are matched by position, and the
-    numbers of rows must agree.
+    numbers of rows must agree. With ``superset`` the table may have more rows than the data, if it has all names of
+    the data: the others are left out, with a note.
 
     An index that only counts its rows (``reserve``, ``data.reserve``) is ignored if the other side has another such
     index or an array. If the other side has numbers as names it is used, since rows that were reordered or dropped on
@@ -188,19 +265,22 @@ def align(
         left, right = _keys(ids), _keys(known)
         if left.equals(right):
             return None, ()
+        column = ids.name if given else None
         matches = int(right.isin(left).sum())
         if matches == 0 and not (given and data.ids_given):
             check_rows(len(left), data.n, argument)
             if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
-                raise _partial(left, right, matches, argument, given or data.ids_given)
+                raise _partial(left, right, matches, argument, given or data.ids_given, column)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
         check_unique(left, argument if given else "row names of {table}", argument)
         check_unique(right, "ids" if data.ids_given else "row names of the data")
-        if matches < len(right) or len(left) != len(right):
-            raise _partial(left, right, matches, argument, given or data.ids_given)
+        larger = superset and len(left) > len(right)
+        if matches < len(right) or (len(left) != len(right) and not larger):
+            raise _partial(left, right, matches, argument, given or data.ids_given, column)
         what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
         said = note("rows.matched", argument=argument, data="the data", by=what)
-        return left.get_indexer(right).astype(np.int64), (said,)
+        notes = (said, *_unused_rows(left, right, argument))
+        return left.get_indexer(right).astype(np.int64), notes
     if ids is not None and data.reserve is not None:
         left, right, counts = _keys(ids), _keys(data.reserve), "the data"
     elif known is not None and reserve is not None and not data.ids_given:
@@ -212,14 +292,21 @@ def align(
         return None, ()
     names, what = left if counts == "the data" else right, "ids" if given else "row names"
     matches, same = int(right.isin(left).sum()), len(left) == len(right)
+    larger = superset and counts != "the data" and len(left) > len(right)
     if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
         check_rows(n, data.n, argument)
         return None, _one_sided(ids, given, data, argument, beside)
-    if not same or matches < len(right) or not names.is_unique:
-        raise _partial(left, right, matches, argument, given)
+    if not (same or larger) or matches < len(right) or not names.is_unique:
+        raise _partial(left, right, matches, argument, given, ids.name if given and ids is not None else None)
     whose = f"{'the row names' if given else 'those'} of {counts}"
     said = note("rows.counted", argument=argument, data="the data", by=what, whose=whose)
-    return left.get_indexer(right).astype(np.int64), (said,)
+    return left.get_indexer(right).astype(np.int64), (said, *_unused_rows(left, right, argument))
+
+
+def _unused_rows(left: pd.Index[Any], right: pd.Index[Any], argument: str) -> Notes:
+    """Return a note on the rows of a table whose names the data lack, if there are any."""
+    unused = len(left) - len(right)
+    return (note("rows.unused", argument=argument, unused=unused, rows=len(left)),) if unused > 0 else ()
 
 
 def _in_order(names: pd.Index[Any], first: int = 0) -> bool:
@@ -257,22 +344,28 @@ def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
     return pd.Index([str(value) for value in index], dtype=object)
 
 
-def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str, given: bool) -> InputError:
-    """The error for row names that match only in part."""
+def _partial(
+    left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str, given: bool, column: object = None
+) -> InputError:
+    """Return the error for row names that match only in part, or not at all; ``column`` holds those of the table."""
     by_position = "pass plain arrays"
-    if not given:
+    if column is not None:
+        by_position = f"if both have the same rows in the same order, drop the column {str(column)!r}, or pass arrays,"
+    elif not given:
         by_position = (
             "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
         )
     lost, extra = right[~right.isin(left)], left[~left.isin(right)]
-    parts = [f"{matches} of {len(right)} ids of the data found"]
+    where = "" if column is None else f" in the column {str(column)!r}"
+    parts = [f"{matches} of {len(right)} ids of the data found{where}"]
     parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []
     parts += [f"{_show(extra[0])} only in {{table}}"] if len(extra) else []
+    remedy = "Keep the common rows on both sides" if matches else "Give both sides the same names"
     return InputError(
         argument,
         "must have the same ids as the data, in any order",
         ", ".join(parts),
-        f"Keep the common rows on both sides, or {by_position} to match by position.",
+        f"{remedy}, or {by_position} to match by position.",
         table=argument,
     )
 
@@ -396,10 +489,9 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
 
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:
     """A table in the row order of the data."""
-    own = own_ids(raw, None, rows, argument)
-    order, notes = align(
-        len(own.frame), own.ids, rows, argument, given=own.given, reserve=raw.reserve, beside=own.beside
-    )
+    own = own_ids(raw, None, rows, argument, variable=True)
+    names: dict[str, Any] = {"given": own.given, "reserve": raw.reserve, "beside": own.beside}
+    order, notes = align(len(own.frame), own.ids, rows, argument, **names, superset=True)
     return own.frame if order is None else own.frame.iloc[order], notes
 
 
@@ -457,7 +549,7 @@ def _headless(table: Table, n: int) -> Table:
         return table
     said = note("file.first_value", row=name, file=os.path.basename(table.path))
     values = pd.DataFrame([name, *frame.iloc[:, 0]])
-    return replace(table, values=values, columns=None, column=None, notes=(*table.notes, said))
+    return replace(table, values=values, columns=None, selected=(), notes=(*table.notes, said))
 
 
 def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:

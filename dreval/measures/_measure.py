@@ -20,7 +20,7 @@ from dreval.geometry.distances import take
 from dreval.geometry.pairs import Estimate
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import as_source
+from dreval.inputs.source import as_source, warn_of_columns
 from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
 from dreval.records.read_only import read_only
@@ -379,7 +379,8 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
         if name in card.needs and getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", cure)
     source = as_source(given["Y"], "Y", data)
-    Y = source.coordinates(data)
+    Y, notes = source.noted_coordinates(data)
+    warn_of_columns((*source.notes, *notes), {source.argument: "Y"})
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in given:

@@ -153,7 +153,7 @@ def trustability(
 def _embedding(case: Case, d: int) -> FloatArray:
     """The run at d = p; the error of a method that fails at it says why so many dimensions were requested."""
     try:
-        Y = case.source.embed(case.data.X, d, case.seed, case.data.labels)
+        Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
     except MethodFailed as error:
         asked = f"This measure asks for n_components={d}, as many as the data have columns."
         cure = f'{asked} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'

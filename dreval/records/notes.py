@@ -483,6 +483,9 @@ CODES: dict[str, Code] = {
     "rows.counted": Code(
         "Rows of `{argument}` were matched to {data} by {by}; {whose} only count the rows.", ASSUMPTION
     ),
+    "rows.unused": Code(
+        "{unused:,} of {rows:,} rows of `{argument}` have names that the data lack, and were not used.", ASSUMPTION
+    ),
     "rows.nothing_common": Code(
         "Row names of `{argument}` and of {data} have nothing in common, but those of one only count the rows: rows "
         "were matched by position.",
@@ -601,11 +604,24 @@ CODES: dict[str, Code] = {
         "{what} has no set_params and no attribute {lost}: {count:it stays|they stay} its own.", ASSUMPTION
     ),
     "source.column": Code("`{argument}` has the column {column} of the data, which was left out.", ASSUMPTION),
-    "source.codes": Code(
-        "Column {column!r} of `{argument}` holds {count} different integers, and is used as a coordinate; drop it if "
-        "they are classes.",
+    "source.doubtful": Code(
+        "`{argument}` may have columns that are no coordinates, and all are used: {doubts}. To leave these out, pass "
+        "{way}.",
         LIMIT,
+        "Pass the columns that are coordinates.",
     ),
+    "column.of_data": Code(
+        "{columns:and} {count:equals the column of this name|equal the columns of these names} in the data", LIMIT
+    ),
+    "column.names_rows": Code(
+        "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (name these with `ids`)",
+        LIMIT,
+        "Name it with `ids` if it names the rows.",
+    ),
+    "column.integers": Code(
+        "{columns:and} {count:holds|hold} integers next to decimals, as counts and classes do", LIMIT
+    ),
+    "column.spread": Code("{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns", LIMIT),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
     # pairs of embeddings on one data set

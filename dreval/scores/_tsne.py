@@ -25,7 +25,7 @@ from dreval.geometry.tsne_loss import (
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import densify, is_sparse
-from dreval.inputs.source import as_source
+from dreval.inputs.source import as_source, warn_of_columns
 
 SYMMETRY = 1e-5  # difference of p_ij and p_ji, relative to the largest: tools compute them in single precision
 
@@ -77,7 +77,9 @@ def check_minimum(parts: LossParts, near: float, ended: Ended | None = None, ste
 def data_and_map(X: Any, Y: Any, metric: str) -> tuple[Data, FloatArray]:
     """Data and map in normal form."""
     data = as_data(X, metric=check_one_of(metric, METRICS, "metric", aliases=True))
-    return data, np.ascontiguousarray(as_source(Y, "Y", data).coordinates(data), np.float64)
+    source = as_source(Y, "Y", data)
+    warn_of_columns(source.notes, {source.argument: "Y"})
+    return data, np.ascontiguousarray(source.coordinates(data), np.float64)
 
 
 def joint_affinities(

@@ -132,10 +132,17 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
 def test_names_beside_one_column_that_the_data_lack_are_said(
     column: str, names: list[Any], noted: bool, known: bool
 ) -> None:
-    """Rows in another order would be matched to the wrong points; counted rows in their order are no names."""
+    """Rows in another order would be matched to the wrong points; counted rows in their order are no names.
+
+    Beside data with other names they are refused.
+    """
     beside = pd.DataFrame({column: names, "kind": KINDS})
     beside.iloc[ORDER].to_csv("other.csv", index=False)
     data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if known else X
+    if known and noted:
+        with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
+            as_data(data, labels="other.csv:kind")
+        return
     found = [one for one in as_data(data, labels="other.csv:kind").notes if one.code == "rows.ids_beside"]
     assert [one.severity for one in found] == ["limit"] * noted
     if column == "id":

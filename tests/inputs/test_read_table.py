@@ -278,7 +278,8 @@ def test_raw_files_of_repositories_keep_their_first_row(tmp_path: Path) -> None:
 def test_parts_of_files_are_named_behind_a_colon(tmp_path: Path) -> None:
     """A column of a table and an array of an archive."""
     path = write(tmp_path, "labels.csv", "id,species\n1,a\n2,b\n")
-    assert read_table(f"{path}:species").column == "species"
+    assert read_table(f"{path}:species").selected == ("species",)
+    assert read_table(f"{path}:species,id").selected == ("species", "id")
     np.savez(tmp_path / "z.npz", a=np.zeros((2, 2)), b=np.ones((3, 2)))
     assert read_table(f"{tmp_path / 'z.npz'}:b").values.shape == (3, 2)
 

@@ -26,7 +26,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.geometry import anchors, blocks
 from dreval.geometry.anchors import seen_from
-from dreval.inputs import files, source, source_kinds, stored, survey
+from dreval.inputs import coordinates, files, source_kinds, stored, survey
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 from dreval.inputs.stored import Stored, as_stored, is_stored
@@ -194,7 +194,7 @@ LARGE_N = 200
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few points count as many."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
-    monkeypatch.setattr(source, "COPIED", 100)
+    monkeypatch.setattr(coordinates, "MAX_COPIED_ROWS", 100)
 
 
 NAMES = [

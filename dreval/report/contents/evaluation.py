@@ -28,6 +28,7 @@ FEW = 8  # names that a note lists before it counts
 NOTES = 3  # of a printed result; fewer where it would be longer than so many lines
 LINES = 40
 WEIGHTS = (ASSUMPTION, LIMIT, FAILURE)
+FOREMOST = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
 
 
 def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Summary:
@@ -49,7 +50,8 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         return Summary("Evaluation of embeddings", _header(results), blocks, notes, call, said=said)
     blocks = [printed_block(reading, shell=shell)] if reading.computed and reading.main else []
     asked = _noted(results, failures=len(reading.names) > 1)  # why a lone one failed is the answer itself
-    noted = [text for _, text in sorted(asked, key=lambda one: -one[0])]
+    first = {str(one) for one in notes_in(of_whole(results.notes)) if one.code in FOREMOST}
+    noted = [text for _, text in sorted(asked, key=lambda one: (-one[0], one[1] not in first))]
     ways = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
     if not shell and comparable(results):
         ways += [".compare()", ".ranking()"]

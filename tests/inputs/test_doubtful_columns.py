@@ -1,0 +1,334 @@
+"""Columns of an embedding that are no coordinates are named, refused, or left out by the names behind its path."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+from sklearn.manifold import trustworthiness
+
+import dreval
+from dreval.cli._main import main
+from dreval.errors import InputError, InputWarning, UnknownName
+from dreval.inputs.coordinates import SPREAD_RATIO
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+N, K = 60, 15
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 4)) + np.repeat([0, 1, 2], 20)[:, None]
+Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
+COUNTS = RNG.gamma(2, 2000, N)
+ORDER = RNG.permutation(N)
+IDS = RNG.permutation(9000)[:N] + 1000
+DATA = pd.DataFrame(X, columns=list("abcd"))
+MAP = pd.DataFrame(Y, columns=["x", "y"])
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def value_of(data: Any, embedding: Any, **settings: Any) -> float:
+    """Return the trustworthiness at 15 neighbors."""
+    results = dreval.Evaluation(data, {"u": embedding}, random_state=0, **settings).run("trustworthiness", None, None)
+    return float(results.tidy()["value"].iloc[0])
+
+
+def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
+    """Return the columns of the note on an embedding, by the reason."""
+    source = as_source(embedding, "u", as_data(data))
+    found = [one for one in source.notes if one.code == "source.doubtful"]
+    assert len(found) <= 1
+    return {doubt.code: dict(doubt.values)["columns"] for one in found for doubt in dict(one.values)["doubts"]}
+
+
+def returns(value: Any) -> Callable[..., Any]:
+    """Return a method that gives the same value for all data."""
+
+    def method(points: Any, n_components: int) -> Any:
+        return value
+
+    return method
+
+
+def in_form(frame: pd.DataFrame, form: str) -> Any:
+    """Return a frame in another container."""
+    if form == "polars":
+        return pytest.importorskip("polars").from_pandas(frame)
+    if form == "frame":
+        return frame
+    if form == "parquet":
+        frame.to_parquet("e.parquet")
+        return "e.parquet"
+    frame.to_csv(f"e.{form}", index=False, sep="\t" if "tsv" in form else ",")
+    return f"e.{form}"
+
+
+FORMS = ["frame", "csv", "csv.gz", "tsv", "tsv.gz", "parquet", "polars"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
+    """The value is that of all columns; the note is printed, and what it says gives the value of the coordinates."""
+    table = MAP.assign(nCount=COUNTS)
+    results = dreval.Evaluation(X, {"u": in_form(table, form)}, random_state=0).run("trustworthiness", None, None)
+
+    expected = trustworthiness(X, table.to_numpy(), n_neighbors=K)
+    assert results.tidy()["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
+    ratio = COUNTS.std() / Y.std(axis=0).max()
+    assert ratio > SPREAD_RATIO
+    way = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
+    text = " ".join(str(results).split())
+    assert f"'nCount' varies {ratio:,.0f} times as much as the other columns. To leave these out, pass {way}." in text
+    results.report("page.html")
+    assert "nCount" in Path("page.html").read_text()
+    cured = f"e.{form}:x,y" if "e." in way else table[["x", "y"]]
+    assert value_of(X, cured) == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-12)
+    assert doubts_of(cured) == {}
+
+
+@pytest.mark.parametrize(
+    ("columns", "reasons"),
+    [
+        ({"nCount": COUNTS, "nFeature": COUNTS / 3}, {"column.spread": ("'nCount'", "'nFeature'")}),
+        ({"age": RNG.integers(20, 80, N)}, {"column.integers": ("'age'",)}),
+        ({"male": RNG.integers(0, 2, N) == 1}, {"column.integers": ("'male'",)}),
+        ({"barcode_nr": IDS}, {"column.names_rows": ("'barcode_nr'",)}),
+        ({"nr": np.arange(1, N + 1)}, {"column.names_rows": ("'nr'",)}),
+        ({"nr": ORDER.astype(float)}, {"column.names_rows": ("'nr'",)}),
+        ({"c": X[:, 2]}, {"column.of_data": ("'c'",)}),
+        ({"c": X[:, 2].round(9)}, {"column.of_data": ("'c'",)}),
+        (
+            {"d": X[:, 3], "nr": IDS, "age": np.arange(N) // 2, "total": COUNTS},
+            {
+                "column.of_data": ("'d'",),
+                "column.names_rows": ("'nr'",),
+                "column.integers": ("'age'",),
+                "column.spread": ("'total'",),
+            },
+        ),
+        ({"c": X[ORDER, 2]}, {}),  # the name alone is no copy
+        ({"z": X[:, 2]}, {}),  # nor are the values alone: a coordinate may be a feature
+        ({"constant": np.full(N, 7)}, {}),
+        ({"z": 90 * Y[:, 0]}, {}),  # below the ratio
+        ({"z": 1e-17 * RNG.normal(size=N) + 0.0158}, {}),  # constant up to rounding, as the first of a diffusion map
+    ],
+)
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_each_reason_and_what_is_none(columns: dict[str, Any], reasons: dict[str, Any], form: str) -> None:
+    """A column has the first reason that applies; valid coordinates have none."""
+    assert doubts_of(in_form(MAP.assign(**columns), form), DATA) == reasons
+
+
+def test_arrays_have_numbers_of_columns() -> None:
+    """Columns without names are called by their numbers, and the way to leave them out works."""
+    table = np.column_stack([Y, COUNTS, RNG.integers(20, 80, N)])
+    assert doubts_of(table) == {"column.integers": ("column 3",), "column.spread": ("column 2",)}
+    source = as_source(table, "u", as_data(X))
+    assert "pass array[:, [0, 1]]." in str(source.notes[0])
+    np.save("e.npy", table)
+    assert doubts_of("e.npy") == doubts_of(table)
+
+
+def test_valid_coordinates_have_no_note() -> None:
+    """One column, a grid of integers, principal components, and columns selected from the data."""
+    assert doubts_of(pd.DataFrame({"score": COUNTS})) == {}
+    assert doubts_of(pd.DataFrame(RNG.integers(0, 30, (N, 2)), columns=["i", "j"])) == {}
+    centered = X * [1e3, 50, 3, 0.2] - (X * [1e3, 50, 3, 0.2]).mean(axis=0)
+    u, s, _ = np.linalg.svd(centered, full_matrices=False)
+    assert s[0] / s[-1] > SPREAD_RATIO  # in three steps
+    assert doubts_of(pd.DataFrame(u * s, columns=["PC1", "PC2", "PC3", "PC4"])) == {}
+    assert doubts_of(np.column_stack([u[:, :2] * s[:2], 1e-16 * u[:, 2] * s[0]])) == {}
+
+
+@pytest.mark.parametrize("form", ["frame", "csv", "parquet"])
+def test_a_feature_of_different_integers_is_a_coordinate_where_columns_are_selected(form: str) -> None:
+    """A map made of columns of the data keeps them all, without a note, and so do the data."""
+    data = DATA.assign(population=IDS)
+    chosen = data[["population", "a"]]
+    assert doubts_of(in_form(chosen, form), data) == {}
+    expected = trustworthiness(data.to_numpy(), chosen.to_numpy(), n_neighbors=K)
+    assert value_of(data, in_form(chosen, form)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "parquet", "frame", "polars"])
+@pytest.mark.parametrize("order", [np.arange(N), ORDER])
+def test_an_id_column_in_both_tables_is_refused_and_its_cure_is_right(form: str, order: Any) -> None:
+    """In any order of rows, `ids` takes it from the features and the coordinates, and matches rows."""
+    data, table = DATA.assign(gene_id=IDS), MAP.assign(gene_id=IDS).iloc[order].reset_index(drop=True)
+    table = in_form(table, form)
+    with pytest.warns(dreval.errors.EmbeddingFailed, match=r"the column 'gene_id' of the data.* pass ids='gene_id'"):
+        assert np.isnan(value_of(data, table))
+    expected = trustworthiness(X, Y, n_neighbors=K)
+    assert value_of(data, table, ids="gene_id") == pytest.approx(expected, abs=1e-12)
+    if form == "frame":
+        with pytest.raises(InputError, match=r"`Y` must hold coordinates only"):
+            dreval.trustworthiness(data, table)
+        assert dreval.trustworthiness(data.set_index("gene_id"), table.set_index("gene_id")) == pytest.approx(expected)
+        assert dreval.trustworthiness(DATA, table[["x", "y"]].iloc[np.argsort(order)].to_numpy()) == pytest.approx(
+            expected
+        )
+
+
+def test_a_table_with_numbered_patients(shared_data: Path) -> None:
+    """The ids of patients in both files, not called id, are no feature and no coordinate: values of scikit-learn."""
+    table = np.load(shared_data / "wdbc.npz", allow_pickle=False)
+    raw = pd.read_csv(shared_data / "raw" / "wdbc.data", header=None)
+    patients, features = raw[0].to_numpy(), raw.iloc[:, 2:].to_numpy(float)
+    np.testing.assert_array_equal(features, table["X"])
+    scaled = (features - features.mean(axis=0)) / features.std(axis=0)
+    u, s, _ = np.linalg.svd(scaled, full_matrices=False)
+    scores, order = u[:, :2] * s[:2], np.random.default_rng(1).permutation(len(raw))
+    names = [f"f{j}" for j in range(30)]
+    pd.DataFrame(scaled, columns=names).assign(patient_nr=patients).to_csv("d.csv", index=False)
+    frame = pd.DataFrame(scores, columns=["pc1", "pc2"])
+    frame.insert(0, "patient_nr", patients)
+    frame.iloc[order].to_csv("e.csv", index=False)
+    with pytest.raises(InputError, match=r"got the column 'patient_nr' of the data"):
+        as_source("e.csv", "u", as_data("d.csv"))
+    expected = trustworthiness(scaled, scores, n_neighbors=K)
+    ev = dreval.Evaluation("d.csv", {"u": "e.csv"}, ids="patient_nr", random_state=0)
+    result = ev.run("trustworthiness", None, None).tidy()["value"].iloc[0]
+    assert result == pytest.approx(expected, abs=1e-9)
+    with_ids = trustworthiness(np.c_[scaled, patients], np.c_[scores, patients], n_neighbors=K)
+    assert with_ids > 0.999 > expected  # what the repeated column would give
+
+
+def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:
+    """The note is printed before others of its weight, for each of three embeddings."""
+    data = pd.DataFrame({"big": 1e3 * X[:, 0], "id": IDS, "b": X[:, 1], "c": X[:, 2]})
+    data["flag"] = 0.0
+    maps = {name: MAP.assign(**{f"n_{name}": COUNTS}) for name in "uvw"}
+    kinds = ["p", "p ", "q"] * 20
+    results = dreval.Evaluation(data, maps, labels=kinds, random_state=0).run("trustworthiness", None, None)
+    text = str(results)
+    assert sum(note.severity == "limit" for note in as_data(data, labels=kinds).notes) >= 3
+    assert any(f"n_{name}" in text for name in "uvw")
+    assert all(f"'n_{name}' varies" in " ".join(str(results.summary(full=True)).split()) for name in "uvw")
+
+
+def test_functions_without_notes_warn() -> None:
+    """A function that returns a number has no other way to say it."""
+    table = MAP.assign(nCount=COUNTS)
+    with pytest.warns(InputWarning, match=r"`Y` may have columns that are no coordinates.*'nCount' varies"):
+        dreval.trustworthiness(X, table)
+    with pytest.warns(InputWarning, match="'nCount' varies"):
+        dreval.trustworthiness(X, returns(table))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dreval.trustworthiness(X, table[["x", "y"]])
+
+
+def test_frames_that_functions_return_are_checked_and_estimators_are_not() -> None:
+    """A function may return metadata; an estimator returns what it computed."""
+    from sklearn.decomposition import PCA
+
+    table = MAP.assign(nCount=COUNTS)
+    ev = dreval.Evaluation(X, {"f": returns(table)}, random_state=0)
+    results = ev.run("trustworthiness", None, None)
+    assert "f: `embeddings['f']` may have columns" in " ".join(str(results).split())
+    scaled = X * [1e5, 1, 1, 1]
+    pca = dreval.Evaluation(scaled, {"p": PCA(2).set_output(transform="pandas")}, random_state=0)
+    assert "source.doubtful" not in set(pca.run("trustworthiness", None, None).notes["code"])
+    data = as_data(DATA.assign(gene_id=IDS))
+    source = as_source(returns(MAP.assign(gene_id=IDS)), "f", data)
+    with pytest.raises(dreval.errors.MethodFailed, match="'gene_id' of the data"):
+        source.coordinates(data)
+
+
+def test_the_batch_of_the_data_is_no_coordinate() -> None:
+    """As the labels and covariates of the data, it is left out by its name, with a note."""
+    batch = np.arange(N) % 3
+    DATA.assign(run=batch).to_csv("d.csv", index=False)
+    MAP.assign(run=batch).to_csv("e.csv", index=False)
+    record = as_data("d.csv", batch="run")
+    source = as_source("e.csv", "u", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    assert [str(one) for one in source.notes if one.code == "source.column"] == [
+        "`embeddings['u']` has the column 'run' of the data, which was left out."
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS[1:6])
+def test_columns_named_behind_a_path_are_read_in_that_order(form: str) -> None:
+    """Of an embedding, of data, of latent variables, and of covariates; spaces around names do not count."""
+    path = in_form(MAP.assign(nCount=COUNTS, kind=list("ab") * 30), form)
+    record = as_data(X)
+    assert np.array_equal(as_source(f"{path}:y,x", "u", record).coordinates(record), Y[:, ::-1])
+    assert np.array_equal(as_source(f"{path}:x, y", "u", record).coordinates(record), Y)
+    data = as_data(f"{path}:x,y", labels="kind")
+    assert data.columns == ("x", "y")
+    assert data.labels.values.tolist() == list("ab") * 30
+    assert as_data(f"{path}:y", labels="kind").columns == ("y",)
+    assert np.array_equal(as_data(X, latent=f"{path}:y,nCount").latent, np.c_[Y[:, 1], COUNTS])
+    assert list(as_data(X, covariates=f"{path}:nCount,kind").covariates) == ["nCount", "kind"]
+    with pytest.raises(InputError, match=r"`labels` must be one value per point: got 2 columns \(x, kind\)"):
+        as_data(X, labels=f"{path}:x,kind")
+
+
+def test_names_with_commas_and_wrong_names() -> None:
+    """The whole text as one name takes precedence; quotes keep a comma; unknown names get the nearest one."""
+    pd.DataFrame({"x,y": X[:, 0], "x": X[:, 1], "y": X[:, 2], "a, b": X[:, 3]}).to_csv("e.csv", index=False)
+    record = as_data(X)
+
+    def columns(text: str) -> list[list[float]]:
+        return as_source(text, "u", record).coordinates(record).T.tolist()
+
+    assert columns("e.csv:x,y") == [X[:, 0].tolist()]
+    assert columns('e.csv:x,"x,y"') == [X[:, 1].tolist(), X[:, 0].tolist()]
+    assert columns('e.csv:"a, b",y') == [X[:, 3].tolist(), X[:, 2].tolist()]
+    assert columns("e.csv:y,x") == [X[:, 2].tolist(), X[:, 1].tolist()]
+    pd.DataFrame({"umap_1": Y[:, 0], "umap_2": Y[:, 1]}).to_csv("u.csv", index=False)
+    with pytest.raises(UnknownName, match=r"got 'umap2'\. Did you mean 'umap_2'\? Known: umap_1, umap_2\."):
+        as_source("u.csv:umap_1,umap2", "u", record)
+    for text in ("u.csv:umap_1,umap_1", "u.csv:umap_1,", "u.csv:,umap_1"):
+        with pytest.raises(InputError, match="Name each column once"):
+            as_source(text, "u", record)
+
+
+def test_ids_next_to_selected_columns_match_rows() -> None:
+    """The column that names the rows is found among those that are not selected, as next to one column."""
+    names = [f"g{j}" for j in range(N)]
+    MAP.assign(cell=names, nCount=COUNTS).iloc[ORDER].to_csv("e.csv", index=False)
+    record = as_data(pd.DataFrame(X, names))
+    source = as_source("e.csv:x,y", "u", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    assert "were matched to the data by the ids in 'cell'" in str(source.notes[-1])
+
+
+def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same text as in Python, with and without a name; an id column in both files is refused."""
+    DATA.assign(gene_id=IDS).to_csv("d.csv", index=False)
+    MAP.assign(gene_id=IDS, nCount=COUNTS).iloc[ORDER].to_csv("e.csv", index=False)
+    asked = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    assert main(["evaluate", "d.csv", "--ids", "gene_id", "-e", "umap=e.csv:x,y", *asked]) == 0
+    row = json.loads(capsys.readouterr().out)["table"][0]
+    assert row["embedding"] == "umap"
+    assert row["value"] == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-9)
+    assert main(["evaluate", "d.csv:a,b,c,d", "-e", "e.csv:x,y", *asked]) == 0
+    row = json.loads(capsys.readouterr().out)["table"][0]
+    shuffled = trustworthiness(X, Y[ORDER], n_neighbors=K)
+    assert (row["embedding"], row["value"]) == ("e", pytest.approx(shuffled, abs=1e-9))
+    main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
+    assert "pass ids='gene_id' with the data" in capsys.readouterr().err
+
+
+def test_the_ratio_of_the_note_is_that_of_standard_deviations() -> None:
+    """In blocks of rows, for columns far from zero, too."""
+    n = 3000
+    wide = np.random.default_rng(3).normal(size=(n, 2)) + 1e6
+    table = np.column_stack([wide, 1e7 + 4000 * np.random.default_rng(4).normal(size=n)])
+    source = as_source(table, "u", as_data(np.random.default_rng(5).normal(size=(n, 3))))
+    (doubt,) = dict(source.notes[0].values)["doubts"]
+    expected = table[:, 2].std() / table[:, :2].std(axis=0).max()
+    assert dict(doubt.values)["ratio"] == pytest.approx(expected, rel=1e-6)
+    assert spearmanr(table[:, 2], source.values[:, 2]).statistic == pytest.approx(1)
