@@ -611,7 +611,9 @@ CODES: dict[str, Code] = {
         "Pass the columns that are coordinates.",
     ),
     "column.of_data": Code(
-        "{columns:and} {count:equals the column of this name|equal the columns of these names} in the data", LIMIT
+        "{columns:and} {count:equals the column of this name|equal the columns of these names} in the data",
+        LIMIT,
+        "Select the columns that are coordinates.",
     ),
     "column.names_rows": Code(
         "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (name these with `ids`)",
@@ -619,9 +621,15 @@ CODES: dict[str, Code] = {
         "Name it with `ids` if it names the rows.",
     ),
     "column.integers": Code(
-        "{columns:and} {count:holds|hold} integers next to decimals, as counts and classes do", LIMIT
+        "{columns:and} {count:holds|hold} integers next to decimals, as counts and classes do",
+        LIMIT,
+        "Select the columns that are coordinates.",
     ),
-    "column.spread": Code("{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns", LIMIT),
+    "column.spread": Code(
+        "{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
     # pairs of embeddings on one data set
