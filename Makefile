@@ -7,6 +7,7 @@
 #   make site    the reference site in _build/site: every vignette is executed, and any warning is an error
 #   make floors  the tests at the oldest versions of its dependencies that the package allows
 #   make dist    the wheel and the source archive in dist/, built twice and equal byte for byte
+#   make golden  write the numbers of forty scenarios, tests/golden/values; ARGS=--changes only lists what changed
 #   make papers  the published comparisons at full size (half an hour to one), whose tables the next `make site` shows
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench site floors dist papers
+.PHONY: demo test lint bench site floors dist golden papers
 
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
@@ -52,6 +53,10 @@ dist: $(VENV)/.test
 	@rm -rf dist build && mkdir build && for folder in dist build/again; do \
 		$(BIN)/python -m build --outdir $$folder . > build/log 2>&1 || { cat build/log; exit 1; }; done && \
 	for file in dist/*; do cmp $$file build/again/$$(basename $$file) || exit 1; done && ls -l dist
+
+# One thread, so that sums have one order; the package of this folder, installed or not.
+golden: $(VENV)/.test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python -m golden.make $(ARGS)
 
 papers: $(VENV)/.test
 	$(BIN)/python tests/published/run.py $(ARGS)
