@@ -353,7 +353,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
         else:
             found, notes = read_zarr(located.path, argument, None), ()
         raw = _from_anndata(found, argument, layer or located.member, sparse)
-        return replace(raw, name=name, notes=(*raw.notes, *notes))
+        return replace(raw, name=name, notes=(*notes, *raw.notes))
     if layer is not None:
         raise _no_layer(layer)
     located = locate(value, argument)
