@@ -354,7 +354,8 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
             found, notes = read_h5ad(located.path, argument)
         else:
             found, notes = read_zarr(located.path, argument, None), ()
-        return replace(_from_anndata(found, argument, layer or located.member, sparse), name=name, notes=notes)
+        raw = _from_anndata(found, argument, layer or located.member, sparse)
+        return replace(raw, name=name, notes=(*notes, *raw.notes))
     if layer is not None:
         raise _no_layer(layer)
     located = locate(value, argument)

@@ -53,6 +53,42 @@ def adata(request: pytest.FixtureRequest, ad: ModuleType) -> Any:
     return made(ad, forms[request.param](COUNTS))
 
 
+@pytest.mark.parametrize("form", ["object", "h5ad", "zarr", "backed"])
+def test_a_pca_beside_x_is_named(ad: ModuleType, form: str, tmp_path: Path) -> None:
+    """Where X is used, in memory and in files, and not where a matrix is chosen."""
+    adata, path = made(ad), tmp_path / f"a.{form}"
+    if form == "zarr":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # on the format of later versions
+            adata.write_zarr(path)
+    elif form in ("h5ad", "backed"):
+        path = tmp_path / "a.h5ad"
+        adata.write_h5ad(path)
+    data = {"object": adata, "backed": ad.read_h5ad(path, backed="r") if form == "backed" else None}.get(form, path)
+    for options, expected in (({}, 1), ({"layer": "counts"}, 0), ({"use_rep": "X_pca"}, 0)):
+        assert [one.code for one in as_data(data, **options).notes].count("data.pca_unused") == expected
+
+
+@pytest.mark.parametrize("key", ["distances", "connectivities"])
+@pytest.mark.parametrize("form", ["matrix", "layer", "file"])
+def test_graphs_of_cells_are_not_features(ad: ModuleType, key: str, form: str, tmp_path: Path) -> None:
+    """What tools keep in obsp."""
+    from sklearn.neighbors import kneighbors_graph
+
+    graph = kneighbors_graph(PCA, 7, mode="distance")
+    graph = graph if key == "distances" else graph.maximum(graph.T)
+    adata = ad.AnnData(np.zeros((24, 24)))
+    adata.layers["graph"] = graph
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    data, options = {
+        "matrix": (graph, {}),
+        "layer": (adata, {"layer": "graph"}),
+        "file": (f"{tmp_path / 'a.h5ad'}:graph", {}),
+    }[form]
+    with pytest.raises(InputError, match="not a graph"):
+        as_data(data, **options)
+
+
 LAYERS = [(None, COUNTS * 2), ("counts", COUNTS), ("raw", COUNTS), ("X_pca", PCA)]
 
 
