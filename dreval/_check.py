@@ -7,7 +7,7 @@ import inspect
 import math
 import numbers
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set, ValuesView
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ __all__ = [
     "check_float",
     "check_int",
     "check_k",
+    "check_names",
     "check_numeric",
     "check_one_of",
     "check_parameters",
@@ -246,6 +247,31 @@ def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
 def calls(listing: Iterable[str]) -> dict[str, Hint]:
     """Calls as fields of an error."""
     return {call: Hint(call) for call in listing}
+
+
+def check_names(value: Any, argument: str, hint: str) -> list[str]:
+    """Return the names of an argument, each once, from one name or several: a list, tuple, set, array or index of text.
+
+    Everything else is refused, whatever its elements: a result, an evaluation and a frame can be iterated as well, and
+    the names in it may be known ones.
+
+    Examples
+    --------
+    >>> check_names("pca", "names", ""), check_names(("b", "a", "b"), "names", "")
+    (['pca'], ['b', 'a'])
+    """
+    if isinstance(value, str):
+        return [value]
+    column = callable(getattr(value, "to_list", None))  # of pandas or polars
+    if not (column or isinstance(value, Sequence | Set | ValuesView | Iterator | np.ndarray)):
+        raise InputError(argument, "must be one or several names", describe(value), hint)
+    names = list(value)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(argument, "must be one or several names", f"{describe(name)} among them", hint)
+    if not names:
+        raise InputError(argument, "must name something", "an empty list", "Leave it out for all.")
+    return [str(name) for name in dict.fromkeys(names)]
 
 
 def check_parameters(options: Iterable[str], known: Iterable[str], what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_numeric, check_one_of, describe, did_you_mean
+from dreval._check import check_names, check_numeric, check_one_of, describe, did_you_mean
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
-from dreval.journal.study_file import StudyFile, read_study_table
+from dreval.journal.study_file import KEYS as CELL_KEYS
+from dreval.journal.study_file import StudyFile
 from dreval.records.archive import load_evaluation
-from dreval.records.comparison import Family
+from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import full_name
 from dreval.records.notes import Note, Notes, joined, note
 from dreval.records.results import Results
@@ -36,19 +37,36 @@ class _Known:
     runs: dict[tuple[str, Any, Any], int] = field(default_factory=dict)  # number by data set, seed and replicate
     notes: list[Note] = field(default_factory=list)
     metrics: set[str] = field(default_factory=set)  # in the data; empty of a table that does not say
+    named: set[str] = field(default_factory=set)  # embeddings that are compared also where they are the data
+
+    def without_data(self, table: pd.DataFrame, keys: list[str], reference: set[tuple[Any, ...]]) -> pd.DataFrame:
+        """Return the rows but those of embeddings that are the data, given by ``keys``; a note says which are left out.
+
+        Keys begin with the data set and the embedding.
+        """
+        left = {key for key in reference if key[1] not in self.named}
+        rows = np.array([key in left for key in table[keys].itertuples(index=False, name=None)], dtype=bool)
+        for name, dataset in dict.fromkeys(
+            table.loc[rows, ["embedding", "dataset"]].itertuples(index=False, name=None)
+        ):
+            self.notes.append(note("datasets.reference", name=name, dataset=dataset))
+        return table[~rows]
 
 
-def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, Notes, str]:
+def gather(
+    results: Any, columns: Mapping[str, str] | None, named: Sequence[str] = ()
+) -> tuple[pd.DataFrame, Notes, str]:
     """One row per data set, embedding, replicate, measure and parameters, with value and direction; and notes.
 
-    And the metric in the data, empty where it is not known or not the same for all.
+    And the metric in the data, empty where it is not known or not the same for all. An embedding has no rows on a data
+    set that it is equal to, as results and studies know it, unless it is one of those ``named``.
     """
     single = isinstance(results, Results | pd.DataFrame | str | os.PathLike)
     given = [results] if single else list(results) if isinstance(results, list | tuple) else None
     if not given:
         cure = "Pass a table with columns dataset, embedding and value, results, files, or a list of them."
         raise InputError("results", "must be tables or results", describe(results), cure)
-    known = _Known()
+    known = _Known(named={*named})
     table = pd.concat([_part(one, columns or {}, known) for one in given], ignore_index=True)
     twice = table[table.duplicated(list(KEYS))]
     if len(twice):
@@ -64,9 +82,10 @@ def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
     if isinstance(one, str | os.PathLike):
         path = Path(one)
         if is_journal(path):
-            one = read_study_table(path)
             with StudyFile(path) as file:
+                one = file.table(split_components=True)
                 metric = str(file.recipe.get("metric") or "")
+                one = known.without_data(one, list(CELL_KEYS), file.reference())
         elif path.suffix.lower() in TABLES:
             one = pd.DataFrame(read_table(path, "results").values)
         else:
@@ -94,7 +113,9 @@ def _of_results(results: Results, known: _Known) -> pd.DataFrame:
             known.notes.append(note("datasets.renamed", name=said, called=known.names[sha]))
     name, seed = known.names[sha], results.recipe.get("random_state")
     runs = [known.runs.setdefault((name, seed, r), sum(k[0] == name for k in known.runs)) for r in table["replicate"]]
-    return table.assign(dataset=name, replicate=runs)[[*KEYS, "value", "direction"]].reset_index(drop=True)
+    table = table.assign(dataset=name, replicate=runs)[[*KEYS, "value", "direction"]]
+    reference: set[tuple[Any, ...]] = {(name, one) for one in results.reference}
+    return known.without_data(table, ["dataset", "embedding"], reference).reset_index(drop=True)
 
 
 def _of_frame(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -195,15 +216,22 @@ def wanted_names(wanted: Any, known: list[str], argument: str, also: Sequence[st
     """The names that are asked for, each known, or one of ``also``; all known ones by default."""
     if wanted is None:
         return known
-    if not isinstance(wanted, Iterable):
-        raise InputError(argument, "must be names", describe(wanted), f"Known: {', '.join(known)}.")
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    names = check_names(wanted, argument, names_hint(wanted, known))
     for name in names:
         if name not in also:
             (METHODS if argument == "names" else MEASURES).check_run(name, known, argument)
-    if not names:
-        raise InputError(argument, "must name something", "an empty list", "Leave it out for all.")
     return [name for name in dict.fromkeys([*known, *also]) if name in names]
+
+
+def names_hint(value: Any, known: Sequence[str]) -> str:
+    """Return what to do about a value that is no name: of a second result, how two are compared."""
+    hint = f"Known: {', '.join(known)}." if known else "Pass a list of text."
+    if isinstance(value, Results | pd.DataFrame | Comparison | Mapping) or hasattr(value, "with_embedding"):
+        hint = (
+            "Put all embeddings of one data set into one Evaluation and compare its result; results on several data "
+            f"sets are compared as a list, dreval.compare([first, second]). {hint}"
+        )
+    return hint
 
 
 def _directions(table: pd.DataFrame, direction: Any) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_float, check_one_of, keywords_checked
+from dreval._check import check_float, check_names, check_one_of, keywords_checked
 from dreval._random import root_seed, stream
 from dreval.comparison._pairs import (
     letters_of,
@@ -22,7 +22,7 @@ from dreval.comparison._pairs import (
     signed_rank_rows,
 )
 from dreval.comparison._ranks import AT_ONCE, block_ranks, decisive_test, overall_rows
-from dreval.comparison._tables import TABLES, families, gather
+from dreval.comparison._tables import TABLES, families, gather, names_hint
 from dreval.comparison.within import compare_pairs
 from dreval.errors import Hint, InputError
 from dreval.glossary import STANDING_COLUMNS
@@ -165,8 +165,9 @@ def compare(
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     rope = None if rope is None else check_float(rope, "rope", low=0.0)
     adjust, wanted, root = check_adjustment(adjust), _tests(tests, rope), root_seed(random_state)
-    table, notes, metric = gather(results, columns)
-    found = families(table, measure, direction, names, baseline)
+    named = [] if names is None else check_names(names, "names", names_hint(names, ()))
+    table, notes, metric = gather(results, columns, [*named, *([baseline] if isinstance(baseline, str) else [])])
+    found = families(table, measure, direction, named or None, baseline)
     pairs, overall = [], []
     for family in found:
         whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)

@@ -26,15 +26,18 @@ COLUMNS = (  # where pandas cuts the middle out of a wide table, what it leaves 
 def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
     """See ``Results.ranking``."""
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
-    rows = [row for at in settings_of(results, None, measure) for row in _ranked(results, at, alpha)]
+    computed = [name for name in results.names if name not in results.failed]
+    rows = [row for at in settings_of(results, computed, measure) for row in _ranked(results, at, alpha)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype({"rank": "Int64", "in_best_set": "boolean"})
 
 
 def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]:
-    """The rows of one measure and setting, the best first."""
-    order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
-    known = [name for name in order if not math.isnan(at.values[name])]
+    """The rows of one measure and setting, the best first; the data come last and are not ranked."""
+    order = sorted(
+        at.values, key=lambda name: (name in results.reference, math.isnan(at.values[name]), -at.values[name])
+    )
+    known = [name for name in order if not math.isnan(at.values[name]) and name not in results.reference]
     tiny = ROUNDING * max([at.chance, *(abs(at.values[name]) for name in known)])
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
@@ -60,15 +63,19 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     rows = []
     for name in order:
         p, kept = found.get(name, (math.nan, pd.NA))
-        missing = math.isnan(at.values[name])
-        row: dict[str, Any] = {**at.key, "embedding": name, "difference": top - at.values[name]}
+        missing, reference = math.isnan(at.values[name]), name in results.reference
+        behind = math.nan if reference else top - at.values[name]
+        row: dict[str, Any] = {**at.key, "embedding": name, "difference": behind}
         row |= {str(key): value for key, value in intervals[name].items()}
-        row["rank"] = pd.NA if missing else 1 + sum(at.values[other] - at.values[name] > tiny for other in known)
+        ahead = sum(at.values[other] - at.values[name] > tiny for other in known)
+        row["rank"] = pd.NA if missing or reference else 1 + ahead
         reason = note("best.no_value") if missing else reasons.get(name)
         if kept is True and any(at.values[other] - at.values[name] > tiny for other in reasons):
             p, kept, reason = math.nan, pd.NA, note("best.better_untested")
         elif kept is True and name in open_ones:
             p, kept, reason = math.nan, pd.NA, open_ones[name]
+        elif reference:
+            reason = reason or note("best.reference")
         elif name in at.exact:
             reason = reason or note("best.exact")
         elif kept is not pd.NA and math.isnan(row["conf_low"]):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_float, describe
+from dreval._check import FloatArray, check_float, check_names, describe
 from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
-from dreval.comparison._tables import of_measures
+from dreval.comparison._tables import names_hint, of_measures
 from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -51,10 +51,17 @@ def compare_pairs(
     """Which embedding of one data set is better? See ``Results.compare``."""
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     adjust = check_adjustment(adjust)
-    settings = settings_of(results, names, measure)
-    if len(settings[0].values) < 2:
+    requested = _requested(results, names, baseline)
+    left = tuple(name for name in results.reference if names is None and name not in requested)
+    settings = settings_of(results, requested, measure) if requested else []
+    if len(requested) < 2 or len(settings[0].values) < 2:
         cure = "Name two or more, or none for all." if names is not None else "Add another embedding to the evaluation."
-        raise InputError("names", "must name two embeddings that were computed", ", ".join(settings[0].values), cure)
+        got, hints = ", ".join(settings[0].values if settings else requested) or "none", {}
+        if left:
+            got = f"{got}; {', '.join(left)} {'is' if len(left) == 1 else 'are'} the data"
+            cure = f"{cure[:-1]}, or pass {{names}} to compare with the data."
+            hints = {"names": Hint("names", [name for name in results.names if name not in results.failed])}
+        raise InputError("names", "must name two embeddings that were computed", got, cure, **hints)
     if baseline is not None:
         METHODS.check_run(baseline, list(settings[0].values), "baseline")
     margins = _margins(margin, list(dict.fromkeys(at.key["measure"] for at in settings)))
@@ -69,11 +76,12 @@ def compare_pairs(
     pairs = only_found(pairs, alpha)
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
     given = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
-    words = [repr(names)] if names is not None else []
+    words = [repr(names if isinstance(names, list | tuple) else requested)] if names is not None else []
     recipe |= {} if baseline is None else {"baseline": baseline}
     recipe |= {"call": written_again("results.compare", words, given, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "conf_level")}
+    left_out = (note("pair.reference", names=left, count=len(left)),) if left else ()
     return Comparison(
         pairs=pairs,
         overall=pd.DataFrame(columns=list(OVERALL_COLUMNS)),
@@ -82,26 +90,31 @@ def compare_pairs(
         ),
         results=results,
         recipe=recipe,
-        notes=notes_frame(made, PAIR_NOTE_KEYS),
+        notes=notes_frame([{"notes": left_out}, *made], PAIR_NOTE_KEYS),
     )
 
 
-def _chosen(results: Results, names: Any) -> list[str]:
-    """The embeddings that are asked for, in the order in which they are named; one that failed is refused."""
+def contenders(results: Results) -> list[str]:
+    """Return the embeddings that were computed and are not the data: those that are compared by default."""
+    return [name for name in results.names if name not in results.failed and name not in results.reference]
+
+
+def _requested(results: Results, names: Any, baseline: str | None = None) -> list[str]:
+    """Return the embeddings that are compared, in the order in which they are named; one that failed is refused.
+
+    By default those that were computed; the data, where they are among the embeddings, only if they are the baseline.
+    """
     known = [name for name in results.names if name not in results.failed]
     if names is None:
-        return known
-    if not isinstance(names, Iterable):
-        raise InputError("names", "must be names of embeddings", describe(names), f"Known: {', '.join(known)}.")
-    asked = list(dict.fromkeys([names] if isinstance(names, str) else names))
-    for name in asked:
+        compared = contenders(results)
+        return [name for name in known if name in compared or name == baseline]
+    requested = check_names(names, "names", names_hint(names, known))
+    for name in requested:
         if name in results.failed:
             cure = f"Leave it out. It failed: {results.failed[name]}"
             raise InputError("names", "must name embeddings that were computed", repr(name), cure)
         METHODS.check_run(name, known, "names")
-    if not asked:
-        raise InputError("names", "must name something", "an empty list", "Leave it out for all.")
-    return asked
+    return requested
 
 
 def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
@@ -161,7 +174,7 @@ def _kinds(results: Results) -> dict[str, str]:
 def comparable(results: Results) -> bool:
     """Whether a result can be ranked and compared: several embeddings, intervals, and a measure with a better end."""
     ranked = results.table["direction"].isin(["higher", "lower"])
-    return len(results.embeddings) > 1 and bool(_kinds(results)) and bool(ranked.any())
+    return len(contenders(results)) > 1 and bool(_kinds(results)) and bool(ranked.any())
 
 
 @dataclass(frozen=True)
@@ -217,19 +230,19 @@ class Setting:
         return low - high, high - low
 
 
-def settings_of(results: Results, names: Any = None, measure: Any = None) -> list[Setting]:
-    """What a result knows of each measure and setting that has a better end, for some embeddings."""
+def settings_of(results: Results, names: Sequence[str], measure: Any = None) -> list[Setting]:
+    """What a result knows of each measure and setting that has a better end, for some embeddings that were computed."""
     table = results.table[(results.table["test"] == "") & (results.table["measure"] != "")]
-    ranked = table["direction"].isin(["higher", "lower"])
-    for name in set(table["measure"][~ranked]) & {*([measure] if isinstance(measure, str) else measure or ())}:
+    ranked, measured = table["direction"].isin(["higher", "lower"]), list(dict.fromkeys(table["measure"]))
+    wanted = check_names(measure, "measure", names_hint(measure, measured)) if measure is not None else []
+    for name in set(table["measure"][~ranked]) & {*wanted}:
         raise InputError(
             "measure", "must have a better end", f"{name!r}, which only describes", "Name another measure."
         )
     table = table[ranked & ~table["embedding"].isin(results.failed)]
     runs, table = table, over_replicates(table)
-    chosen = _chosen(results, names)
-    table = table[table["embedding"].isin(chosen)]
-    table = of_measures(table, measure)
+    table = table[table["embedding"].isin(names)]
+    table = of_measures(table, wanted or None)
     kinds = _kinds(results)
     if not kinds:
         cure = "Run the evaluation with ci='points', or with anchors."
@@ -249,7 +262,7 @@ def settings_of(results: Results, names: Any = None, measure: Any = None) -> lis
         columns = {
             what: {
                 e: sign * np.asarray(frame[e][column], dtype=np.float64)
-                for e in chosen
+                for e in names
                 if e in frame and column in frame[e].columns
             }
             for what, frame in frames.items()
@@ -259,7 +272,7 @@ def settings_of(results: Results, names: Any = None, measure: Any = None) -> lis
             for e, part in parts.groupby("embedding")
         }
         seeds = {str(e): sign * part["value"].to_numpy() for e, part in mine.groupby("embedding")}
-        values = {e: float(known[e]) for e in chosen if e in known}
+        values = {e: float(known[e]) for e in names if e in known}
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
         left = key["measure"] in MEASURES and MEASURES.card(key["measure"]).without_class is not None

@@ -69,6 +69,7 @@ from dreval.evaluation.resampling import Again, repeatable
 from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row
 from dreval.evaluation.tests import evaluate_tests, method_row, missing_test, null_cells
 from dreval.geometry.blocks import PAIRED, RANKED, Lists, View, streamed
+from dreval.geometry.same_map import data_among, equal_maps
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
@@ -428,6 +429,8 @@ class Evaluation:
         recipe = recipe_of(ev, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["conf_level"] = level
+        reference, equal = data_among(ev.data, embedded), equal_maps(embedded)
+        recipe["reference"], recipe["equal_maps"] = list(reference), [list(names) for names in equal]
         variables = self.data.variables()
         read = {*(one.name for one in plan), *(one.name for one in test_plan), *intervals.words}
         idle = tuple(repr(name) for name in options if name not in read)
@@ -435,12 +438,13 @@ class Evaluation:
         if self.data.batch is not None and plan and not any("batch" in task.card.needs for task in plan):
             notes.append(note("batch.unused"))
         columns = self.data.p
-        whole = tuple(name for name, Y in embedded.items() if columns is not None and Y.shape[1] >= columns)
-        if whole:
-            unreduced = note("data.not_reduced", names=whole, count=len(whole), columns=columns)
-            notes.append(unreduced)
-            if columns is not None and columns <= 2:
-                warnings.warn(InputWarning(unreduced), stacklevel=caller_level())
+        wide = [name for name, Y in embedded.items() if columns is not None and Y.shape[1] >= columns]
+        whole = tuple(name for name in wide if name not in reference)
+        kept_whole = [note("data.reference", names=reference, count=len(reference))] if reference else []
+        kept_whole += [note("data.not_reduced", names=whole, count=len(whole), columns=columns)] if whole else []
+        notes += kept_whole
+        for unreduced in kept_whole if columns is not None and columns <= 2 else ():
+            warnings.warn(InputWarning(unreduced), stacklevel=caller_level())
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
         asked |= {"adjust": adjust, "options": options}
         told = set(table.loc[table["conf_low"].notna(), "embedding"])

@@ -29,6 +29,7 @@ from dreval.records.notes import Notes, note
 
 FAR_LARGER = 200  # powers of two, beyond which the unit of the embedding is used
 CHUNK_BYTES = 8_000_000
+SAME_MAP = 1e-12  # disparity below which two tables are the same up to a similarity transformation
 
 
 class LocalParts(NamedTuple):
@@ -223,18 +224,18 @@ def disparity(X: Any, Y: Any) -> float:
     Tables are read by blocks of rows: twice to center them, and once more. Sparse data are not centered in memory:
     O(entries x d) time.
     """
-    return _disparity(X, _Centered.of(X), Y, _Centered.of(Y))
+    return _disparity(X, Centered.of(X), Y, Centered.of(Y))
 
 
 def view_disparity(view: View) -> float:
     """The disparity of a view; data and coordinates of all points are centered once for all embeddings and draws."""
     if view.n < len(view.Y):
         return disparity(view.X[view.population], view.Y[view.population])
-    data = view.once_for_data("centered", lambda: _Centered.of(view.X))
-    return _disparity(view.X, data, view.Y, view.once_for_embedding("centered", lambda: _Centered.of(view.Y)))
+    data = view.once_for_data("centered", lambda: Centered.of(view.X))
+    return _disparity(view.X, data, view.Y, view.once_for_embedding("centered", lambda: Centered.of(view.Y)))
 
 
-class _Centered(NamedTuple):
+class Centered(NamedTuple):
     """How the rows of a table are scaled to size 1 and moved by the mean of all.
 
     Of dense rows the first one is subtracted before, so that coinciding points stay so, to the last bit.
@@ -245,7 +246,7 @@ class _Centered(NamedTuple):
     mean: FloatArray
 
     @classmethod
-    def of(cls, table: Any) -> _Centered:
+    def of(cls, table: Any) -> Centered:
         """The scale and mean of a table, which is read twice."""
         (n, p), first = table.shape, rows_of(table, slice(1))
         scale = power_of_two(np.array(blockwise(table, largest_of)))
@@ -259,7 +260,36 @@ class _Centered(NamedTuple):
         return moved
 
 
-def _sum_of(table: Any, part: slice, centered: _Centered) -> FloatArray:
+def distances_from_center(table: Any) -> FloatArray:
+    """Return the distance of each point from the mean of all, over the root of the sum of their squares, (n,).
+
+    No rotation, reflection, translation or scaling changes it. 0 where all points coincide. O(n p) time.
+    """
+    centered = Centered.of(table)
+    distances = np.concatenate(blockwise(table, _distances_of, centered))
+    size = float(np.linalg.norm(distances))
+    return np.asarray(distances / size if size > 0 else distances)
+
+
+def _distances_of(table: Any, part: slice, centered: Centered) -> FloatArray:
+    """Return the distances of some rows from the mean of all."""
+    rows = rows_of(table, part)
+    if not is_sparse(rows):
+        return np.asarray(np.linalg.norm(centered.rows(table, part), axis=1))
+    scaled = rows * centered.scale
+    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel() - 2 * np.asarray(scaled @ centered.mean).ravel()
+    return np.sqrt(np.maximum(squares + centered.mean @ centered.mean, 0.0))
+
+
+def squared_differences(table: Any, part: slice, Y: Any, centered: Centered) -> tuple[float, float]:
+    """Return the sums over some rows of their squared differences from those of Y, and of their squares, centered."""
+    rows = rows_of(table, part)
+    rows = (rows.toarray() if is_sparse(rows) else rows) * centered.scale - centered.first
+    others = rows_of(Y, part) * centered.scale - centered.first
+    return float(np.square(rows - others).sum()), float(np.square(rows - centered.mean).sum())
+
+
+def _sum_of(table: Any, part: slice, centered: Centered) -> FloatArray:
     """The sum of some rows."""
     rows = rows_of(table, part)
     if is_sparse(rows):
@@ -268,7 +298,7 @@ def _sum_of(table: Any, part: slice, centered: _Centered) -> FloatArray:
     return found
 
 
-def _disparity(X: Any, data: _Centered, Y: Any, embedding: _Centered) -> float:
+def _disparity(X: Any, data: Centered, Y: Any, embedding: Centered) -> float:
     """The disparity, from the product of the centered spaces and their squared sizes."""
     found = blockwise(X, _cross_product, data, Y, embedding)
     cross, squared_a, squared_b = (sum(parts) for parts in zip(*found, strict=True))
@@ -278,9 +308,7 @@ def _disparity(X: Any, data: _Centered, Y: Any, embedding: _Centered) -> float:
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
 
 
-def _cross_product(
-    X: Any, part: slice, data: _Centered, Y: Any, embedding: _Centered
-) -> tuple[FloatArray, float, float]:
+def _cross_product(X: Any, part: slice, data: Centered, Y: Any, embedding: Centered) -> tuple[FloatArray, float, float]:
     """The product and the squared sizes of some rows; cells of sparse rows that are not stored are minus the mean."""
     b, a = embedding.rows(Y, part), rows_of(X, part)
     if not is_sparse(a):

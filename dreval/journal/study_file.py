@@ -220,6 +220,16 @@ class StudyFile:
         """The columns that identify a cell."""
         return {"dataset": cell.dataset, "embedding": cell.method, "replicate": cell.replicate}
 
+    def reference(self) -> set[tuple[Any, ...]]:
+        """Return the cells whose embedding is the data, by the columns of the table that ``KEYS`` names."""
+        with self._as_written():
+            return {
+                (cell.dataset, cell.method, row.get("n_components", cell.n_components), cell.replicate)
+                for cell, result in self.results().items()
+                if result.get("reference")
+                for row in result["rows"]
+            }
+
     def states(self) -> pd.DataFrame:
         """One row for each cell of a run: its keys, state, seconds, the reason of a failure, warnings, and notes."""
         import pandas as pd

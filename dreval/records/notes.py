@@ -540,6 +540,9 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Ask for fewer columns, or leave out measures of what is lost.",
     ),
+    "data.reference": Code(
+        "{names} {count:is|are} the data: shown for reference, and out of ranks, best sets and verdicts.", ASSUMPTION
+    ),
     "data.dense": Code("A sparse matrix of {rows} x {columns} was made dense.", ASSUMPTION),
     "data.like_distances": Code(
         "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
@@ -634,6 +637,10 @@ CODES: dict[str, Code] = {
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
     # pairs of embeddings on one data set
     "pair.no_value": Code("no value of {embeddings:and}", FAILURE, "See the notes on the values."),
+    "pair.reference": Code(
+        "{names} {count:is|are} the data, and {count:was|were} left out; named, {count:it is|they are} compared",
+        ASSUMPTION,
+    ),
     "pair.one_embedding": Code("{embedding} is one embedding, taken as it is", ASSUMPTION),
     "pair.exact": Code("no test: both values are computed from all points, so that they are exact", ASSUMPTION),
     "pair.no_interval": Code(
@@ -660,6 +667,7 @@ CODES: dict[str, Code] = {
     "pair.equal": Code("no difference, whichever points are left out", ASSUMPTION),
     # the set of embeddings that are not distinguishable from the best
     "best.no_value": Code("no value", FAILURE, "See the note on the value."),
+    "best.reference": Code("the data: shown for reference, not ranked", ASSUMPTION),
     "best.no_interval": Code(
         "no interval, so that it cannot be compared with the best",
         LIMIT,
@@ -709,6 +717,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "See intrinsic_dimension and parallel_analysis.",
     ),
+    "sweep.few": Code(
+        "{replicates} replicates are few for {settings} settings: one is called worse only where it is {critical:.1f} "
+        "standard errors behind another; with {needed} replicates that is {reached:.1f}, with many {limit:.1f}.",
+        LIMIT,
+        "Raise n_replicates.",
+    ),
     "sweep.equal": Code(
         "{equal} settings gave only {made} different {made:embedding|embeddings} in every replicate: what they set "
         "made no difference, or the method changed it.",
@@ -726,6 +740,9 @@ CODES: dict[str, Code] = {
     ),
     "sweep.alone": Code("no other setting can be compared with it", LIMIT, "See the notes of the others."),
     # comparisons across data sets
+    "datasets.reference": Code(
+        "{name} is the data of {dataset}: left out there, since it is not ranked; named, it is compared", ASSUMPTION
+    ),
     "datasets.renamed": Code("other data under the same name {name!r} are called {called!r}", ASSUMPTION),
     "datasets.few": Code(
         "{embeddings} embeddings, {shared} {shared:data set|data sets} with two values", FAILURE, "Add data sets."

@@ -135,6 +135,23 @@ class Results(Record):
         """Embeddings that could not be computed, with the reason."""
         return {one.scope: str(one.within("")) for one in self.failures()}
 
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """Embeddings that are the data: they are shown for reference, and are in no rank, best set or verdict.
+
+        An embedding is the data if it has their number of columns, and their values or, with the Euclidean metric, a
+        Procrustes disparity from them below 1e-12.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"data": X, "a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> ev.run("trustworthiness", tests=None, ci=None).reference
+        ('data',)
+        """
+        return tuple(self.recipe.get("reference") or ())
+
     def failures(self) -> list[Note]:
         """A note for each embedding that could not be computed; ``scope`` is its name.
 

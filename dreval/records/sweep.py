@@ -13,6 +13,7 @@ from dreval._check import check_one_of, check_path
 from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes, joined
 from dreval.records.read_only import read_only
+from dreval.registry import MEASURES
 
 OWN = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates", "in_best_set",
        "p_value", "note")  # fmt: skip
@@ -148,8 +149,28 @@ class Sweep(Record):
             made.append(row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)})
         return pd.DataFrame(made)
 
+    def order(self, measure: str | None = None) -> list[int]:
+        """Return the numbers of the settings by their means, the best first; those without a mean come last.
+
+        Settings with equal means stay in the order of the grid.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> found.order()
+        [2, 1, 0]
+        """
+        rows = self.of(measure)
+        higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
+        ordered = rows["mean"].sort_values(ascending=not higher, kind="stable", na_position="last")
+        return [int(h) for h in ordered.index]
+
     def best_set(self, measure: str | None = None) -> list[dict[str, Any]]:
-        """The settings that are not distinguishable from the best, in the order of the grid.
+        """The settings that are not distinguishable from the best by their means: the best first.
+
+        The setting with the best mean of those that are judged is always among them.
 
         Parameters
         ----------
@@ -169,7 +190,7 @@ class Sweep(Record):
         [{'n_neighbors': 8}, {'n_neighbors': 12}]
         """
         kept = self.of(measure)["in_best_set"].fillna(False)
-        return [dict(setting) for setting, inside in zip(self.settings, kept, strict=True) if inside]
+        return [dict(self.settings[h]) for h in self.order(measure) if kept[h]]
 
     def plot(self, measure: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
         """The value of each setting with its interval; of two options of numbers or words a map of cells.

@@ -188,7 +188,8 @@ def _page(found: Comparison, columns: Mapping[str, Column], answer: Sequence[Par
     rows = rank_rows(found, found.measures, names, lettered) if across else _value_rows(found, columns, names, lettered)
     what = "Mean ranks" if across else "Values"
     order = "Mean rank over the data sets, 1 being the best" if across else what
-    read = f"{order}; ● the best of a column, a stronger shade is better. {letter_words(found) if lettered else ''}"
+    best = f"● the best {'mean rank' if across else 'value'} of a column"
+    read = f"{order}; {best}, a stronger shade is better. {letter_words(found) if lettered else ''}"
     heads = [
         Head("Embedding", words=True),
         *(Head(one.title, below=_below(one), higher=one.higher and not across) for one in columns.values()),

@@ -12,8 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from dreval._check import check_one_of, check_parameters
+from dreval._check import check_names, check_one_of, check_parameters
+from dreval.comparison._tables import names_hint
 from dreval.comparison.across import compare
+from dreval.comparison.within import contenders
 from dreval.errors import DrevalWarning, InputError, caller_level
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
@@ -75,7 +77,8 @@ def plot(
         reading = replace(reading, chosen=tuple(names))
     if card.of == "comparison":
         given = {key: options.pop(key) for key in COMPARED if key in options}
-        return plot_comparison(compare(results, names, **given), card.name, ax, figsize, **options)
+        named = names if asked != (None, None) else _with_named(results, given.get("baseline"), options.get("pair"))
+        return plot_comparison(compare(results, named, **given), card.name, ax, figsize, **options)
     draw = FIGURES.get(card.name)
     return _read(draw_for_reader(lambda: draw(results, reading, names, **options), ax, figsize))
 
@@ -131,13 +134,22 @@ def _names(reading: Reading, names: Sequence[str] | str | None, one: str | None)
         raise InputError("results", "must hold an embedding that was computed", "none", f"All failed. {reasons}")
     if one is not None and names is not None:
         raise InputError("embedding", "must stand alone", "names as well", "Pass one of the two.")
-    names = [one] if one is not None else [names] if isinstance(names, str) else names
-    wanted = list(reading.computed) if names is None else list(names)
+    argument, asked = ("names", names) if one is None else ("embedding", one)
+    wanted = list(reading.computed)
+    if asked is not None:
+        wanted = check_names(asked, argument, names_hint(asked, reading.computed))
     for name in wanted:
-        _check_computed(reading, name, "names" if one is None else "embedding")
-    if not wanted:
-        raise InputError("names", "must name an embedding", "an empty list", "Leave it out to draw all.")
+        _check_computed(reading, name, argument)
     return [name for name in reading.computed if name in wanted]
+
+
+def _with_named(results: Results, baseline: Any, pair: Any) -> list[str] | None:
+    """Return the embeddings to compare where a pair names the data, which are left out by default; else None."""
+    named = {*pair} & {*results.reference} if isinstance(pair, list | tuple) else set()
+    if not named:
+        return None
+    compared = contenders(results)
+    return [name for name in results.names if name in compared or name in named or name == baseline]
 
 
 def _check_computed(reading: Reading, name: Any, argument: str) -> None:

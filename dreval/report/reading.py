@@ -8,15 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dreval.comparison.ranking import ranking
+from dreval.comparison.within import comparable, compare_pairs
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL, ROUNDING
 from dreval.measures._recommendation import GOALS
+from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method, over_replicates
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -93,6 +96,7 @@ class Column:
     grades: tuple[float, float] = (0.5, 0.9)
     share: str = ""
     whole: bool = False
+    reference: frozenset[str] = frozenset()  # embeddings that are the data, which are not compared
 
     @property
     def higher(self) -> bool:
@@ -113,6 +117,11 @@ class Column:
     def values(self) -> dict[str, float]:
         """Values that are there."""
         return {name: cell.value for name, cell in self.cells.items() if not cell.missing}
+
+    @cached_property
+    def compared(self) -> dict[str, float]:
+        """The values without those of embeddings that are the data."""
+        return {name: value for name, value in self.values.items() if name not in self.reference}
 
     @cached_property
     def places(self) -> int:
@@ -166,10 +175,10 @@ class Column:
         return self._extreme(best=False)
 
     def _extreme(self, best: bool) -> tuple[str, ...]:
-        if not self.ranks or len(set(map(self.shown, self.values.values()))) < 2:
+        if not self.ranks or len(set(map(self.shown, self.compared.values()))) < 2:
             return ()
-        top = max(self.values.values()) if self.higher == best else min(self.values.values())
-        return tuple(name for name, value in self.values.items() if same_value(value, top))
+        top = max(self.compared.values()) if self.higher == best else min(self.compared.values())
+        return tuple(name for name, value in self.compared.items() if same_value(value, top))
 
     @property
     def has_some_intervals(self) -> bool:
@@ -200,11 +209,11 @@ class Column:
 
     def shade(self, name: str) -> float:
         """0 for the worst to 1 for the best of the column; what differs little beside the whole scale looks alike."""
-        if not self.ranks or len(self.values) < 2 or name not in self.values:
+        if not self.ranks or len(self.compared) < 2 or name not in self.compared:
             return 0.0
         best, worst = (max, min) if self.higher else (min, max)
-        top = best(self.values.values())
-        gap = abs(top - worst(self.values.values()))
+        top = best(self.compared.values())
+        gap = abs(top - worst(self.compared.values()))
         chances = [c.chance for c in self.cells.values() if not math.isnan(c.chance)]
         perfect = self.bounds[1] if self.higher else self.bounds[0]
         scale = 0.2 * min(abs(perfect - c) for c in chances) if chances and math.isfinite(perfect) else 0.0
@@ -236,8 +245,9 @@ class Column:
 
     @cached_property
     def chances(self) -> list[float]:
-        """Chance levels of all embeddings, ascending."""
-        return sorted(c.chance for c in self.cells.values() if not math.isnan(c.chance))
+        """Chance levels of all embeddings, ascending; without those of the data, where there are others."""
+        cells = [self.cells[name] for name in self.compared] or self.cells.values()
+        return sorted(c.chance for c in cells if not math.isnan(c.chance))
 
     @property
     def _chance_places(self) -> int:
@@ -276,12 +286,14 @@ class Standing(NamedTuple):
     ``best`` is the best set of ``Results.ranking``, the best value first, and ``unjudged`` those that cannot be judged
     beside it. Where nothing is known to be in the set nothing was ``tested``: ``best`` are then the embeddings with
     the best value. It is empty where the measure compares nothing, and where all print the same without
-    a test.
+    a test. ``p_values`` are those of ``Results.ranking``, where there are any. Embeddings that are the data are in none
+    of them.
     """
 
     best: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
     tested: bool = False
+    p_values: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -297,7 +309,8 @@ class Reading:
     of_methods: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
     results: Results | None = field(repr=False, default=None)
     collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
-    equal: tuple[tuple[str, ...], ...] = ()  # embeddings with the same coordinates
+    equal: tuple[tuple[str, ...], ...] = ()  # embeddings that are the same map
+    reference: tuple[str, ...] = ()  # embeddings that are the data
     chosen: tuple[str, ...] = ()  # embeddings that are asked for by name
 
     @cached_property
@@ -306,18 +319,28 @@ class Reading:
         return tuple(name for name in self.names if name not in self.failed)
 
     @property
+    def unranked(self) -> tuple[str, ...]:
+        """Embeddings that are best at nothing, whatever their values: those in one place and the data."""
+        return (*self.collapsed, *self.reference)
+
+    @cached_property
+    def contenders(self) -> tuple[str, ...]:
+        """The computed embeddings that are not the data."""
+        return tuple(name for name in self.computed if name not in self.reference)
+
+    @property
     def many(self) -> bool:
         """Whether there are more embeddings than stand side by side."""
         return len(self.names) > BESIDE
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
-        """The computed embeddings by their mean rank over the main measures that rank them."""
-        columns = [column for column in self.main if column.ranks and len(column.values) > 1]
+        """The computed embeddings by their mean rank over the main measures that rank them; the data come last."""
+        columns = [column for column in self.main if column.ranks and len(column.compared) > 1]
         ranks: dict[str, list[int]] = {name: [] for name in self.computed}
         for column in columns:
-            for name, value in column.values.items():
-                ranks[name].append(1 + sum(column.better(other, value) for other in column.values.values()))
+            for name, value in column.compared.items():
+                ranks[name].append(1 + sum(column.better(other, value) for other in column.compared.values()))
         means = {name: sum(some) / len(some) if some else math.inf for name, some in ranks.items()}
         return tuple(sorted(self.computed, key=means.__getitem__))
 
@@ -395,7 +418,7 @@ class Reading:
         found: dict[str, dict[str, Standing]] = {}
         for column in self.columns:
             mine = found.setdefault(column.measure, {})
-            if not column.ranks or len(column.values) < 2:
+            if not column.ranks or len(column.compared) < 2:
                 continue
             mine[column.parameters] = Standing(column.leaders)
         asked = [measure for measure, mine in found.items() if mine]
@@ -406,11 +429,33 @@ class Reading:
         except DrevalError:  # no intervals, or not what they were made of: nothing is tested
             return found
         for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
-            kept = part["in_best_set"]
+            part = part[~part["embedding"].isin(self.reference)]
+            kept, p = part["in_best_set"], part.dropna(subset="p_adjusted").set_index("embedding")["p_adjusted"]
             best, unjudged = part.loc[kept.fillna(False), "embedding"], part.loc[kept.isna(), "embedding"]
             if len(best) and str(parameters) in found[str(measure)]:
-                found[str(measure)][str(parameters)] = Standing(tuple(best), tuple(unjudged), tested=True)
+                found[str(measure)][str(parameters)] = Standing(tuple(best), tuple(unjudged), True, p.to_dict())
         return found
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The comparison of all pairs, as ``Results.compare`` has it; None where no pair can be tested."""
+        if self.results is None or not comparable(self.results):
+            return None
+        try:
+            return compare_pairs(self.results)
+        except DrevalError:  # intervals of kinds that are not compared
+            return None
+
+    @cached_property
+    def pair_p_values(self) -> Mapping[tuple[str, str, frozenset[str]], float]:
+        """The p-value of each tested pair by measure, parameters and embeddings, adjusted where it was adjusted."""
+        if self.comparison is None:
+            return {}
+        pairs = self.comparison.pairs
+        pairs = pairs[pairs["p_value"].notna()]
+        p = pairs["p_adjusted"].where(pairs["p_adjusted"].notna(), pairs["p_value"])
+        rows = zip(pairs["measure"], pairs["parameters"], pairs["first"], pairs["second"], p, strict=True)
+        return {(measure, words, frozenset(pair)): float(p) for measure, words, *pair, p in rows}
 
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:
@@ -483,7 +528,7 @@ def read_results(results: Results) -> Reading:
     return Reading(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(make_column(measure, parameters, rows) for (measure, parameters), rows in columns.items()),
+        columns=tuple(make_column(*key, rows, results.reference) for key, rows in columns.items()),
         tests=tuple(independence_rows(table).to_dict("records")),
         of_methods=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,
@@ -491,6 +536,7 @@ def read_results(results: Results) -> Reading:
         results=results,
         collapsed=collapsed(results),
         equal=same(results),
+        reference=tuple(name for name in results.reference if name in results.embeddings),
     )
 
 
@@ -500,14 +546,17 @@ def collapsed(results: Results) -> tuple[str, ...]:
 
 
 def same(results: Results) -> tuple[tuple[str, ...], ...]:
-    """Groups of embeddings with the same coordinates."""
+    """Groups of embeddings that are the same map; of results that do not say, those with the same coordinates."""
+    known = results.recipe.get("equal_maps")
+    if known is not None:
+        return tuple(tuple(names) for names in known)
     found: dict[tuple[Any, bytes], list[str]] = {}
     for name, Y in results.embeddings.items():
         found.setdefault((Y.shape, sha256(np.ascontiguousarray(Y)).digest()), []).append(name)
     return tuple(tuple(names) for names in found.values() if len(names) > 1)
 
 
-def make_column(measure: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
+def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], reference: Iterable[str] = ()) -> Column:
     """One column of the rows of one measure; what no card says is read from the table."""
     card = MEASURES.card(measure) if measure in MEASURES else None
     said = [row for row in rows if row["direction"]]
@@ -523,6 +572,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]]) -> Co
         direction=direction if direction in DIRECTIONS else "higher",
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
+        reference=frozenset(reference),
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
         **({key: getattr(card, key) for key in ("says", "grades", "share", "whole")} if card else {}),
     )

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dreval.measures._recommendation import GOALS
 from dreval.records.certificate import LEVEL
 from dreval.records.results import Results
@@ -29,6 +31,7 @@ POOR = {FAILS, CHANCE, WORSE}
 # which embeddings are the same.
 BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
 STANDS, MISSING, FAILED, EQUAL = "stands", "missing", "failed", "equal"
+REFERENCE = "reference"  # which embeddings are the data
 UNCLEAR = "No embedding is distinguishable as the best"
 
 Row = tuple[str, str, str]  # measure, parameters, embedding
@@ -150,7 +153,7 @@ def words_of(column: Column, kind: str) -> str:
 def said_of(reading: Reading, name: str) -> list[Said]:
     """What can be said of one embedding, what holds first; measures that say the same are one."""
     found: dict[tuple[str, str], list[Column]] = {}
-    for column in reading.by_goal if name not in reading.collapsed else ():
+    for column in reading.by_goal if name not in reading.unranked else ():
         kind = grade(column, column.cells[name]) if name in column.values else ""
         if kind:
             found.setdefault((words_of(column, kind), kind), []).append(column)
@@ -165,6 +168,8 @@ def statements_of(reading: Reading, name: str, *, without: Iterable[Statement] =
         return [Statement(f"Could not be computed: {marked(reading.failed[name])}", FAILED)]
     if name in reading.collapsed:
         return [Statement("All points lie in one place: this embedding shows nothing of the data.", FAILED)]
+    if name in reading.reference:
+        return [Statement("These are the data, shown for reference.", REFERENCE)]
     told, made = {row for one in without for row in one.rows}, []
     for one in said_of(reading, name):
         left = tuple(column for column in one.columns if not told.intersection(_rows([column], [name])))
@@ -176,7 +181,7 @@ def statements_of(reading: Reading, name: str, *, without: Iterable[Statement] =
 
 def shared(reading: Reading) -> list[Statement]:
     """What the same measures say of every embedding alike; nothing of fewer than two."""
-    names = [name for name in reading.computed if name not in reading.collapsed]
+    names = [name for name in reading.computed if name not in reading.unranked]
     every = [{(one.words, one.kind): one.columns for one in said_of(reading, name)} for name in names]
     made = []
     for (words, kind), columns in every[0].items() if len(names) > 1 else ():
@@ -253,11 +258,13 @@ class Contest(NamedTuple):
     others: tuple[str, ...]
     tested: bool
     unjudged: tuple[str, ...] = ()
+    alike: bool = False
 
     @property
     def clear(self) -> bool:
-        """Whether one embedding is significantly better than all others."""
-        return self.tested and len(self.best) == 1 and not self.unjudged
+        """Whether one embedding, or several that are the same map, is significantly better than all others."""
+        alone = len(self.best) == 1 or (self.alike and bool(self.others))
+        return self.tested and alone and not self.unjudged
 
 
 def contests(reading: Reading) -> list[Contest]:
@@ -272,19 +279,80 @@ def contest(reading: Reading, column: Column) -> Contest | None:
     An embedding whose points all lie in one place is best at nothing, whatever its values.
     """
     at = reading.standing(column)
-    best, unjudged = (tuple(n for n in some if n not in reading.collapsed) for some in (at.best, at.unjudged))
-    if not best or len(column.values) < 2:
+    best, unjudged = (tuple(n for n in some if n not in reading.unranked) for some in (at.best, at.unjudged))
+    if not best or len(column.compared) < 2:
         return None
-    others = tuple(name for name in column.values if name not in (*best, *reading.collapsed))
-    return Contest(column, best, others, at.tested, unjudged)
+    others = tuple(name for name in column.compared if name not in (*best, *reading.unranked))
+    return Contest(column, best, others, at.tested, unjudged, _alike(reading, best))
+
+
+def _alike(reading: Reading, names: Sequence[str]) -> bool:
+    """Return whether several embeddings are all the same map."""
+    return len(names) > 1 and any({*names} <= {*group} for group in reading.equal)
 
 
 def is_tied(reading: Reading, column: Column) -> bool:
     """Whether another order of equal distances may bring another embedding above the one that is best."""
     best = reading.standing(column).best
-    if len(best) != 1 or len(column.values) < 2 or best[0] in reading.collapsed:
+    single = len(best) == 1 or _alike(reading, best)
+    if not single or len(column.compared) < 2 or best[0] in reading.collapsed:
         return False
-    return column.ties_overlap(best[0], reading.collapsed)
+    return any(column.ties_overlap(name, (*reading.unranked, *best)) for name in best)
+
+
+class Borderline(NamedTuple):
+    """A difference that ``ranking`` calls significant and ``compare`` does not, with the p-values of both."""
+
+    column: Column
+    best: str
+    other: str
+    p_ranking: float
+    p_compare: float
+
+
+def borderline(reading: Reading, one: Contest) -> Borderline | None:
+    """Return the least clear difference by which an embedding is outside the best set of a column, if it is borderline.
+
+    ``Results.ranking`` tests, one-sided and for each measure by itself, whether an embedding is worse than the best.
+    ``Results.compare`` tests every pair, two-sided and adjusted over all pairs and measures. The difference of an
+    embedding outside the best set is borderline if ``compare`` has tests of it against embeddings in the set and none
+    of their p-values is at most its level.
+    """
+    if not one.tested or reading.comparison is None:
+        return None
+    alpha, p_values = reading.comparison.recipe["alpha"], reading.standing(one.column).p_values
+    key = one.column.measure, one.column.parameters
+    found = []
+    for other in one.others:
+        pairs = {best: reading.pair_p_values.get((*key, frozenset((best, other)))) for best in one.best}
+        known = {best: p for best, p in pairs.items() if p is not None}
+        best = min(known, key=known.__getitem__, default="")
+        if other not in one.unjudged and other in p_values and best and known[best] > alpha:
+            found.append(Borderline(one.column, best, other, p_values[other], known[best]))
+    return max(found, key=lambda at: at.p_compare, default=None)
+
+
+def borderline_words(reading: Reading, part: Sequence[Contest]) -> str:
+    """Return by which of some measures the best set is borderline, with both p-values of the least clear pair.
+
+    Empty where it is so by none, else a sentence behind another one.
+    """
+    found = [at for one in part if (at := borderline(reading, one)) is not None]
+    if not found:
+        return ""
+    worst = max(found, key=lambda at: at.p_compare)
+    several = len(part) > 1
+    by = f" by {ordered([at.column.called for at in found])}" * several
+    which = f"by {worst.column.called}, " * (len(found) > 1)
+    pair = f"{marked(worst.best)} against {marked(worst.other)}"
+    return f" Borderline{by} ({which}{pair}: {both_p(reading, worst)})."
+
+
+def both_p(reading: Reading, at: Borderline) -> str:
+    """Return the p-values of ``ranking`` and ``compare`` for one difference, in words."""
+    tests = len(reading.pair_p_values)
+    after = f"after adjustment for all {tests:,} tests" if tests > 1 else "by the two-sided test"
+    return f"{p_words(at.p_ranking)} for this measure; not significant {after}, {p_words(at.p_compare)}"
 
 
 def best_words(best: Sequence[str], tested: bool, values: str = "the best value") -> str:
@@ -298,8 +366,9 @@ def standing_words(reading: Reading, column: Column) -> str:
     """Which embeddings are best by one column, and which could not be tested, without the full stop."""
     one = contest(reading, column)
     if one is None:
-        alike = len(column.values) > 1 and len(set(map(column.shown, column.values.values()))) == 1
-        only = f"Only {named(list(column.values))} has a value" if len(column.values) == 1 else "No embedding is judged"
+        alike = len(column.compared) > 1 and len(set(map(column.shown, column.compared.values()))) == 1
+        only = "No embedding is judged"
+        only = f"Only {named(list(column.compared))} has a value" if len(column.compared) == 1 else only
         return "All embeddings have the same value" if alike else only
     if is_tied(reading, column):
         return "Equal distances leave open which embedding is best"
@@ -308,7 +377,11 @@ def standing_words(reading: Reading, column: Column) -> str:
     if not one.others and len(one.best) > 1:
         return UNCLEAR
     open_ones = f" ({named(one.unjudged)} not tested)" if one.unjudged else ""
-    return f"{named(one.best)} is best" if one.clear else best_words(one.best, tested=True) + open_ones
+    if one.clear:
+        at = borderline(reading, one)
+        doubt = f" (borderline: {both_p(reading, at)})" if at else ""
+        return f"{named(one.best)} {'are' if len(one.best) > 1 else 'is'} best{doubt}"
+    return best_words(one.best, tested=True) + open_ones
 
 
 def mark_words(reading: Reading, columns: Iterable[Column], symbols: bool = False) -> str:
@@ -318,7 +391,8 @@ def mark_words(reading: Reading, columns: Iterable[Column], symbols: bool = Fals
     if not any(reading.standing(column).tested for column in starred):
         return "best value, not tested" if starred else ""
     which = ordered(bare) if len(bare) <= LISTED + 1 else f"{in_words(len(bare))} measures"
-    return "best or not distinguishable from it" + (f" (by {which} the best value, not tested)" if bare else "")
+    said = f"best or not distinguishable from it{f' (by {which} the best value, not tested)' if bare else ''}"
+    return f"{said}, by each measure alone (not adjusted over measures)" if len(starred) > 1 else said
 
 
 def verdict(reading: Reading) -> list[Statement]:
@@ -330,17 +404,21 @@ def findings(reading: Reading) -> list[Statement]:
     """Which embedding is best at what, a sentence for each goal; of a single embedding what can be said of it.
 
     An embedding is best where it alone is in the best set. Of several in the best set none is called better than
-    another, whatever their values: they are not distinguishable from the best.
+    another, whatever their values: they are not distinguishable from the best. Where measures of a goal have different
+    best sets each is named with its measures. Embeddings that are the data are in no set.
     """
     if not reading.computed and len(reading.names) != 1:
         return [Statement("No embedding could be computed.", FAILED)]
     lost = [Statement(f"{named(list(reading.failed))} could not be computed.", FAILED)] if reading.failed else []
-    if len(reading.computed) <= 1:
-        name = (reading.computed or reading.names)[0]
+    what = f"{'are' if len(reading.reference) > 1 else 'is'} the data: shown for reference, and not ranked."
+    data = [Statement(f"{named(reading.reference)} {what}", REFERENCE)] if reading.reference else []
+    if len(reading.contenders) <= 1:
+        name = (reading.contenders or reading.computed or reading.names)[0]
         alone = statements_of(reading, name)
         lead = f"{marked(name)}: " if len(reading.names) > 1 else ""
         return [
             *(replace(one, text=lead + _lower(one.text)) if lead else one for one in alone),
+            *(data if name in reading.contenders else []),
             *(lost if lead else []),
         ]
     known = contests(reading)
@@ -352,7 +430,7 @@ def findings(reading: Reading) -> list[Statement]:
     if noise:
         by = "any measure" if len(noise) == len(reading.by_goal) > 1 else ordered([column.called for column in noise])
         said = f"No embedding is told from chance by {by}{_at(reading, noise)}."
-        made.append(Statement(said, CHANCE, _rows(noise, reading.computed)))
+        made.append(Statement(said, CHANCE, _rows(noise, reading.contenders)))
     tied: dict[str, list[Column]] = {}
     for column in reading.by_goal:
         if is_tied(reading, column):
@@ -360,12 +438,11 @@ def findings(reading: Reading) -> list[Statement]:
     for keeps, columns in tied.items():
         aim = f" at {_doing(keeps)}" if keeps else ""
         by = ordered([column.called for column in columns])
-        rows = _rows(columns, reading.computed)
+        rows = _rows(columns, reading.contenders)
         made.append(Statement(f"Equal distances leave open which embedding is best{aim} by {by}.", TIED, rows))
     place = "shows nothing of the data: all its points lie in one place."
     made += [Statement(f"{marked(name)} {place}", FAILED) for name in reading.collapsed]
-    made += [Statement(f"{named(names)} have the same coordinates.", EQUAL) for names in reading.equal]
-    made += lost
+    made += [*_equal_lines(reading), *data, *lost]
     if known and not tested:
         bare = not any(column.has_some_intervals for column in reading.columns)
         what = "These are values without intervals" if bare else "No difference of these values could be tested"
@@ -373,9 +450,20 @@ def findings(reading: Reading) -> list[Statement]:
     return made
 
 
+def _equal_lines(reading: Reading) -> Iterator[Statement]:
+    """Return which embeddings are the same map, once for each group; those that are all the data are said elsewhere."""
+    for names in reading.equal:
+        if {*names} <= {*reading.reference}:
+            continue
+        first, *more = (reading.results.embeddings[name] for name in names) if reading.results else ()
+        same = all(np.array_equal(first, Y) for Y in more)
+        what = "have the same coordinates" if same else "are the same map, up to rotation, shift and scale"
+        yield Statement(f"{named(names)} {what}.", EQUAL)
+
+
 def _is_noise(reading: Reading, one: Contest) -> bool:
-    """Whether no embedding is told from chance by one measure; what lies in one place is not asked."""
-    asked = [name for name in one.column.values if name not in reading.collapsed]
+    """Whether no embedding is told from chance by one measure; what lies in one place is not asked, nor the data."""
+    asked = [name for name in one.column.values if name not in reading.unranked]
     return all(grade(one.column, one.column.cells[name]) == CHANCE for name in asked)
 
 
@@ -383,8 +471,8 @@ def shared_lines(reading: Reading) -> list[Statement]:
     """What holds for all embeddings, and what fails for all, a sentence each, but what ``findings`` say."""
     told = {row for one in findings(reading) if one.kind == CHANCE for row in one.rows}
     common, made = [one for one in shared(reading) if not told.issuperset(one.rows)], []
-    count = len(reading.computed) - len(reading.collapsed)
-    others = f"The other {in_words(count)}" if reading.collapsed else "Both" if count == 2 else f"All {in_words(count)}"
+    count = len([name for name in reading.computed if name not in reading.unranked])
+    others = f"The other {in_words(count)}" if reading.unranked else "Both" if count == 2 else f"All {in_words(count)}"
     lead = f"{others} embeddings: "
     for kinds in ((HOLDS, MOSTLY), (FAILS, *BARE)):
         alike = [one for one in common if one.kind in kinds]
@@ -401,33 +489,36 @@ def _lower(text: str) -> str:
 
 
 def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
-    """Which embeddings are in the best set of every measure of one goal; that is said of the k of the first table."""
+    """Which embeddings are in the best set of every measure of one goal; that is said of the k of the first table.
+
+    Measures with different best sets are said one by one: what is in all of them is the best set of none.
+    """
     keeps, columns = GOALS[goal].keeps if goal else "do", [one.column for one in part]
     (verb, _, rest), keeping = keeps.partition(" "), _doing(keeps)
     order = reading.ranked if reading.many else reading.names
-    always = [name for name in order if all(name in one.best for one in part)]
-    rows = _rows(columns, reading.computed)
-    at = _at(reading, columns)
+    rows, at, doubt = _rows(columns, reading.contenders), _at(reading, columns), borderline_words(reading, part)
     several = (f" by all {in_words(len(part))} measures", f" by any of {in_words(len(part))} measures")
     by, either = {1: ("", ""), 2: (" by both measures", " by either measure")}.get(len(part), several)
-    if not always:
-        return Statement(f"Measures disagree on which is best at {keeping}{at}: {_split(part)}.", SPLIT, rows)
     if not any(one.others or len(one.best) < 2 for one in part):
         return Statement(f"{UNCLEAR} at {keeping}{either}{at} ({_beside(part, part[0].best)}).", NONE, rows)
-    beside = f"{by}{at} ({_beside(part, always)})"
-    kinds = [grade(column, column.cells[name]) for column in columns for name in always]
-    quoted = [grade(column, column.cells[name]) for column in [_quoted(part, always)[0]] for name in always]
+    if len({frozenset(one.best) for one in part}) > 1:
+        said = f"Measures disagree on which is best at {keeping}{at}: {_split(part)}."
+        return Statement(said + doubt, SPLIT, rows)
+    best = [name for name in order if name in part[0].best]
+    beside = f"{by}{at} ({_beside(part, best)})"
+    kinds = [grade(column, column.cells[name]) for column in columns for name in best]
+    quoted = [grade(column, column.cells[name]) for column in [_quoted(part, best)[0]] for name in best]
     low = {*quoted} <= POOR and not {HOLDS, MOSTLY} & {*kinds}
-    poor = f" Even the best {'is' if len(always) == 1 else 'are'} poor." * low
+    poor = f" Even the best {'is' if len(best) == 1 else 'are'} poor." * low
     if all(one.clear for one in part):
-        return Statement(f"{marked(always[0])} {verb}s {rest} best{beside}.{poor}", BEST, rows)
+        verb = verb if len(best) > 1 else f"{verb}s"
+        return Statement(f"{named(best)} {verb} {rest} best{beside}.{doubt}{poor}", BEST, rows)
     tested, some = part[0].tested, [set(one.unjudged) for one in part]
-    who = best_words(always, tested, "the best values" if len(part) > 1 else "the best value")
-    who = f"Only {who}" if tested and len(always) == 1 and not any(some) else who
+    who = best_words(best, tested, "the best values" if len(part) > 1 else "the best value")
     left = named([name for name in order if any(name in one for one in some)])
     every = "" if all(one == some[0] for one in some) else " by every measure"
     untested = f"; {left} could not be tested{every}" * bool(left)
-    return Statement(f"{who} at {keeping}{beside}{untested}.{poor}", BEST, rows)
+    return Statement(f"{who} at {keeping}{beside}{untested}.{doubt}{poor}", BEST, rows)
 
 
 def _doing(keeps: str) -> str:
@@ -484,11 +575,22 @@ def _apart(column: Column, *values: float) -> list[str]:
 
 
 def _split(part: Sequence[Contest]) -> str:
-    """Who is best by which measures, where no embedding is by all."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Return which embeddings are best, or that none is, by which measures, where these disagree."""
+    found: dict[str, list[str]] = {}
     for one in part:
-        found.setdefault(one.best, []).append(one.column.named if len(part) < LISTED + 2 else one.column.called)
-    return "; ".join(f"{named(best)} by {ordered(called)}" for best, called in found.items())
+        called = one.column.named if len(part) < LISTED + 2 else one.column.called
+        found.setdefault(_split_words(one), []).append(called)
+    return "; ".join(f"{words} by {ordered(called)}" for words, called in found.items())
+
+
+def _split_words(one: Contest) -> str:
+    """Return which embeddings are best by one measure, within a sentence."""
+    if one.clear:
+        return f"{named(one.best)} {'are' if len(one.best) > 1 else 'is'} best"
+    if one.tested and not one.others and len(one.best) > 1:
+        return "none is distinguishable as the best"
+    untested = f" ({named(one.unjudged)} not tested)" if one.unjudged else ""
+    return f"{best_words(one.best, one.tested)}{untested}"
 
 
 def named(names: Sequence[str]) -> str:
@@ -499,6 +601,8 @@ def named(names: Sequence[str]) -> str:
 
 def standing_of(reading: Reading, name: str) -> Statement:
     """By how many measures an embedding is best, not distinguishable from the best, and behind it."""
+    if name in reading.reference:
+        return Statement("The data, shown for reference.", STANDS)
     compared = [one for one in contests(reading) if name in one.column.values]
     if not compared or name in (*reading.failed, *reading.collapsed):
         return Statement("", STANDS)
@@ -526,7 +630,9 @@ def standing_of(reading: Reading, name: str) -> Statement:
         said = f"{' and '.join(parts)} of {some}"
         if of in (len(alone), len(among)):
             said = f"{'best' if alone else 'not distinguishable from the best'} by {every}"
-    rows = _rows([one.column for one in judged], reading.computed)
+    doubtful = [one for one in judged if one.best == (name,) and not one.unjudged and borderline(reading, one)]
+    said += f", borderline by {in_words(len(doubtful)) if of > 1 else 'its p-values'}" if doubtful else ""
+    rows = _rows([one.column for one in judged], reading.contenders)
     return Statement(f"{said[0].upper()}{said[1:]}.", STANDS, rows)
 
 
@@ -587,11 +693,14 @@ def grade_words(reading: Reading) -> list[tuple[str, str]]:
         end = f". Between them nothing, or “mostly”, is said.{mixed}"
         words.append(("sentences", f"{start}{'; '.join(rules)}{end}"))
     words.append(("not told from chance", "The value is no better than chance, or its interval reaches chance."))
-    if len(reading.computed) > 1:
+    if len(reading.contenders) > 1:
         level = fixed(95.0, 0)
         best = f"In the {level} % best set alone: significantly better than every other embedding, over all of them."
-        also = "In the best set with others: none of the others is significantly better. Each measure is for itself."
-        words += [("best", best), ("not distinguishable from the best", also)]
+        also = "In the best set with others: none of the others is significantly better."
+        also += " Each measure is judged alone: nothing is adjusted over measures."
+        near = "Outside the best set by the one-sided test of its measure, and not significantly different from"
+        near += " those in it by the two-sided tests of all pairs and measures: see the differences."
+        words += [("best", best), ("not distinguishable from the best", also), ("borderline", near)]
     return words
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pandas as pd
 from dreval._check import ALL_POINTS, FEW_ANCHORS
 from dreval.comparison.across import compare
 from dreval.errors import DrevalError, InputError
-from dreval.journal.study_file import STATES, read_study_table
+from dreval.journal.study_file import STATES, StudyFile, read_study_table
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.report._beside import Beside
@@ -79,13 +79,16 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
 def study_report(study: Any, name: str, title: str | None, beside: Beside | None) -> Report:
     """Everything that a report says of a study, in its order: on a page of this name, or in a text."""
     status, recipe, table = study.status(), study.recipe(), read_study_table(study.path)
-    reading = read_study(table, recipe)
-    found, refused = _compared(table)
-    ahead = _ahead(reading, found, "● the best of a column" if beside is None else "the best of a column is bold")
+    with StudyFile(study.path) as file:
+        reading = read_study(table, recipe, file.reference())
+    found, refused = _compared(study.path)
+    best = "the best mean rank of a column"
+    ahead = _ahead(reading, found, f"● {best}" if beside is None else f"{best} is bold")
     if refused:
         ahead = [Paragraph(f"The methods were not compared across data sets: {refused}.", "note")]
     several = any(any(cell.small) for family in reading.families for row in family.rows for cell in row)
-    read = "A stronger shade is better within a row, ● the best." if beside is None else "The best of a row is bold."
+    read = "A stronger shade is better within a row, ● the best value."
+    read = read if beside is None else "The best value of a row is bold."
     spread = " Means over replicates, with their standard deviation." if several else ""
     each = [_family_section(reading, family, i, found, beside) for i, family in enumerate(reading.families)]
     sections = [
@@ -110,10 +113,10 @@ def study_report(study: Any, name: str, title: str | None, beside: Beside | None
     )
 
 
-def _compared(table: pd.DataFrame) -> tuple[Comparison | None, str]:
+def _compared(path: Path) -> tuple[Comparison | None, str]:
     """The comparison across data sets, or the reason why there is none."""
     try:
-        return compare(table), ""
+        return compare(path), ""
     except DrevalError as error:
         return None, f"a comparison {error.rule}; here are {error.got}"
 
@@ -213,18 +216,29 @@ class StudyReading:
     families: tuple[Family, ...]
 
 
-def read_study(table: pd.DataFrame, recipe: Mapping[str, Any]) -> StudyReading:
-    """Means over replicates of every measure, data set and method; failures keep their reasons."""
+def read_study(
+    table: pd.DataFrame, recipe: Mapping[str, Any], reference: Collection[tuple[Any, ...]] = ()
+) -> StudyReading:
+    """Means over replicates of every measure, data set and method; failures keep their reasons.
+
+    ``reference`` has the cells whose embedding is the data: data set, method and more.
+    """
     methods = tuple(name for name in recipe["methods"] if (table["embedding"] == name).any())
     table = table[(table["test"] == "") & (table["measure"] != "")]
     families = []
     for (measure, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
-        families.append(_family(str(measure), str(parameters), rows, methods, list(recipe["datasets"])))
+        key = str(measure), str(parameters)
+        families.append(_family(*key, rows, methods, list(recipe["datasets"]), reference))
     return StudyReading(methods, tuple(families))
 
 
 def _family(
-    measure: str, parameters: str, rows: pd.DataFrame, methods: Sequence[str], datasets: Sequence[str]
+    measure: str,
+    parameters: str,
+    rows: pd.DataFrame,
+    methods: Sequence[str],
+    datasets: Sequence[str],
+    reference: Collection[tuple[Any, ...]],
 ) -> Family:
     """One measure over all data sets."""
     means = [row for row in rows.to_dict("records") if math.isfinite(row["value"])]
@@ -234,7 +248,7 @@ def _family(
     ]
     whole = make_column(measure, without(parameters, COMPONENTS), shown)
     made = [
-        _dataset_row(whole, name, rows[rows["dataset"] == name], methods)
+        _dataset_row(whole, name, rows[rows["dataset"] == name], methods, reference)
         for name in datasets
         if (rows["dataset"] == name).any()
     ]
@@ -243,14 +257,21 @@ def _family(
     return Family(full_name(measure, parameters), whole, components, tuple(made))
 
 
-def _dataset_row(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str]) -> list[Cell]:
-    """One data set: a cell for each method, shaded from its worst to its best; a failed one keeps its reason."""
+def _dataset_row(
+    whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str], reference: Collection[tuple[Any, ...]]
+) -> list[Cell]:
+    """One data set: a cell for each method, shaded from its worst to its best; a failed one keeps its reason.
+
+    A method whose embedding is the data, at these numbers of components, is not among the best of the row.
+    """
+    sizes = {*zip(rows["embedding"], rows["n_components"], strict=True)}
+    data = [method for place, method, d, *_ in reference if place == dataset and (method, d) in sizes]
     means = rows.groupby("embedding")["value"].mean()
     spread = rows.groupby("embedding")["value"].std()
     notes = rows[rows["value"].isna()].groupby("embedding")["note"].first()
     known = rows.drop_duplicates("embedding").assign(value=lambda frame: frame["embedding"].map(means))
     column = make_column(
-        whole.measure, whole.parameters, known.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records")
+        whole.measure, whole.parameters, known.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records"), data
     )
     cells = [Cell(dataset, "name", heads=True)]
     for method in methods:

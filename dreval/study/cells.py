@@ -60,13 +60,14 @@ def compute_cell(job: Job) -> CellResult:
         warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is kept by itself
         try:
             with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
-                rows, reason, Y = _evaluated(job)
+                rows, reason, reference, Y = _evaluated(job)
         except DrevalError as error:
             reason = refusal(error)
-            rows = _missing(job, reason)
+            rows, reference = _missing(job, reason), False
     value = {
         "rows": [_written(row, job.cell) for row in rows],
         "reason": None if reason is None else _of_study(reason, job.cell).plain(),
+        "reference": reference,
         "seconds": time.perf_counter() - began,
         "seed": cell_seed(job.settings.random_state, job.cell),
         "warnings": [one.plain() for one in dict.fromkeys(map(_warned, caught)) if one is not None],
@@ -74,12 +75,13 @@ def compute_cell(job: Job) -> CellResult:
     return job.cell, value, Y if job.keep else None
 
 
-def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, npt.NDArray[np.float64] | None]:
-    """Rows of the table, the reason of a failure, and the coordinates."""
+def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, bool, npt.NDArray[np.float64] | None]:
+    """Rows of the table, the reason of a failure, whether the embedding is the data, and the coordinates."""
     settings, name = job.settings, job.cell.method
     results = _evaluation(job).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
     failed = [one.within("") for one in results.failures() if one.scope == name]
-    return noted_rows(results.table, results.notes), failed[0] if failed else None, results.embeddings.get(name)
+    rows, reason = noted_rows(results.table, results.notes), failed[0] if failed else None
+    return rows, reason, name in results.reference, results.embeddings.get(name)
 
 
 def _evaluation(job: Job) -> Evaluation:

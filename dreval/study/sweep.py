@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasur
 from dreval.evaluation.plan import MeasureTask, plan_measures
 from dreval.evaluation.rows import make_views, seen_by
 from dreval.geometry.distances import take
+from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable, with_settings
@@ -44,6 +46,7 @@ from dreval.registry import METHODS
 OVER = ("auto", "seeds", "halves")
 LEAST = 3  # replicates
 SMALLEST = 12  # points of which halves are taken
+WIDE_CRITICAL = 2.0  # times the critical value of many replicates, beyond which replicates are few
 MANY = 20_000  # points beyond which embeddings are evaluated at some of them
 SCORED = 2000
 D = "n_components"
@@ -270,13 +273,13 @@ def sweep(
 
     values = np.full((len(tasks), len(settings), R), np.nan)
     undefined: dict[tuple[int, int], list[Note]] = {}
-    for r, part in enumerate(rows):
+    reference, parts = set(settings), [_some(data, part) for part in rows]
+    for r, part in enumerate(parts):
         embedded = {key: found[f"{key}, replicate {r}"].get(VALUES) for key in settings}
         embedded = {key: Y for key, Y in embedded.items() if Y is not None}
+        reference -= {*embedded} - {*data_among(part, embedded)}
         anchors = np.sort(stream(root, "anchors", r).choice(size, SCORED, replace=False)) if size > MANY else None
-        views = (
-            make_views(_some(data, part), embedded, tasks, seed=root, n_jobs=n_jobs, rows=anchors) if embedded else {}
-        )
+        views = make_views(part, embedded, tasks, seed=root, n_jobs=n_jobs, rows=anchors) if embedded else {}
         for h, key in enumerate(settings):
             for t, task in enumerate(tasks) if key in views else ():
                 try:
@@ -287,9 +290,11 @@ def sweep(
                     undefined[t, h] = [note("best.no_value")]
 
     table, long = [], []
+    data_at = [h for h, key in enumerate(settings) if key in reference and len(lost[key]) < R]
+    judged = len(settings) - len(data_at)
     for t, task in enumerate(tasks):
         failures = [[*lost[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
-        rows_of = _judged(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures)
+        rows_of = _judged(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures, data_at)
         for h, row in enumerate(rows_of):
             table.append({"measure": task.name, "parameters": task.words, **row})
             long += [
@@ -299,6 +304,7 @@ def sweep(
     notes: list[Note] = [*data.notes, *case.source.notes]
     notes += [note("sweep.same_seeds")] if fixed else []
     notes += [note("sweep.seeds") if over == "seeds" else note("sweep.halves", half=size)]
+    notes += _few_replicates(R, judged, 1 - level)
     notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
     alike = Counter(tuple(map(digest, maps)) for maps in every if all(Y is not None for Y in maps))
     notes += (
@@ -330,6 +336,25 @@ def sweep(
         },
         notes=tuple(dict.fromkeys(one.named(CALLED) for one in notes)),
     )
+
+
+def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
+    """Return the note that replicates are few: the critical value is more than twice that of many replicates.
+
+    By Student's t with R - 1 degrees of freedom against the normal distribution, both by Bonferroni over the settings.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if settings < 2:
+        return []
+    share = 1 - alpha / (settings - 1)
+    limit = float(ndtri(share))
+    if stdtrit(R - 1, share) <= WIDE_CRITICAL * limit:
+        return []
+    needed = next(r for r in itertools.count(R) if stdtrit(r - 1, share) <= WIDE_CRITICAL * limit)
+    critical, reached = (float(stdtrit(r - 1, share)) for r in (R, needed))
+    values = {"critical": critical, "reached": reached, "limit": limit}
+    return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
 
 
 def _plain(value: Any) -> Any:
@@ -375,17 +400,23 @@ def _some(data: Data, rows: IntArray | None) -> Data:
 
 
 def _judged(
-    task: MeasureTask, values: FloatArray, share: float, level: float, failures: list[list[Note]]
+    task: MeasureTask,
+    values: FloatArray,
+    share: float,
+    level: float,
+    failures: list[list[Note]],
+    reference: Sequence[int] = (),
 ) -> list[dict[str, Any]]:
     """The rows of one measure, from its values (settings, replicates) and why some of them are missing.
 
-    ``share`` of the variance over replicates is the variance of their mean.
+    ``share`` of the variance over replicates is the variance of their mean. Settings in ``reference``, whose embeddings
+    are the data, are not judged.
     """
     H, R = values.shape
     sign = 1.0 if task.card.direction == "higher" else -1.0
-    judged = [h for h in range(H) if np.isfinite(values[h]).all()]
+    judged = [h for h in range(H) if np.isfinite(values[h]).all() and h not in reference]
     rows: list[dict[str, Any]] = []
-    for own, missing in zip(values, failures, strict=True):
+    for h, (own, missing) in enumerate(zip(values, failures, strict=True)):
         known = own[np.isfinite(own)]
         row: dict[str, Any] = {"mean": float(known.mean()) if len(known) else math.nan, "se": math.nan}
         row |= {"conf_low": math.nan, "conf_high": math.nan, "conf_level": level, "n_replicates": len(known)}
@@ -393,7 +424,8 @@ def _judged(
             row["se"] = math.sqrt(float(known.var(ddof=1)) * share)
             ends = student_interval(row["mean"], row["se"], R - 1, task.card.bounds, level)
             row["conf_low"], row["conf_high"] = ends
-        notes = [note("sweep.failed", failed=R - len(known), runs=R, first=missing[0])] if missing else []
+        notes = [note("best.reference")] if h in reference else []
+        notes += [note("sweep.failed", failed=R - len(known), runs=R, first=missing[0])] if missing else []
         rows.append(row | {"in_best_set": pd.NA, "p_value": math.nan, "note": joined(notes)})
     if len(judged) == 1:
         rows[judged[0]]["note"] = joined([note("sweep.alone")])

@@ -85,6 +85,7 @@ PAIR_COLUMNS = {
 LONG = 30  # rows of standings, or of pairs, beyond which a printed comparison is short
 SHOWN = 10  # embeddings of a short table
 NAMED = 3  # pairs or embeddings that a note names before it counts
+MAX_OTHER_PAIRS = 6  # pairs without the best embedding that the first lines name before they count
 
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Summary:
@@ -109,9 +110,12 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
 
 
 def outcomes(comparison: Comparison) -> Iterator[str]:
-    """For each measure how the best embedding, or the baseline, fares against the others; alike ones together."""
+    """For each measure how the best embedding, or the baseline, fares against the others; alike ones together.
+
+    Then the other pairs that differ, so that each one is named where they are few.
+    """
     found: dict[str, list[str]] = {}
-    counts: dict[tuple[str, int], list[tuple[int, int, str]]] = {}
+    counts: dict[tuple[str, int], list[tuple[list[str], list[str], str]]] = {}
     for name in comparison.measures:
         lead, mine = _against_lead(comparison, name)
         if not len(mine):
@@ -120,30 +124,63 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
         others = [b if a == lead else a for a, b in zip(mine["first"], mine["second"], strict=True)]
         alike = [other for other, better in zip(others, mine["better"], strict=True) if better == ""]
         worse = [better for better in mine["better"] if better not in ("", lead)]
-        ahead = len(mine) - len(alike) - len(worse)
+        behind = [other for other, better in zip(others, mine["better"], strict=True) if better == lead]
         if len(mine) >= BESIDE:
-            counts.setdefault((lead, len(mine)), []).append((ahead, len(worse), word))
+            counts.setdefault((lead, len(mine)), []).append((behind, worse, word))
             continue
-        all_of = {1: "the other", 2: "both others"}.get(ahead, f"all {in_words(ahead)} others")
-        part_of = f"{in_words(ahead)} of the {in_words(len(mine))} others"
-        parts = [f"better than {all_of if ahead == len(mine) else part_of}"] * (ahead > 0)
-        parts += [f"worse than {named(worse)}"] if worse else []
+        parts = [f"better than {_all_named(comparison, name, behind)}"] if behind else []
+        parts += [f"worse than {ordered(list(map(marked, worse)))}"] if worse else []
         parts += [f"not distinguishable from {named(alike)}"] if alike else []
         found.setdefault(f"{marked(lead)} is {', '.join(parts)}", []).append(word)
     for text, measures in found.items():
         yield f"{text} by {ordered(measures)}." if len(comparison.measures) > 1 else f"{text}."
     for (lead, n), told in counts.items():
-        behind, single = any(worse for _, worse, _ in told), len(comparison.measures) == 1
+        some_worse, single = any(worse for _, worse, _ in told), len(comparison.measures) == 1
         said = [
-            f"{ahead or 'none'}{f' and worse than {worse}' * behind}{f' by {word}' * (not single)}"
-            for ahead, worse, word in ((ahead, worse or "none", word) for ahead, worse, word in told)
+            f"{_few_named(behind)}{f' and worse than {_few_named(worse)}' * some_worse}{f' by {word}' * (not single)}"
+            for behind, worse, word in told
         ]
-        rest = any(ahead + worse < n for ahead, worse, _ in told)
-        by = ", better than ".join(said) if behind else ordered(said)
+        rest = any(len(behind) + len(worse) < n for behind, worse, _ in told)
+        by = ", better than ".join(said) if some_worse else ordered(said)
         end = "; the rest are not distinguishable from it" * rest
         yield f"Of the {n} others {marked(lead)} is better than {by}{end}."
+    yield from _other_pairs(comparison)
     yield from _located_in_no_pair(comparison)
     yield from equivalences(comparison, comparison.measures)
+
+
+def _all_named(comparison: Comparison, name: str, behind: Sequence[str]) -> str:
+    """Return the embeddings that the best one is better than: their names, or that they are all others."""
+    others = comparison.of(comparison.standing, name)["embedding"].nunique() - 1
+    if len(behind) < max(others, 2):
+        return ordered(list(map(marked, behind)))
+    return "both others" if others == 2 else f"all {in_words(others)} others"
+
+
+def _few_named(names: Sequence[str]) -> str:
+    """Return a few names, or the number of more."""
+    return ordered(list(map(marked, names))) if 0 < len(names) <= NAMED else str(len(names) or "none")
+
+
+def _other_pairs(comparison: Comparison) -> Iterator[str]:
+    """Yield the pairs that differ without the best embedding or the baseline: by name, or of many their number."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in comparison.measures:
+        lead, _ = _against_lead(comparison, name)
+        rows = _decided(comparison, name)
+        rows = rows[(rows["better"] != "") & (rows["first"] != lead) & (rows["second"] != lead)]
+        for row in rows.to_dict("records"):
+            worse = row["second"] if row["better"] == row["first"] else row["first"]
+            found.setdefault((row["better"], worse), []).append(measure_word(comparison, name))
+    if len(found) > MAX_OTHER_PAIRS:
+        yield f"{len(found)} other pairs of embeddings differ by one or more measures: see the pairs."
+        return
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (better, worse), measures in found.items():
+        by = f" by {ordered(measures)}" * (len(comparison.measures) > 1)
+        alike.setdefault((better, by), []).append(worse)
+    for (better, by), worse_ones in alike.items():
+        yield f"{marked(better)} is better than {ordered(list(map(marked, worse_ones)))}{by}."
 
 
 def _located_in_no_pair(comparison: Comparison) -> Iterator[str]:
@@ -194,10 +231,15 @@ def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[
 
 def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
     """The baseline, or the best embedding of one measure, and its tested pairs by the test that decides."""
-    by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
-    rows = rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
+    rows = _decided(comparison, name)
     lead = str(comparison.recipe.get("baseline") or comparison.of(comparison.standing, name)["embedding"].iloc[0])
     return lead, rows[(rows["first"] == lead) | (rows["second"] == lead)]
+
+
+def _decided(comparison: Comparison, name: str) -> pd.DataFrame:
+    """Return the tested pairs of one measure by the test that decides."""
+    by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
+    return rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
 
 
 def measure_word(comparison: Comparison, name: str) -> str:

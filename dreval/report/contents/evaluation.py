@@ -27,6 +27,7 @@ COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`
 FEW = 8  # names that a note lists before it counts
 NOTES = 3  # of a printed result; fewer where it would be longer than so many lines
 LINES = 40
+IN_VERDICT = ("data.reference",)  # codes of notes that the verdict of a printed result says
 WEIGHTS = (ASSUMPTION, LIMIT, FAILURE)
 FOREMOST = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
 
@@ -49,7 +50,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
         return Summary("Evaluation of embeddings", _header(results), blocks, notes, call, said=said)
     blocks = [printed_block(reading, shell=shell)] if reading.computed and reading.main else []
-    asked = _noted(results, failures=len(reading.names) > 1)  # why a lone one failed is the answer itself
+    asked = _noted(results, failures=len(reading.names) > 1, without=IN_VERDICT)  # why a lone one failed is the answer
     first = {str(one) for one in notes_in(of_whole(results.notes)) if one.code in FOREMOST}
     noted = [text for _, text in sorted(asked, key=lambda one: (-one[0], one[1] not in first))]
     ways = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
@@ -322,10 +323,10 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     return list(dict.fromkeys([*found, *([said.format(", ".join(names), names[0])] if names else [])]))
 
 
-def _noted(results: Results, *, failures: bool = True) -> list[tuple[int, str]]:
-    """What must be known, each once: how much it weighs, and its sentence."""
+def _noted(results: Results, *, failures: bool = True, without: Sequence[str] = ()) -> list[tuple[int, str]]:
+    """What must be known, each once: how much it weighs, and its sentence; not notes ``without`` these codes."""
     noted = results.notes[~results.notes["embedding"].isin(results.failed)]
-    whole = notes_in(of_whole(results.notes))
+    whole = [one for one in notes_in(of_whole(results.notes)) if one.code not in without]
     found = [(WEIGHTS.index(one.severity), str(one)) for one in whole if one.severity != FAILURE]
     found += [(WEIGHTS.index(FAILURE), text) for text in _failure_notes(results)] if failures else []
     found += [(WEIGHTS.index(ASSUMPTION), text) for text in _replicate_notes(results.table)]

@@ -86,7 +86,7 @@ class Footnotes:
 def results_report(results: Results, reading: Reading, title: str | None, beside: Beside | None) -> Report:
     """Everything that a report says of a result, in its order: on a page, or in a text with figures ``beside`` it."""
     dimensions = {name: results.embeddings[name].shape[1] for name in reading.computed if name in results.embeddings}
-    paired = paired_differences(results, reading)
+    paired = paired_differences(reading)
     said = [Paragraph(one.text, "finding") for one in findings(reading)]
     answer = Section("The answer", [*said, *(Paragraph(one.text) for one in shared_lines(reading))], "verdict")
     tags = tags_of(reading)

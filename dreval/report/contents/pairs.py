@@ -9,20 +9,19 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison.within import comparable, compare_pairs
-from dreval.errors import DrevalError
 from dreval.records.comparison import Comparison
-from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, probability
+from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, ordered, probability
 from dreval.report.contents.comparison import PAIR_TITLES
 from dreval.report.document import ABSENT, Cell, Head, Sheet
 from dreval.report.names import ROOM, short_names
 from dreval.report.reading import BESIDE, Reading, parameter_words
+from dreval.report.render.markup import marked
 
 POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"
 EQUAL = "equal in practice"
+MAX_NAMED_PAIRS = 3  # pairs that differ which the words over their table name
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,11 @@ class Paired:
         return len(self.found.pairs) - len(self.sheet.rows) if self.found and self.sheet else 0
 
 
-def paired_differences(results: Results, reading: Reading) -> Paired:
-    """Every pair of embeddings by every measure, where the result has what this takes."""
-    if len(reading.computed) < 2 or not comparable(results):
-        return Paired()
-    try:
-        found = compare_pairs(results)
-    except DrevalError:  # intervals of kinds that are not compared: the cards then go by the intervals
-        return Paired()
-    known = found.pairs[found.pairs["p_value"].notna()]
-    if not len(known):
+def paired_differences(reading: Reading) -> Paired:
+    """Return every pair of embeddings by every measure, where the result has what this takes."""
+    found = reading.comparison
+    known = found.pairs[found.pairs["p_value"].notna()] if found is not None else pd.DataFrame()
+    if found is None or not len(known):
         return Paired()
     return Paired(_said(known, found), pairs_sheet(found, "One row for each measure and pair of embeddings"), found)
 
@@ -150,15 +144,32 @@ def _sort(value: float) -> str:
 def _said(known: pd.DataFrame, found: Comparison) -> str:
     """How many pairs differ, and how that was found."""
     few = int((known["better"] != "").sum())
+    named = _differing(known)
     adjust = found.recipe["adjust"]
     by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
     return (
         "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
         f"measure points. {few:,} of {counted(len(known), 'difference')} {'has' if few == 1 else 'have'} {by} ≤ "
-        f"{found.recipe['alpha']:g}; "
+        f"{found.recipe['alpha']:g}{f' ({named})' if named else ''}; "
         "the others are open. These tests are adjusted over all pairs and measures; the best sets above ask only, "
         "measure by measure, who is worse than the best, and may tell embeddings apart that are open here."
     )
+
+
+def _differing(known: pd.DataFrame) -> str:
+    """Return the pairs that differ, the better one first, with their measures; empty where they are many."""
+    measures: dict[tuple[str, str], list[str]] = {}
+    for row in known[known["better"] != ""].to_dict("records"):
+        worse = row["second"] if row["better"] == row["first"] else row["first"]
+        title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
+        measures.setdefault((row["better"], worse), []).append(title)
+    if len(measures) > MAX_NAMED_PAIRS:
+        return ""
+    pairs = [
+        f"{marked(better)} over {marked(worse)} by {ordered(list(dict.fromkeys(titles)))}"
+        for (better, worse), titles in measures.items()
+    ]
+    return "; ".join(pairs)
 
 
 def rank_rows(

@@ -129,12 +129,13 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
     """Sentences on a result: who is best and how clear that is, then each measure, the tests, and where pairs are."""
     reading = read_results(results)
     columns = [column for column in reading.columns if column.ranks and column.values]
-    computed, n, titles = len(results.embeddings), int(results.recipe.get("n") or 0), _titles(results.table)
+    computed, n = len(reading.contenders or reading.computed), int(results.recipe.get("n") or 0)
+    titles = _titles(results.table)
     intervals = any(cell.has_interval for column in columns for cell in column.cells.values())
 
     def top(column: Column) -> list[str]:
-        """The embeddings with the best value; not those in one place, where there are others."""
-        alive = [name for name in column.values if name not in reading.collapsed] or list(column.values)
+        """The embeddings with the best value; not those in one place and not the data, where there are others."""
+        alive = [name for name in column.values if name not in reading.unranked] or list(column.values)
         best = (max if column.higher else min)(alive, key=column.values.__getitem__)
         equal = (name for name in alive if name != best and same_value(column.values[name], column.values[best]))
         return [best, *equal]
@@ -157,13 +158,17 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
             yield "No embedding could be computed."
             return
         if computed == 1:
-            who = f"{voice.name(next(iter(results.embeddings)))}, an embedding of {n:,} points,"
-            yield _above_chance(columns, who, level)
+            name = (reading.contenders or reading.computed)[0]
+            who = f"{voice.name(name)}, an embedding of {n:,} points,"
+            yield _above_chance(columns, who, level, reading.reference if name in reading.contenders else ())
         elif columns:
             yield _leaders([top(column) for column in columns], total, voice)
             tested = [one for column in columns if (one := contest(reading, column)) is not None and one.tested]
             clear = [one.clear and not is_tied(reading, one.column) for one in tested]
             yield from _clear([len(one.best) for one in tested], clear, len(columns))
+        if reading.reference and reading.contenders:
+            names = _some([voice.name(name) for name in reading.reference], "others")
+            yield f"{ordered(names)} {'is' if len(names) == 1 else 'are'} the data, and not ranked."
         if reading.failed:
             names = _some([voice.name(name) for name in reading.failed], "others")
             yield f"{ordered(names)} could not be computed."
@@ -186,9 +191,14 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
     return said
 
 
-def _above_chance(columns: Sequence[Column], lead: str, level: str) -> str:
+def _above_chance(columns: Sequence[Column], lead: str, level: str, reference: Sequence[str]) -> str:
     """By how many measures one embedding is better than chance, where there is more than the value to tell it."""
-    cells = [(column, cell) for column in columns for cell in column.cells.values() if not cell.missing]
+    cells = [
+        (column, cell)
+        for column in columns
+        for name, cell in column.cells.items()
+        if not cell.missing and name not in reference
+    ]
     judged = [(column, cell) for column, cell in cells if cell.has_interval and _known(cell.chance)]
     judged = [(column, cell) for column, cell in judged if not at_chance(column)]
     if not judged:

@@ -45,28 +45,47 @@ def sweep_answer(found: Sweep, measure: str | None = None) -> str:
     >>> roll = dreval.simulate("swiss_roll", 120, random_state=0)
     >>> found = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
     >>> sweep_answer(found).split(" (")[0]
-    'n_neighbors = 20 and 40 are not distinguishable from the best'
+    'n_neighbors = 20 has the best mean'
     """
-    rows = found.of(measure)
+    rows, order = found.of(measure), found.order(measure)
     inside = rows["in_best_set"]
     kept, worse, unjudged = (
-        [setting for setting, one in zip(found.settings, which, strict=True) if one]
+        [found.settings[h] for h in order if which[h]]
         for which in (inside.fillna(False), ~inside.fillna(True), inside.isna())
     )
     by = measure_words(rows)
     if not kept:
         return f"No setting can be judged ({by}): see the notes."
-    if len(kept) == 1 and worse:
-        text = f"{_listed(kept)} is the best ({by}); {_worse(worse, bool(unjudged), kept)}"
+    best, *others = kept
+    if worse and not others:
+        text = f"{_listed([best])} is the best ({by}); {_worse(worse, bool(unjudged), kept)}"
     else:
-        text = f"{_listed(kept)} are not distinguishable from the best ({by})"
+        text = f"{_listed([best])} has the best mean ({by})"
+        alike = f"{_listed(others, [best])} {'is' if len(others) == 1 else 'are'} not distinguishable from it"
         if not worse and not unjudged:
-            text = f"None of the {counted(len(kept), 'setting')} is distinguishable from the best ({by})"
-        elif worse:
-            text += f"; {_worse(worse, bool(unjudged), kept)}"
+            alike = f"none of the {counted(len(others), 'other setting')} is distinguishable from it"
+        text += f"; {alike}" if others else ""
+        text += f"; {_worse(worse, bool(unjudged), kept)}" if worse else ""
+        text += _crossed(found, rows, order)
     if unjudged:
         text += f"; {_listed(unjudged, kept)} {'is' if len(unjudged) == 1 else 'are'} not judged, see the notes"
     return f"{text}."
+
+
+def _crossed(found: Sweep, rows: Any, order: Sequence[int]) -> str:
+    """Return that settings are worse than the best although their mean is better than that of one in the best set.
+
+    With few replicates standard errors differ much: the differences of the one in the set vary more.
+    """
+    inside = rows["in_best_set"]
+    kept = [h for h in order if inside.fillna(False)[h]]
+    places = [place for place, h in enumerate(order) if not inside.fillna(True)[h]]
+    before = [found.settings[order[place]] for place in places if place < order.index(kept[-1])]
+    if not before:
+        return ""
+    last, means = found.settings[kept[-1]], "mean" if len(before) == 1 else "means"
+    whose = f"the {means} of {_listed(before, [last])} {'is' if len(before) == 1 else 'are'} better than that of"
+    return f"; {whose} {_listed([last], before)}, whose differences from better settings vary more"
 
 
 def _worse(worse: Sequence[Mapping[str, Any]], some: bool, kept: Sequence[Mapping[str, Any]]) -> str:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
 
-from dreval._check import check_one_of
+from dreval._check import check_names, check_one_of
+from dreval.comparison._tables import names_hint
 from dreval.errors import InputError
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -75,6 +76,7 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
     foot += [f"± or in parentheses: {reading.level} interval for {' or '.join(targets)}"] if targets else []
     foot += [f"{MARK.strip()} not comparable with the others by a test"] if any(at.unjudged for at in standings) else []
     foot += [f"{symbol}: {said}" for symbol, said in key.items()]
+    foot += [f"{name}: the data, for reference" for name in reading.reference]
     foot += [f"{name} failed" for name in reading.failed]
     said, best = f"{'; '.join(foot)}." if foot else "", mark_words(reading, columns, symbols)
     sizes = {name: results.embeddings[name].shape[1] for name in names if name in results.embeddings}
@@ -95,7 +97,7 @@ def value_block(results: Results, measures: Any = None, rows: str = "auto", *, s
 def _asked(reading: Reading, measures: Any) -> tuple[Column, ...]:
     """The columns of the measures that are asked for, in their order; all by default."""
     known = list(dict.fromkeys(column.measure for column in reading.columns))
-    wanted = known if measures is None else [measures] if isinstance(measures, str) else list(measures)
+    wanted = known if measures is None else check_names(measures, "measures", names_hint(measures, known))
     names = [MEASURES.check_run(name, known, "measures") for name in dict.fromkeys(wanted)]
     return tuple(column for name in names for column in reading.columns if column.measure == name)
 
@@ -155,6 +157,7 @@ def printed_block(reading: Reading, *, shell: bool = False) -> Block:
         titles, wanted = False, list(columns)
         if reading.many:  # the first measure of each goal before others
             order = list(reading.ranked[:SHOWN])
+            order += [name for name in reading.reference if name not in order]
             leads = [leading(list(part)) for _, part in groupby(columns, key=lambda column: column.goal)]
             wanted = [*leads, *(column for column in columns if not any(column is lead for lead in leads))]
             key += [f"embeddings by their mean rank over all {in_words(len(columns))} measures"]

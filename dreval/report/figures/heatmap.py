@@ -99,7 +99,7 @@ def _head(column: Column) -> list[str]:
 
 def _words(columns: Sequence[Column], failures: Iterable[str], level: str) -> str:
     """What shades and letters are, and what is missing."""
-    words = ["Shade: from the worst of a line to the best; what differs little looks alike. Bold: the best."]
+    words = ["Shade: from the worst of a line to the best; what differs little looks alike. Bold: the best value."]
     if any(cell.has_interval for column in columns for cell in column.cells.values()):
         words.append(f"Small: {level} interval.")
     failed = short_names(failures, 22)

@@ -1,0 +1,283 @@
+"""The data among the embeddings: shown for reference, in no rank, best set, comparison or verdict unless named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.decomposition import PCA
+
+import dreval
+from dreval.errors import InputError, InputWarning, UnknownName
+from dreval.inputs.data import as_data
+from dreval.report.contents.table import printed_block
+from dreval.report.document import Best
+from dreval.report.reading import read_results
+from dreval.report.render.markup import sentence
+from dreval.report.statements import findings, standing_of
+
+MEASURES = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]
+
+
+def cloud(seed=0, n=60):
+    g = np.random.default_rng(seed)
+    X = g.normal(size=(n, 4)) + np.repeat([0, 1, 2], n // 3)[:, None]
+    a = X[:, :2] + 0.2 * g.normal(size=(n, 2))
+    return X, a, a + g.normal(size=(n, 2))
+
+
+def evaluated(X, made, measures=MEASURES, **more):
+    return dreval.Evaluation(X, made, random_state=0, **more).run(measures, None)
+
+
+@pytest.fixture(scope="module")
+def both():
+    """The same two embeddings without the data and with them, in front, in the middle and last."""
+    X, a, b = cloud()
+    made = [{"a": a, "b": b}, {"data": X, "a": a, "b": b}, {"a": a, "b": b, "data": X}]
+    return [evaluated(X, one) for one in made]
+
+
+def turn(X, n_components):
+    """All columns, turned, whatever is asked for."""
+    return rotated(X) if n_components else X
+
+
+def rotated(X):
+    return X @ np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X,
+        lambda X: X.copy(),
+        lambda X: X.astype(np.float32),
+        lambda X: pd.DataFrame(X),
+        lambda X: 7 - 2 * rotated(X),
+        lambda _: PCA(4),
+        lambda _: turn,
+    ],
+)
+def test_whatever_gives_the_data_is_the_reference(change):
+    """The array itself, a copy, float32, a frame, a rotation, PCA to all columns, a callable."""
+    X, a, b = cloud()
+    results = evaluated(X, {"data": change(X), "a": a, "b": b}, ["trustworthiness"])
+
+    assert results.reference == ("data",)
+    rows = results.ranking().set_index("embedding")
+    assert rows.index.tolist() == ["a", "b", "data"]
+    assert rows.loc["data", ["rank", "in_best_set", "p_adjusted", "difference"]].isna().all()
+    assert rows.loc["data", "note"] == "the data: shown for reference, not ranked"
+    assert rows.loc["a", "rank"] == 1
+
+
+def test_a_stored_embedding_that_is_the_data_is_the_reference():
+    """The key of obsm that the data were read from."""
+    X, a, _ = cloud()
+    cells = replace(as_data(X), obsm={"X_pca": X.copy(), "X_umap": a})
+
+    assert evaluated(cells, {"p": "X_pca", "u": "X_umap"}, ["trustworthiness"]).reference == ("p",)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda X: X**3, lambda X: X * [1, 1, 1, 3], lambda X: np.c_[X, X[:, 0]], lambda X: X[:, :2]]
+)
+def test_the_number_of_columns_alone_makes_no_reference(change):
+    """Another map of four columns stays in every verdict."""
+    X, a, _ = cloud()
+    results = evaluated(X, {"wide": change(X), "a": a}, ["trustworthiness"])
+
+    assert results.reference == ()
+    assert results.ranking()["rank"].notna().all()
+
+
+def test_nothing_else_changes_beside_the_data(both):
+    """Ranks, best sets, p-values, differences and pairs of the others are those without the data."""
+    alone = both[0]
+    for results in both[1:]:
+        assert results.reference == ("data",)
+        ranks = results.ranking()
+        ranks = ranks[ranks["embedding"] != "data"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(ranks, alone.ranking())
+        pd.testing.assert_frame_equal(results.compare().tidy(), alone.compare().tidy())
+        pd.testing.assert_frame_equal(results.compare().glance(), alone.compare().glance())
+        assert [sentence(one.text) for one in findings(read_results(results))] == [
+            *(sentence(one.text) for one in findings(read_results(alone))),
+            "data is the data: shown for reference, and not ranked.",
+        ]
+
+
+def test_no_star_color_or_bold_marks_the_data(both):
+    """In the printed table, LaTeX, Markdown, cards and shades; its values stand there."""
+    results = both[1]
+    reading = read_results(results)
+    place = printed_block(reading).columns.index("data")
+    for row in printed_block(reading).rows:
+        assert not isinstance(row[place], Best)
+        assert str(row[place]).startswith(("1.00", ".000"))
+    assert all(column.shade("data") == 0 for column in reading.columns)
+    assert all("data" not in column.leaders for column in reading.columns)
+    assert "**1.000" not in results.to_markdown()
+    assert r"\textbf{1.000" not in results.to_latex()
+    assert standing_of(reading, "data").text == "The data, shown for reference."
+    assert not results.paragraph().startswith("data has the best value")
+    assert "data is the data, and not ranked." in results.paragraph()
+
+
+def test_the_data_are_compared_where_they_are_named(both):
+    """By names or as the baseline: the pairs, and the smallest family of p-values that holds them."""
+    results = both[1]
+    for found, pairs in (
+        (results.compare(["data", "a"]), {("data", "a")}),
+        (results.compare(baseline="data"), {("a", "data"), ("b", "data")}),
+        (dreval.compare(results, ["a", "b", "data"]), {("a", "b"), ("a", "data"), ("b", "data")}),
+    ):
+        rows = found.tidy()
+        assert {*zip(rows["first"], rows["second"], strict=True)} == pairs
+        assert rows["p_value"].notna().all()
+        assert "left out" not in "".join(found.notes["text"])
+    assert "data is the data, and was left out; named, it is compared" in set(results.compare().notes["text"])
+    results.plot("forest", pair=("data", "a"))
+    results.plot("forest")
+
+
+def test_data_beside_one_embedding_leave_nothing_to_compare():
+    """No best of one; ``compare`` says how the data are compared, and that works."""
+    X, a, _ = cloud()
+    results = evaluated(X, {"data": X, "a": a}, ["trustworthiness"])
+    said = [sentence(one.text) for one in findings(read_results(results))]
+
+    assert not any("best" in one for one in said)
+    assert said[-1] == "data is the data: shown for reference, and not ranked."
+    with pytest.raises(InputError, match=r"a; data is the data.*names=\['data', 'a'\]"):
+        results.compare()
+    assert len(results.compare(names=["data", "a"]).tidy()) == 1
+    str(results.summary())
+    results.paragraph()
+    alone = evaluated(X, {"data": X}, ["trustworthiness"])
+    assert [one.text for one in findings(read_results(alone))] == ["These are the data, shown for reference."]
+
+
+def test_a_note_says_which_embeddings_are_the_data_and_small_data_warn():
+    """A code with names; two columns of which PCA gives two are the data, with a warning as before."""
+    X, a, _ = cloud()
+    notes = evaluated(X, {"data": X, "turned": rotated(X), "a": a}, ["trustworthiness"]).notes
+    (values,) = notes.loc[notes["code"] == "data.reference", "values"]
+    assert dict(values)["names"] in (("data", "turned"), ["data", "turned"])
+    assert "data.not_reduced" not in set(notes["code"])
+    with pytest.warns(InputWarning, match="pca is the data"):
+        evaluated(X[:, :2], {"pca": "pca", "a": a}, ["trustworthiness"])
+
+
+def test_a_loaded_result_keeps_its_reference(both, tmp_path):
+    """The fact is saved with the result."""
+    loaded = dreval.load_results(both[1].save(tmp_path / "a.dreval"))
+
+    assert loaded.reference == ("data",)
+    pd.testing.assert_frame_equal(loaded.ranking(), both[1].ranking())
+
+
+def test_across_data_sets_the_data_have_no_rank(tmp_path):
+    """In results and in studies: the cells are left out, a note says so, and a name brings them back."""
+    runs = []
+    for seed in range(3):
+        X, a, b = cloud(seed)
+        runs.append(evaluated(X, {"data": X, "a": a, "b": b}, ["trustworthiness"]))
+    found = dreval.compare(runs)
+    assert set(found.glance()["embedding"]) == {"a", "b"}
+    assert (found.notes["code"] == "datasets.reference").sum() == 3
+    named = dreval.compare(runs, ["data", "a"])
+    assert named.glance()["embedding"].iloc[0] == "data"
+    assert set(dreval.compare(runs, baseline="data").tidy()["second"]) == {"data"}
+
+    data = {f"set {seed}": cloud(seed)[0] for seed in range(3)}
+    methods = {"whole": turn, "pca": "pca", "mds": "classical_mds"}
+    study = dreval.Study(tmp_path / "s.journal", data, methods, "trustworthiness", n_neighbors=5, random_state=0)
+    study.run(progress=False)
+    assert set(study.compare().glance()["embedding"]) == {"pca", "mds"}
+    assert study.compare(names=["whole", "pca"]).glance()["embedding"].iloc[0] == "whole"
+    page = study.report(tmp_path / "s.md").read_text("utf-8")
+    assert "**1.000" not in page
+
+
+def test_a_sweep_does_not_judge_the_data():
+    """As many components as columns are the data, whatever the method: no setting is worse because of them."""
+    X = cloud()[0]
+    found = dreval.sweep(X, "pca", {"n_components": [1, 2, 3, 4]}, random_state=0)
+    without = dreval.sweep(X, "pca", {"n_components": [1, 2, 3]}, random_state=0)
+    rows = found.tidy().set_index("n_components")
+
+    assert rows["in_best_set"].isna().tolist() == [False, False, False, True]
+    assert rows.loc[4, "note"] == "the data: shown for reference, not ranked"
+    assert_allclose(rows["p_value"].iloc[:3], without.tidy()["p_value"])
+    assert found.best_set() == without.best_set()
+
+
+@pytest.fixture(scope="module")
+def two_results():
+    X, a, b = cloud()
+    return [evaluated(X, {"a": a, "b": b}, ["trustworthiness"]), evaluated(X, {"a": b, "b": a}, ["trustworthiness"])]
+
+
+def second_arguments(first, second):
+    """Values that are no names, and whose elements may be."""
+    ev = dreval.Evaluation(cloud()[0], {"a": cloud()[1]})
+    yield from (second, ev, second.compare(), second.tidy(), second["a"], second.embeddings, {"a": 1, "b": 2}, [second])
+    yield from (3, ["a", 1], [0, 1], np.zeros((2, 2)))
+
+
+def test_a_second_result_is_no_list_of_names(two_results):
+    """Refused by name in every place that takes names, with how two results are compared; names stay accepted."""
+    first, second = two_results
+    for value in second_arguments(first, second):
+        for call in (
+            lambda one: dreval.compare(first, one),
+            lambda one: first.compare(one),
+            lambda one: dreval.compare([first, second.tidy().assign(dataset="other")], one),
+            lambda one: first.ranking(one),
+            lambda one: first.plot("scatter", names=one),
+            lambda one: first.plot("forest", names=one),
+            lambda one: first.to_markdown(one),
+            lambda one: first.to_latex(one),
+        ):
+            with pytest.raises((InputError, UnknownName)) as error:
+                call(value)
+            assert error.value.argument in ("names", "measure", "measures")
+            assert error.value.got
+    with pytest.raises(InputError, match="into one Evaluation") as error:
+        dreval.compare(first, second)
+    assert error.value.argument == "names"
+    with pytest.raises(UnknownName):
+        first.plot(second)
+
+    for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), pd.Index(["a", "b"]), pd.Series(["a", "b"]),
+                  {"a": 0, "b": 0}.keys(), iter(["a", "b"]), (name for name in "ab")):  # fmt: skip
+        assert len(first.compare(names).tidy()) == 1
+
+
+def test_what_the_refusal_of_a_second_result_says_works(two_results):
+    """One evaluation of all embeddings, and a list of results on two data sets."""
+    X, a, b = cloud()
+    assert len(evaluated(X, {"a": a, "b": b, "a 2": b + 1}, ["trustworthiness"]).compare().tidy()) == 3
+    others = [
+        evaluated(cloud(seed)[0], {"a": cloud(seed)[1], "b": cloud(seed)[2]}, ["trustworthiness"]) for seed in (0, 1)
+    ]
+    assert len(dreval.compare(others).tidy()) == 1
+
+
+def test_equal_maps_are_said_once_and_are_best_together():
+    """PCA and classical MDS; a scaled copy; the exact copy keeps its own words."""
+    X, _, b = cloud()
+    results = evaluated(X, {"pca": "pca", "mds": "classical_mds", "b": b}, ["trustworthiness", "continuity"])
+    said = [sentence(one.text) for one in findings(read_results(results))]
+
+    assert results.recipe["equal_maps"] == [["pca", "mds"]]
+    assert said[0].startswith("pca and mds keep neighbors best by both measures (")
+    assert said.count("pca and mds are the same map, up to rotation, shift and scale.") == 1
+    assert sum("same map" in one for one in said) == 1
+    copies = evaluated(X, {"b": b, "copy": b.copy(), "far": 3 + 2 * b}, ["trustworthiness"])
+    assert copies.recipe["equal_maps"] == [["b", "copy", "far"]]

@@ -1,0 +1,224 @@
+"""Every sentence on which embedding is best, recomputed from the rows of ``ranking`` and ``compare``."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.registry import MEASURES
+from dreval.report.contents.comparison import outcomes
+from dreval.report.reading import read_results
+from dreval.report.render.markup import sentence
+from dreval.report.statements import BEST, NONE, SPLIT, borderline, contest, findings, standing_of
+
+NAMES = re.compile("\u2068(.*?)\u2069")
+RANKED = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc", "spearman_distance",
+          "procrustes_disparity"]  # fmt: skip
+ALPHA = 0.05
+KEYS = ["measure", "parameters"]
+
+
+def random_results(seed, k, n=45, with_data=False):
+    """Embeddings of two random columns with noise: some alike, some not."""
+    g = np.random.default_rng(seed)
+    X = g.normal(size=(n, 6)) * np.linspace(2, 1, 6)
+    names = ["mine", "other", "third", "fourth", "fifth"][:k]
+    made = {name: X[:, g.permutation(6)[:2]] + g.uniform(0.1, 1) * g.normal(size=(n, 2)) for name in names}
+    made |= {"data": X} if with_data else {}
+    return dreval.Evaluation(X, made, n_neighbors=8, random_state=seed).run(RANKED, None)
+
+
+def clauses(text):
+    """The claims of a sentence on several measures: each with its measures."""
+    return re.split(r"; |: ", text.split(" Borderline")[0])
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Results of two, three and five embeddings, every other one with the data among them."""
+    cases = [(2, 0), (3, 1), (5, 2), (3, 3), (2, 4), (3, 5), (4, 6), (5, 7)]
+    return [random_results(seed, k, with_data=seed % 2 == 1) for k, seed in cases]
+
+
+def test_who_is_called_best_is_so_by_every_measure_that_the_sentence_names(many):
+    """By each column of a sentence the named ones are its whole best set; never an intersection of several."""
+    kinds = set()
+    for results in many:
+        ranks = results.ranking()
+        sets = {key: {*part.loc[part["in_best_set"].fillna(False), "embedding"]} for key, part in ranks.groupby(KEYS)}
+        for said in findings(read_results(results)):
+            columns = list(dict.fromkeys(row[:2] for row in said.rows))
+            if said.kind == BEST:
+                named = {*NAMES.findall(said.text.split(" next ")[0].split(" Borderline")[0])}
+                assert all(sets[key] == named for key in columns), said.text
+                assert (" among the best" not in said.text) == (len(named) == 1)
+            elif said.kind == SPLIT:
+                assert len({frozenset(sets[key]) for key in columns}) > 1
+                claims = clauses(said.text)[1:]
+                for key in columns:
+                    card = MEASURES.card(key[0])
+                    words = (card.title[0].lower() + card.title[1:], card.title, card.symbol)
+                    (claim,) = [one for one in claims if any(word in one.partition(" by ")[2] for word in words)]
+                    whole = {*ranks.loc[(ranks[KEYS] == list(key)).all(axis=1) & ranks["rank"].notna(), "embedding"]}
+                    expected = set() if sets[key] == whole else sets[key]
+                    assert {*NAMES.findall(claim)} == expected, (said.text, key)
+                    assert ("is best" in claim) == (len(expected) == 1)
+            elif said.kind == NONE and said.rows:
+                assert all(len(sets[key]) > 1 for key in columns)
+            kinds.add(said.kind)
+    assert kinds >= {BEST, SPLIT, NONE}
+
+
+def test_the_best_has_the_best_value_or_is_in_the_best_set(many):
+    """Of every measure, among the embeddings that are not the data; and the data are in no best set."""
+    for results in many:
+        for (measure, _), part in results.ranking().groupby(KEYS):
+            sign = 1 if MEASURES.card(measure).direction == "higher" else -1
+            part = part.set_index("embedding")
+            rated = part[~part.index.isin(results.reference)]
+            assert (sign * rated["value"]).idxmax() == rated.index[0]
+            assert rated["in_best_set"].iloc[0]
+            assert (rated["in_best_set"] == (rated["p_adjusted"] > ALPHA)).all()
+            assert part.loc[list(results.reference), "in_best_set"].isna().all()
+
+
+def test_a_best_set_that_compare_does_not_bear_out_is_borderline(many):
+    """With both p-values; and nothing is called borderline that ``compare`` finds."""
+    seen = 0
+    for results in many:
+        reading, ranks = read_results(results), results.ranking()
+        pairs = results.compare().tidy()
+        said = " ".join(one.text for one in findings(reading))
+        for column in reading.main:
+            one = contest(reading, column)
+            rows = ranks[(ranks[KEYS] == [column.measure, column.parameters]).all(axis=1)].set_index("embedding")
+            mine = pairs[(pairs[KEYS] == [column.measure, column.parameters]).all(axis=1)]
+            kept, out = rows.index[rows["in_best_set"].fillna(False)], rows.index[~rows["in_best_set"].fillna(True)]
+            smallest = {
+                name: min(
+                    row["p_adjusted"]
+                    for row in mine.to_dict("records")
+                    if name in (row["first"], row["second"]) and {row["first"], row["second"]} & {*kept}
+                )
+                for name in out
+            }
+            doubtful = {name: p for name, p in smallest.items() if p > ALPHA}
+            found = borderline(reading, one)
+            assert bool(found) == bool(doubtful)
+            if found:
+                assert found.p_compare == max(doubtful.values()) == smallest[found.other]
+                assert found.p_ranking == rows.loc[found.other, "p_adjusted"] <= ALPHA
+                assert re.search(rf"Borderline[^(]*\b{re.escape(column.called)}\b|Borderline \(", said)
+                seen += 1
+        tested = [one for column in reading.main if (one := contest(reading, column)) is not None]
+        assert ("Borderline" in said) == any(borderline(reading, one) for one in tested)
+        for match in re.finditer(r"after adjustment for all (\d+) tests", said):
+            assert int(match[1]) == pairs["p_value"].notna().sum()
+    assert seen
+
+
+def test_the_phrase_of_a_borderline_result():
+    """Both p-values stand in the sentence, in the paragraph and in the glossary."""
+    for seed in range(30):
+        results = random_results(seed, 2)
+        text = " ".join(sentence(one.text) for one in findings(read_results(results)))
+        match = re.search(
+            r"Borderline.*?\((?:by \S+, )?\w+ against \w+: p (?:= |< )(\.\d+) for this measure; not significant after "
+            r"adjustment for all 6 tests, p (?:= (?:\.\d+|1))\)",
+            text,
+        )
+        if match:
+            assert float(match[1]) <= ALPHA
+            return
+    raise AssertionError("no borderline result among thirty")
+
+
+def test_only_two_embeddings_have_another_one(many):
+    """ "The other" and "both others" are said where there are as many; the data do not count."""
+    for results in many:
+        reading = read_results(results)
+        texts = [sentence(one.text) for one in findings(reading)]
+        texts += [sentence(text) for text in outcomes(results.compare())]
+        texts += [standing_of(reading, name).text for name in reading.names]
+        for text in texts:
+            assert not re.search(r"\bthe other\b(?! \w)", text)
+            assert "both others" not in text or len(reading.contenders) == 3
+            assert not re.search(r"\bOnly\b.*among the best", text)
+
+
+def test_every_significant_pair_is_named_or_counted(many):
+    """By ``compare`` with its p at most the level, and no other: in the first lines of a comparison."""
+    for results in many:
+        found = results.compare()
+        text = " ".join(outcomes(found))
+        pairs = found.tidy()
+        differ = pairs[pairs["p_adjusted"] <= ALPHA]
+        assert (pairs["better"] != "").sum() == len(differ)
+        counted = "other pairs of embeddings differ" in text
+        for row in differ.to_dict("records"):
+            worse = row["second"] if row["better"] == row["first"] else row["first"]
+            claims = [one for one in re.split(r"(?<=[.])\s", text) if one.startswith(f"\u2068{row['better']}\u2069 is")]
+            named = any(
+                worse in NAMES.findall(claim.partition("better than")[2].partition("not distinguishable")[0])
+                or re.search(r"better than (both|all \w+) others", claim)
+                for claim in claims
+            )
+            assert named or counted, (text, row)
+        for claim in re.findall(r"\u2068(\w+)\u2069 is better than \u2068(\w+)\u2069", text):
+            assert ((differ["better"] == claim[0]) & (differ[["first", "second"]] == claim[1]).any(axis=1)).any()
+
+
+def across(values, measure="value"):
+    """A table of values on data sets."""
+    rows = [(f"set {i}", name, measure, v) for name, some in values.items() for i, v in enumerate(some)]
+    return pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])
+
+
+def test_the_one_significant_pair_across_data_sets_is_named():
+    """Not that of the best: the best mean rank has a lead that varies, and the second is always above the third."""
+    g = np.random.default_rng(0)
+    base = g.normal(size=9)
+    steady = base + 1 + 0.01 * g.normal(size=9)
+    first = np.where(np.arange(9) < 5, base + 2, base - 1)
+    table = across({"first": first, "second": steady, "third": base})
+    found = dreval.compare(table, direction="higher", tests=["friedman", "wilcoxon"])
+    rows = found.tidy()
+    rows = rows[rows["p_adjusted"] <= ALPHA]
+
+    assert rows[["first", "second", "better"]].to_numpy().tolist() == [["second", "third", "second"]]
+    assert found.glance()["embedding"].iloc[0] in ("first", "second")
+    assert "second is better than third" in sentence(" ".join(outcomes(found)))
+    assert "the other" not in sentence(" ".join(outcomes(found)))
+
+
+def test_a_lead_over_one_of_two_others_names_it():
+    """Of three embeddings the one that is behind stands by its name, not as one of the two others."""
+    g = np.random.default_rng(1)
+    base = g.normal(size=12)
+    table = across({"a": base + 1, "b": base + 0.99 + 0.3 * g.normal(size=12), "c": base - 1})
+    found = dreval.compare(table, direction="higher", tests="wilcoxon")
+    text = sentence(" ".join(outcomes(found)))
+
+    assert not re.search("of the two others|the other", text)
+    for row in found.tidy().to_dict("records"):
+        if row["p_adjusted"] <= ALPHA:
+            worse = row["second"] if row["better"] == row["first"] else row["first"]
+            assert re.search(rf"{row['better']} is better than [^;.]*({worse}|both others)", text)
+
+
+def test_that_measures_are_not_adjusted_for_each_other_is_said_once():
+    """Under the table of a result of several measures; not of one measure."""
+    results = random_results(0, 3)
+    assert str(results.summary()).replace("\n", " ").count("not adjusted over measures") == 1
+    one = dreval.Evaluation(*_cloud(), n_neighbors=8, random_state=0).run("trustworthiness", None)
+    assert "adjusted over measures" not in str(one.summary())
+
+
+def _cloud():
+    g = np.random.default_rng(0)
+    X = g.normal(size=(45, 5))
+    return X, {"a": X[:, :2], "b": g.normal(size=(45, 2))}
