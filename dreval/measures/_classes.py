@@ -32,28 +32,25 @@ class Members(NamedTuple):
     rows: IntArray
 
 
-def members(view: View, least: int = 1, of: str = "labels") -> Members:
-    """Classes (or the batches) of the points of the view; an error where there are fewer than ``least`` of them."""
+def members(view: View, least: int = 2, of: str = "labels", *, alone: bool = False) -> Members:
+    """Return the classes (or the batches) of the points of the view.
+
+    Fewer than ``least`` of them raise an error, and so do as many as points, unless ``alone``: where each point is a
+    class of its own, or all points are one class, most measures have one value for every embedding.
+    """
     known = view.variables(view.population)[of]
     if known is None:
         raise RuntimeError(f"this view was made without {of}")
     codes = np.unique(known, return_inverse=True)[1].astype(np.int64)
     sizes = np.bincount(codes)
+    noun, plural = ("class", "classes") if of == "labels" else ("batch", "batches")
     if len(sizes) < least:
-        what = "classes" if of == "labels" else "batches"
-        raise UndefinedMeasure(
-            of, f"must have at least {least} {what}", f"{len(sizes)}", f"Pass {of} with more of them."
-        )
+        rule = f"must have at least {least} {plural if least > 1 else noun}"
+        raise UndefinedMeasure(of, rule, f"{len(sizes)}", f"Pass {of} with more of them.")
+    if not alone and len(sizes) == len(codes):
+        got = f"{len(sizes)} {plural} for {len(codes)} points, so that each point is a {noun} of its own"
+        raise UndefinedMeasure(of, f"must have a {noun} with at least 2 points", got, f"Pass {of} that repeat.")
     return Members(codes, sizes, np.searchsorted(view.population, view.rows))
-
-
-def fewer_than_points(classes: Members) -> Members:
-    """The classes; an error where each point is a class of its own."""
-    c = len(classes.sizes)
-    if c == len(classes.codes):
-        cure = "Pass labels of classes with several points."
-        raise UndefinedMeasure("labels", "must have a class with at least 2 points", f"{c} classes of 1", cure)
-    return classes
 
 
 def neighbors_of(points: FloatArray, rows: IntArray, k: int, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
@@ -146,7 +143,7 @@ def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
 
 def matchings(view: View) -> tuple[FloatArray, FloatArray]:
     """How well centroids separate each pair of classes in the data and in the embedding; at least two are needed."""
-    classes = members(view, least=2)
+    classes = members(view)
     return pair_matching(view.features(), classes), pair_matching(view.Y[view.population], classes)
 
 
@@ -168,8 +165,10 @@ PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness 
 def class_aware_share(view: View, nearest: Lists, ranks: Lists, k: int, same: bool) -> FloatArray:
     """Contributions 1 - penalty n / G, where only neighbors of the same class (or only of the others) are penalized.
 
-    ``nearest`` and ``ranks`` are the neighbors in one space and their ranks in the other.
+    ``nearest`` and ``ranks`` are the neighbors in one space and their ranks in the other. Where no pair of points can
+    be penalized, the value would be 1 for every embedding, and there is none.
     """
+    members(view, least=1 if same else 2, alone=not same)
     if view.labels is None:
         raise RuntimeError("this view was made without labels")
     alike = view.labels[nearest[:, :k]] == view.labels[view.rows][:, None]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dreval._check import IntArray, check_int
 from dreval._random import stream
 from dreval.geometry.blocks import View, per_view
-from dreval.measures._classes import SEPARATION, fewer_than_points, members, unit
+from dreval.measures._classes import SEPARATION, members, unit
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 GRID = 2.0**36  # points of size 1 are rounded to 1 / GRID, so that rounding in other units moves no tie
@@ -73,7 +73,7 @@ def clusters(view: View, k: int, n_init: int) -> Clusters:
 
 def contingency(view: View, n_clusters: int | None, n_init: int) -> tuple[list[IntArray], Clusters]:
     """Numbers of points of each class and cluster, (classes, clusters), for each start."""
-    classes = fewer_than_points(members(view, least=2))
+    classes = members(view)
     c, n = len(classes.sizes), len(classes.codes)
     k = c if n_clusters is None else check_int(n_clusters, "n_clusters", low=2, high=n)
     found = clusters(view, k, check_int(n_init, "n_init", low=2))

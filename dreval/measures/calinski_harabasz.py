@@ -9,7 +9,7 @@ import numpy as np
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import CANCELLATION
-from dreval.measures._classes import SEPARATION, Members, centroids, fewer_than_points, members, unit
+from dreval.measures._classes import SEPARATION, Members, centroids, members, unit
 from dreval.measures._measure import FloatArray, measure
 
 TINY = 1e-28  # squares that are smaller, of points of size 1, are 0
@@ -20,7 +20,7 @@ def _without(view: View) -> FloatArray:
 
     Where little is left of a sum, as without a far outlier, both are computed again from the other points.
     """
-    classes, given = members(view, least=2), view.Y[view.population]
+    classes, given = members(view), view.Y[view.population]
     points = unit(given)
     within, total = _squares(points, classes)
     n, size = len(points), classes.sizes[classes.codes].astype(np.float64)
@@ -79,7 +79,7 @@ def calinski_harabasz(view: View) -> float:
     >>> round(dreval.calinski_harabasz(Y, Y, labels=list("ababab")), 3)
     0.485
     """
-    classes = fewer_than_points(members(view, least=2))
+    classes = members(view)
     within, total = _squares(unit(view.Y[view.population]), classes)
     value = _ratio(float(within.sum()), total, len(classes.codes), len(classes.sizes))
     if math.isnan(value):

@@ -20,7 +20,7 @@ from dreval.measures._measure import measure, named_view
 @per_view
 def _distances(view: View) -> tuple[FloatArray, FloatArray]:
     """Squared distances (c, c) between the centroids of the classes, in the data and in the embedding."""
-    classes = members(view, least=3)
+    classes = members(view, least=3, alone=True)
     centers = (centroids(unit(points), classes) for points in (view.features(), view.Y[view.population]))
     data, embedding = (pairwise_squared(one, one) for one in centers)
     return data, embedding

@@ -10,7 +10,6 @@ import numpy as np
 from dreval._check import check_int
 from dreval._parallel import sum_over_rows
 from dreval._random import stream
-from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.pair_statistics import EVERY
@@ -122,10 +121,7 @@ def _angles(view: View, n_triplets: int) -> _Angles:
     """What the rows see of the other classes, and without each point: see ``every_angle``."""
     from dreval.geometry._loops import angles as loops
 
-    classes = members(view, least=2)
-    if classes.sizes.max() < 2:
-        rule, c = "must have a class with at least 2 points", len(classes.sizes)
-        raise UndefinedMeasure("labels", rule, f"{c} classes of one point", "Pass labels that repeat.")
+    classes = members(view)
     X, Y = np.zeros((len(view.Y), view.X.shape[1])), np.zeros(view.Y.shape)
     for points, known in ((X, view.features()), (Y, view.Y[view.population])):
         points[view.population] = known * power_of_two(known)  # so that no difference overflows, and none is rounded

@@ -35,8 +35,9 @@ def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray
 
     where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, :math:`c_i` is the class of i,
     :math:`r_{ij}` the rank of j from i in the data, and G the largest possible sum without classes, as in
-    ``trustworthiness``. It is at least ``trustworthiness``, equal to it where every point is its own class, and 1 with
-    a single class. Permuting the points within each class in the embedding is not penalized.
+    ``trustworthiness``. It is at least ``trustworthiness``, and equal to it where every point is its own class. With a
+    single class there is no value: it would be 1 for every embedding. Permuting the points within each class in the
+    embedding is not penalized.
 
     See Also
     --------
@@ -51,7 +52,7 @@ def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray
     >>> labels = X[:, 0] > 0
     >>> round(dreval.class_aware_trustworthiness(X, X[:, :2], labels=labels), 3)
     0.984
-    >>> dreval.class_aware_trustworthiness(X, X[:, :2], labels=np.zeros(200, int))
-    1.0
+    >>> dreval.class_aware_trustworthiness(X, X[:, :2], labels=np.arange(200)) == dreval.trustworthiness(X, X[:, :2])
+    True
     """
     return class_aware_share(view, view.nearest_embedding, view.data_rank, n_neighbors, same=False)

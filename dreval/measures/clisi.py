@@ -11,7 +11,7 @@ from dreval.records.notes import Notes
 
 def _without(view: View, perplexity: int) -> FloatArray:
     """The next neighbor steps in where a point was one; a label of one point goes with it."""
-    values, left = lisi_without(view, members(view, least=2), perplexity)
+    values, left = lisi_without(view, members(view), perplexity)
     return (left - values) / (left - 1.0)
 
 
@@ -37,6 +37,7 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     neighbors are mixed (four labels around each point of 100 give 0.97): compare with chance. The value depends on n,
     since the neighbors are nearer in more points. scib-metrics reports the
     median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points are equal.
+    At least two labels are required, and fewer than points.
 
     See Also
     --------
@@ -53,7 +54,7 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     >>> round(dreval.clisi(Y, Y, labels=np.arange(200) % 2), 3)
     0.081
     """
-    classes = members(view, least=2)
+    classes = members(view)
     values, notes = lisi(view, classes, perplexity)
     c = float(len(classes.sizes))
     return (c - values) / (c - 1.0), notes

@@ -10,7 +10,7 @@ from dreval._check import FloatArray, IntArray
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import pairwise_squared, power_of_two
-from dreval.measures._classes import SEPARATION, centroids, fewer_than_points, members
+from dreval.measures._classes import SEPARATION, centroids, members
 from dreval.measures._measure import measure
 from dreval.records.notes import LIMIT, Notes, define
 
@@ -48,7 +48,7 @@ def _parts(view: View) -> _Parts:
 
     The origin is the median, which no outlier moves: beside the largest coordinate the others then keep their digits.
     """
-    classes = fewer_than_points(members(view, least=2))
+    classes = members(view)
     points = view.Y[view.population] * power_of_two(view.Y)
     points = points - np.median(points, axis=0)
     points = points * power_of_two(points)

@@ -38,7 +38,7 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
 
     with :math:`G_c` the graph of the :math:`n_c` points of label c in which two points are joined if one is among the k
     nearest neighbors of the other in the embedding. The data are not used. A label that batches or the method tear
-    apart has a low value.
+    apart has a low value. Labels must be fewer than points: a label of one point is always connected.
 
     Points as far as the last neighbor are joined too, so that no order of ties matters. Edges have no direction, as in
     the paper. scib-metrics counts pieces in which every point can be reached from every other along directed edges,
@@ -58,7 +58,7 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     >>> round(dreval.graph_connectivity(Y, Y, labels=list("aabbbb"), n_neighbors=1), 3)
     0.875
     """
-    classes = members(view)
+    classes = members(view, least=1)
     every = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={}, _of_data={})
     near = near_points(every, n_neighbors)
     ends = np.repeat(np.arange(view.n), n_neighbors), near.found.ravel()

@@ -11,7 +11,7 @@ from dreval.records.notes import Notes
 
 def _without(view: View, perplexity: int) -> FloatArray:
     """The next neighbor steps in where a point was one; a batch of one point goes with it."""
-    values, left = lisi_without(view, members(view, least=2, of="batch"), perplexity)
+    values, left = lisi_without(view, members(view, of="batch"), perplexity)
     return (values - 1.0) / (left - 1.0)
 
 
@@ -41,7 +41,7 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     not reach 1: compare with chance, which holds for batches with the same kinds of points; with different kinds less
     is complete. The value depends on n, since neighbors are nearer in more points. scib-metrics
     reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points
-    are equal.
+    are equal. At least two batches are required, and fewer than points.
 
     See Also
     --------
@@ -58,6 +58,6 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     >>> round(dreval.ilisi(Y, Y, batch=Y[:, 0] > 0), 3)
     0.224
     """
-    batches = members(view, least=2, of="batch")
+    batches = members(view, of="batch")
     values, notes = lisi(view, batches, perplexity)
     return (values - 1.0) / (len(batches.sizes) - 1.0), notes

@@ -41,7 +41,7 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     with I the labels that occur in the fewest batches, and :math:`s_i` the silhouette width of point i in the
     embedding, with the labels as clusters. A method that removes differences between batches may also remove a kind of
     point that few batches have. The data are not used. Where all labels are in the same number of batches all of them
-    count.
+    count. At least two labels and two batches are required, and fewer than points.
 
     See Also
     --------
@@ -56,7 +56,7 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     >>> round(dreval.isolated_labels(Y, Y, labels=list("aaaabb"), batch=[0, 1, 0, 1, 1, 1]), 3)
     0.937
     """
-    classes, batches = members(view, least=2), members(view, least=2, of="batch")
+    classes, batches = members(view), members(view, of="batch")
     pairs = np.unique(np.c_[classes.codes, batches.codes], axis=0)
     present = np.bincount(pairs[:, 0])
     isolated = np.flatnonzero(present == present.min())

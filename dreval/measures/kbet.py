@@ -94,7 +94,7 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
 
     if check_float(alpha, "alpha", high=1.0, above=0.0) == 1.0:
         raise UndefinedMeasure("alpha", "must be less than 1", "1", "Choose a level such as 0.05.")
-    batches, size = members(view, least=2, of="batch"), check_int(size, "size", low=2)
+    batches, size = members(view, of="batch"), check_int(size, "size", low=2)
     expected, c = size * batches.sizes / view.n, len(batches.sizes)
     if chdtrc(c - 1, _most_uneven(batches.sizes, size)) >= alpha:
         rule, cure = "must leave out enough points for a test that can reject", "Choose a smaller size."

@@ -14,7 +14,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import without_row
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.ranks import doubtful_rows, vote_bounds
-from dreval.measures._classes import SEPARATION, neighbors_of
+from dreval.measures._classes import SEPARATION, members, neighbors_of
 from dreval.measures._measure import FloatArray, measure
 
 LISTED = 50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
@@ -86,7 +86,8 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     where :math:`\hat c_i` is the majority class of the k nearest neighbors of point i outside its own fold (of all such
     points where fewer than k are left); a tied vote goes to the class of the nearer neighbor. Folds are stratified by
     class and shuffled by the seed, the same for every embedding. They are dealt out class by class, in the order of the
-    classes (text by the alphabet), so that classes with other names may have other folds. The data are not used.
+    classes (text by the alphabet), so that classes with other names may have other folds. The data are not used. At
+    least two classes are required, and fewer than points.
 
     See Also
     --------
@@ -102,6 +103,7 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     True
     """
     check_int(n_folds, "n_folds", low=2)
+    members(view)
     return _correct(view, n_neighbors, n_folds)[_seen(view)].astype(np.float64)
 
 

@@ -39,7 +39,7 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
 
     where :math:`P_i` are the pairs of another point j of the class of i and a point l of another class. There is no k:
     all points of the class are used. The data are not used. The only point of a class contributes one half. At least
-    two classes are required.
+    two classes are required, and fewer than points.
 
     See Also
     --------
@@ -57,7 +57,7 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
     """
     from dreval.geometry._loops import orders as loops
 
-    classes = members(view, least=2)
+    classes = members(view)
     space, n = Space.of(view.Y[view.population]), view.n
     own, at = classes.codes[classes.rows], classes.rows
     areas = np.empty(len(at))

@@ -72,7 +72,7 @@ def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
     .. math:: \mathrm{NH}(k) = \frac{1}{n k} \sum_{i=1}^n |\{j \in M_k(i): c_j = c_i\}|,
 
     with :math:`c_i` the class of point i and :math:`M_k(i)` its k nearest neighbors in the embedding. The data are not
-    used. There is no cross-validation.
+    used. There is no cross-validation. At least two classes are required, and fewer than points.
 
     See Also
     --------

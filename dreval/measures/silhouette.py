@@ -33,7 +33,7 @@ def silhouette(view: View) -> FloatArray:
 
     with :math:`a_i` the mean distance of point i to the others of its class and :math:`b_i` the smallest mean distance
     to the points of another class. The only point of a class, and a point with :math:`a_i = b_i = 0`, contribute 0. The
-    data are not used. At least two classes are required.
+    data are not used. At least two classes are required, and fewer than points.
 
     See Also
     --------
@@ -48,4 +48,4 @@ def silhouette(view: View) -> FloatArray:
     >>> round(dreval.silhouette(Y, Y, labels=list("aabb")), 3)
     0.9
     """
-    return silhouette_widths(view.Y[view.population], members(view, least=2), view.n_jobs)
+    return silhouette_widths(view.Y[view.population], members(view), view.n_jobs)

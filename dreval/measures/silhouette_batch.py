@@ -62,7 +62,8 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     >>> round(dreval.silhouette_batch(Y, Y + 9.0 * batch[:, None], labels=labels, batch=batch), 3)
     0.139
     """
-    classes, batches, points = members(view), members(view, of="batch"), view.Y[view.population]
+    classes, batches = (members(view, least=1, of=of, alone=True) for of in ("labels", "batch"))
+    points = view.Y[view.population]
     means = []
     for c in range(len(classes.sizes)):
         own = np.flatnonzero(classes.codes == c)

@@ -19,14 +19,15 @@ def dependence_ranking(
 ) -> pd.DataFrame:
     r"""Rank the columns of X by their dependence with y, penalized by the dependence among them.
 
-    The score of a set S of features is its mean relevance minus its mean redundancy,
+    The score of a set S of features is their mean relevance minus their redundancy,
 
-    .. math:: J(S) = \frac{1}{|S|} \sum_{i \in S} I(x^i, y) - \frac{1}{|S|^2} \sum_{i, j \in S} I(x^i, x^j),
+    .. math:: J(S) = \frac{1}{|S|} \sum_{i \in S} I(x^i, y) - \frac{1}{|S|^2} \sum_{i \ne j \in S} I(x^i, x^j),
 
     where I is HSIC normalized to [0, 1] (the centered kernel alignment), so that features of any scale are comparable.
-    The first feature is the most relevant one; each further one maximizes J. A feature's redundancy with itself, I = 1,
-    is included: J of one feature is its relevance minus 1, and J first rises with the size of the set, so compare only
-    sets of equal size.
+    The first feature is the most relevant one, and its relevance is its score; each further one maximizes J. A feature
+    is not redundant with itself: Peng et al. (2005) add these terms, 1/|S| in all, which changes the score of all sets
+    of one size alike, and so not the order. A score below 0 says that the features of the set depend more on each other
+    than on y. The weight of redundancy grows with the size of the set, so compare only sets of equal size.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def dependence_ranking(
     -------
     DataFrame
         One row for each selected feature, in the order of selection: ``feature``, ``relevance`` I(x, y), ``redundancy``
-        (mean I with the features before it), ``score`` J of the set up to it.
+        (mean I with the features before it), ``score`` J of the set up to it, which is the relevance of the first.
 
     Raises
     ------
@@ -56,7 +57,9 @@ def dependence_ranking(
 
     Notes
     -----
-    The search is greedy: the first m features are not always the best m. All values of I are biased upward at small n.
+    The search is greedy: the first m features are not always the best m. All values of I are biased upward at small n,
+    and above 0 for independent variables: the order is no test, and ``hsic_test`` tells whether a relevance is more
+    than chance.
     Cost: k p n^2 for k ranked features; memory three n x n matrices.
 
     References
@@ -73,6 +76,8 @@ def dependence_ranking(
     >>> X = np.column_stack([a, a + 0.01 * rng.normal(size=100), b])     # the second column repeats the first
     >>> dreval.dependence_ranking(X, a + b)["feature"].tolist()
     [0, 2, 1]
+    >>> dreval.dependence_ranking(X, a + b).round(3)["score"].tolist()
+    [0.437, 0.388, 0.179]
     """
     refuse_path(X, "X")
     refuse_path(y, "y")
@@ -87,15 +92,15 @@ def dependence_ranking(
     target = _unit(gram_matrix(y, "y", other).matrix)
     relevance = np.array([float(np.vdot(_column(points, j, own), target)) for j in range(p)])
     redundancy, chosen, rows = np.zeros(p), list[int](), []
-    inside = 0.0  # sum of I over all pairs of the chosen, each with itself too
+    inside = 0.0  # sum of I over all ordered pairs of different chosen features
     for size in range(1, wanted + 1):
         gained = relevance[chosen].sum() + relevance
-        scores = gained / size - (inside + 2 * redundancy + 1) / size**2
+        scores = gained / size - (inside + 2 * redundancy) / size**2
         scores[chosen] = -np.inf
         best = int(np.argmax(scores))
         before = redundancy[best] / len(chosen) if chosen else 0.0
         rows.append((names[best] if names else best, relevance[best], before, scores[best]))
-        inside += 2 * redundancy[best] + 1
+        inside += 2 * redundancy[best]
         chosen.append(best)
         if size < wanted:
             matrix = _column(points, best, own)

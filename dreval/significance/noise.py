@@ -543,7 +543,7 @@ class _Score:
             if codes.max() == 0:  # one cluster is no cluster
                 return np.zeros(len(X))
             view = replace(view, rows=every, labels=codes)
-            return silhouette_widths(Y, members(view, least=2), 1)
+            return silhouette_widths(Y, members(view), 1)
         thing = MEASURES.get(self.name)
         k = int(self.parameters.get("n_neighbors", 1))
         reads = not {"ranks", "neighbors"}.isdisjoint(thing.card.needs)

@@ -211,7 +211,7 @@ def test_angles_of_classes_by_hand():
     labels = list("abbc")
     from_c = (-1 - 40 / 41) ** 2 / 4  # shown at the point of a: cosine -1; in the data 40/41
     assert dreval.class_angular_distortion(X, Y, labels=labels) == pytest.approx((1 / 4 + from_c) / 2)
-    with pytest.raises(UndefinedMeasure, match="a class with at least 2 points: got 4 classes of one point"):
+    with pytest.raises(UndefinedMeasure, match="a class with at least 2 points: got 4 classes for 4 points"):
         dreval.class_angular_distortion(X, Y, labels=list("abcd"))
     with pytest.raises(UndefinedMeasure, match="at least 2 classes"):
         dreval.class_angular_distortion(X, Y, labels=list("aaaa"))

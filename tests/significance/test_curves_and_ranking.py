@@ -74,7 +74,7 @@ def test_ranking_is_the_greedy_search_by_hand():
     pair = {(i, j): cka(X[:, i], X[:, j]) for i, j in itertools.product(range(4), repeat=2)}
 
     def score(chosen):
-        redundancy = sum(pair[i, j] for i in chosen for j in chosen) / len(chosen) ** 2
+        redundancy = sum(pair[i, j] for i in chosen for j in chosen if i != j) / len(chosen) ** 2
         return sum(relevance[i] for i in chosen) / len(chosen) - redundancy
 
     chosen = []
@@ -86,6 +86,41 @@ def test_ranking_is_the_greedy_search_by_hand():
         assert row.score == pytest.approx(score(chosen))
         assert row.relevance == pytest.approx(relevance[best])
         assert row.redundancy == pytest.approx(np.mean(before) if before else 0.0)
+
+
+def naive_alignment(x, y):
+    """Centered kernel alignment of two columns by the formulas: Gaussian kernels, median of squared distances."""
+    matrices = []
+    for values in (x, y):
+        squared = np.subtract.outer(values, values) ** 2
+        kernel = np.exp(-squared / (2 * np.median(squared[np.triu_indices(len(values), 1)])))
+        H = np.eye(len(values)) - 1 / len(values)
+        matrices.append(H @ kernel @ H)
+    K, L = matrices
+    return (K * L).sum() / np.sqrt((K * K).sum() * (L * L).sum())
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0, 30.0])
+def test_the_score_of_the_first_column_is_its_relevance(noise):
+    """No column is redundant with itself; of Peng's criterion, which counts that as 1, the order is the same."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4))
+    X[:, 3] = X[:, 0] + 0.2 * rng.normal(size=60)
+    y = X[:, 0] + 0.3 * X[:, 1] + noise * rng.normal(size=60)
+    relevance = [naive_alignment(X[:, j], y) for j in range(4)]
+    ranking = dreval.dependence_ranking(X, y)
+    assert ranking["score"][0] == ranking["relevance"][0] == pytest.approx(max(relevance))
+    assert ranking["feature"][0] == int(np.argmax(relevance))
+    chosen = ranking["feature"].tolist()
+    pair = np.array([[naive_alignment(X[:, i], X[:, j]) for j in range(4)] for i in range(4)])
+    for size in (1, 2, 3, 4):
+        peng = [
+            np.mean([relevance[i] for i in [*chosen[: size - 1], j]]) - pair[np.ix_(s, s)].mean()
+            for j in range(4)
+            if j not in chosen[: size - 1]
+            for s in [[*chosen[: size - 1], j]]
+        ]
+        assert ranking["score"][size - 1] - 1 / size == pytest.approx(max(peng))
 
 
 def test_ranking_keeps_the_names_of_a_frame():
