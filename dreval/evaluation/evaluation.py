@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -138,6 +138,10 @@ class Evaluation:
         callable, which gets the matrix). Under the other metrics such measures measure the coordinates as they are, on
         neighbors by the metric; their note says so.
         The metric is not passed to the methods. Usual other names are accepted: "l1", "cityblock", "l2".
+    header : "auto", True or False
+        Whether the first row of each text file (.csv, .tsv) that is read for data, embeddings and variables has the
+        names of its columns. "auto": a first row of text has; a first row with numbers (wavelengths, masses, years) is
+        compared with the rows below: a note prints it and says what it was read as, and why.
     anchors : int, "auto" or None
         Number m of points from which neighborhoods are seen among all points, drawn without replacement; None: all n.
         "auto" is all points up to n = 20,000 and 2000 anchors beyond; the header of every output says so. With anchors
@@ -197,13 +201,15 @@ class Evaluation:
         use_rep: str | None = None,
         n_neighbors: Any = "auto",
         metric: str = "euclidean",
+        header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
-        self.data: Data = as_data(data, **given, layer=layer, use_rep=use_rep, metric=self.metric)
+        read = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
+        self.data: Data = as_data(data, **given, **read)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
