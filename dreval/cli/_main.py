@@ -29,7 +29,7 @@ from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputErro
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.frames import noted_rows, notes_in
-from dreval.records.notes import Note, joined
+from dreval.records.notes import FIRST_ROW_CODES, Note, joined
 from dreval.records.read_only import FixedDict
 from dreval.records.whole_file import refuse_journal
 from dreval.registry import KINDS, METHODS, Registry
@@ -164,6 +164,22 @@ def one_of(options: Collection[str]) -> dict[str, Any]:
     return {"type": partial(known_name, options=options), "choices": options}
 
 
+def add_header(arguments: Any, default: str | None = "auto") -> None:
+    """Add the option ``--header``, with the values of Python's ``header``."""
+    arguments.add_argument(
+        "--header", type=_header, default=default, metavar="WORD",
+        help="the first row of each text file has the column names (yes), is data (no), or auto",
+    )  # fmt: skip
+
+
+def _header(text: str) -> bool | str:
+    """Whether the first row has names: yes, no or auto."""
+    words: dict[str, bool | str] = {"auto": "auto", "yes": True, "true": True, "no": False, "false": False}
+    if text.lower() not in words:
+        raise argparse.ArgumentTypeError(f"must be yes, no or auto: got {text!r}")
+    return words[text.lower()]
+
+
 def anchors(text: str) -> int | str:
     """A number of anchors, "auto" or "none"."""
     if text in ("auto", "none"):
@@ -234,8 +250,10 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
 
 
 def in_flags(one: Note, options: Any) -> Note:
-    """A note on a variable of the points, or on intervals, with the option in place of Python's argument."""
+    """A note on a variable of the points, a file or intervals, with the option in place of Python's argument."""
     word, _, rest = one.code.partition(".")
+    if one.code in FIRST_ROW_CODES and "header" in options.parser.flags:
+        return one.altered(remedy=f"pass --header {'yes' if dict(one.values)['header'] else 'no'}")
     if one.code == "interval.coordinates":
         return one.altered(way="--ci replicates")
     return one.altered(way=f"--{word}") if rest == "none" and word in options.parser.flags else one

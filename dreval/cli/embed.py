@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, check_output, json_text, names
+from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, add_header, check_output, in_flags, json_text, names
 from dreval.records.whole_file import write_whole
 from dreval.registry import METHODS
 
@@ -39,6 +40,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
         "--response", type=names, metavar="COLUMN[,...]",
         help="numbers, for supervised methods: columns of the data, or a file",
     )  # fmt: skip
+    add_header(verb)
     verb.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
     verb.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
@@ -55,10 +57,13 @@ def _embed(options: Any, say: Say) -> int:
     options.method = options.method.removeprefix(BUNDLED)
     METHODS.get(options.method, "method")
     known = {"ids": options.ids, "labels": options.labels, "layer": options.layer, "use_rep": options.use_rep}
+    known["header"] = options.header
     data, y = data_and_response(options.data, options.response, **known)
     more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
     more |= {"labels": data.labels, "response": y, "random_state": options.random_state}
     made = embed(data.X, options.method, options.n_components, **more)
+    said = tuple(dict.fromkeys(in_flags(note, options) for note in (*data.notes, *made.notes)))
+    made = replace(made, notes=said)
     _write(options, data, np.asarray(made))
     if options.json:
         say(_document(made, options))

@@ -16,6 +16,7 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    add_header,
     add_paragraph,
     anchors,
     check_different,
@@ -97,6 +98,7 @@ def _add_variables(verb: Verb) -> None:
         "numbers and text is classes, unless :number or :class is appended to a column",
     )  # fmt: skip
     variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
+    add_header(variables)
     variables.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
     variables.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
 
@@ -244,7 +246,7 @@ def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Any, dict
     """The evaluation that the options describe, and what is asked of it."""
     from dreval.evaluation.evaluation import Evaluation
 
-    same = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep")
+    same = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep", "header")
     same += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
     evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
     for name, source in sources:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._main import DATA, DONE, NOT_ALL, Say, Verb, add_answer, json_text
+from dreval.cli._main import DATA, DONE, NOT_ALL, Say, Verb, add_answer, add_header, json_text
 from dreval.errors import DrevalError
 from dreval.records.notes import refusal
 from dreval.registry import MEASURES, TESTS
@@ -71,6 +71,7 @@ def _add_export(step: Verb) -> None:
     step.add_argument("--halves", type=int, metavar="R", help="runs on random halves of the points, for stability (0)")
     step.add_argument("--labels", help="column of the data that is not a feature")
     step.add_argument("--ids", help="column with the row names, by which returned rows are matched")
+    add_header(step)
     step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
     step.add_argument("--format", help="csv or parquet (csv)")
     step.add_argument("--embedding", metavar="FILE", help="embedding of the data, if it exists already")
@@ -86,7 +87,7 @@ def _export(options: Any, say: Say) -> int:
 
     names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
     names += ("noise", "null", "seeds", "halves")
-    settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "random_state")}
+    settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "header", "random_state")}
     made = Protocol(options.data, **settings).export(options.folder, format=options.format, embedding=options.embedding)
     say(_document_of_status(made) if options.json else str(made))
     return DONE

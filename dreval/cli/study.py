@@ -16,6 +16,7 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    add_header,
     anchors,
     check_output,
     check_report,
@@ -171,6 +172,7 @@ def _add_arguments(verb: Verb) -> None:
         "--metric", **one_of(METRICS), metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
+    add_header(arguments, default=None)
     arguments.add_argument(
         "--anchors", type=anchors, metavar="M",
         help="evaluate at M random points, against all points; auto (default): 2000 beyond 20,000 points; none: all",
@@ -188,6 +190,7 @@ ARGUMENTS = (
     "n_neighbors",
     "subsample",
     "metric",
+    "header",
     "anchors",
     "random_state",
 )

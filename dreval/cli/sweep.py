@@ -17,6 +17,7 @@ from dreval.cli._main import (
     Say,
     Verb,
     add_answer,
+    add_header,
     check_different,
     check_output,
     check_report,
@@ -73,6 +74,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     )  # fmt: skip
     verb.add_argument("--alpha", type=float, default=0.05, help="one minus the level of the best set (0.05)")
     verb.add_argument("--ids", metavar="COLUMN", help="column with the row names")
+    add_header(verb)
     verb.add_argument("--labels", help="classes: a column of the data (no feature then), or file.csv[:column]")
     verb.add_argument(
         "--metric", **one_of(METRICS), default=METRICS[0], metavar="METRIC", help=f"distance in the data ({METRICS[0]})"
@@ -130,6 +132,7 @@ def _sweep(options: Any, say: Say) -> int:
         name: getattr(options, name)
         for name in (
             "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "labels", "metric",
+            "header",
             "random_state", "n_jobs", "store",
         )
     }  # fmt: skip

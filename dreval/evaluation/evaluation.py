@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -153,6 +153,10 @@ class Evaluation:
         ``with_embedding`` passes another one. All other methods are run as they are: bundled ones on the coordinates,
         by Euclidean distances, estimators with their own setting, callables without one; a note on each and the header
         say so. Usual other names are accepted: "l1", "cityblock", "l2".
+    header : "auto", True or False
+        Whether the first row of each text file (.csv, .tsv) that is read for data, embeddings and variables has the
+        names of its columns. "auto": a first row of text has; a first row with numbers (wavelengths, masses, years) is
+        compared with the rows below: a note prints it and says what it was read as, and why.
     anchors : int, "auto" or None
         Number m of points from which neighborhoods are seen among all points, drawn without replacement; None: all n.
         "auto" is all points up to n = 20,000 and 2000 anchors beyond; the header of every output says so. With anchors
@@ -213,6 +217,7 @@ class Evaluation:
         use_rep: str | None = None,
         n_neighbors: Any = "auto",
         metric: str = "euclidean",
+        header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -220,7 +225,8 @@ class Evaluation:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         given["covariate_types"] = covariate_types
-        self.data: Data = as_data(data, **given, layer=layer, use_rep=use_rep, metric=self.metric)
+        read = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
+        self.data: Data = as_data(data, **given, **read)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]

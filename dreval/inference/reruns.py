@@ -20,6 +20,7 @@ from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, caller_level
+from dreval.inputs._header import Header
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
@@ -78,6 +79,7 @@ def open_case(
     *,
     reruns: bool = True,
     metric: str = "euclidean",
+    header: Header | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Case:
     """Data and source as users or an evaluation pass them, the source with other ``options``.
@@ -86,7 +88,7 @@ def open_case(
     an evaluation also serves other embeddings); a measure that re-runs nothing (``reruns=False``) takes it only where
     none is passed.
     """
-    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric)
+    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric, header=header)
     data = replace(data, table=data.dense()) if data.sparse else data
     made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
     if options:

@@ -1,7 +1,8 @@
 """Tables in text files, parsed by pandas once the layout is known; ragged rows raise an error.
 
-The layout (separator, header, row names) is inferred here from the first two rows, because csv.Sniffer, which pandas
-uses with sep=None, takes a letter for the separator of a single column and guesses headers by the lengths of cells.
+The layout (separator, row names) is inferred here from the first rows, because csv.Sniffer, which pandas uses with
+sep=None, takes a letter for the separator of a single column and guesses headers by the lengths of cells. ``_header``
+decides whether the first row has the names of the columns.
 """
 
 from __future__ import annotations
@@ -9,25 +10,35 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dreval.errors import InputError
+from dreval.errors import Hint, InputError, InputWarning, caller_level
+from dreval.inputs._header import (
+    AUTO,
+    COMMA_NUMBER,
+    GROUPED_NUMBER,
+    MAX_ROWS_COMPARED,
+    NUMBER,
+    FirstRow,
+    Reading,
+    TextTable,
+    first_row,
+    shown_row,
+)
 from dreval.inputs._sizes import read_lines
 from dreval.records.notes import Note, Notes, note
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)|NA", re.I)
-_COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d*(e[+-]?\d+)?", re.I)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.I)
-_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?")  # thousands parted by points
 _SURELY_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*|\.\d{3})")  # no decimal point can be meant
 _SPLIT_NUMBER = re.compile(r"[+-]?\d+(e[+-]?\d+)?", re.I)
 # Newer pandas reads numbers to the last bit by default and warns about the option.
@@ -36,6 +47,10 @@ _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces
 GZIP = b"\x1f\x8b"  # the first bytes of a .gz file
 _LOOKED_AT = 20  # rows from which the layout is inferred
 _BYTES_LOOKED_AT = 2**20
+_ESCAPED_QUOTE = re.compile(rb'\\"[^,;\t \r\n"]')  # as R writes a quote within quotes
+_QUOTED = r'"(?:[^"]|"")*"'
+_BARE = r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf)|NA|TRUE|FALSE"  # as R writes it without quotes
+_ROW_OF_R = re.compile(rf"(?:{_QUOTED}|{_BARE})(?: +(?:{_QUOTED}|{_BARE}))+", re.I)
 
 
 @dataclass(frozen=True)
@@ -48,15 +63,16 @@ class _Layout:
     notes: list[Note]
 
 
-def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, bool, Notes]:
+def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -> tuple[pd.DataFrame, bool, Notes]:
     """The table in a .csv or .tsv file (also .gz), whether it had a header, and notes on how it was read."""
     raw = _load(path, suffix, argument)
+    raw = raw.replace(b'\\"', b'""') if _ESCAPED_QUOTE.search(raw) else raw
     try:
         usual = "\t" if suffix.startswith(".tsv") else ","
         separator = _separator(raw, usual)
         raw = _at_ends(raw) if separator == " " else raw
         _refuse_open_quote(raw, separator, path, argument)
-        layout = _sniff(raw, separator, usual, path, argument)
+        layout = _sniff(raw, separator, usual, path, argument, reading)
         frame = _parse(raw, layout, path, argument)
     except UnicodeDecodeError as error:
         raise _garbage(path, argument, f"{str(path)!r}, which is not UTF-8 at byte {error.start}") from error
@@ -64,7 +80,7 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
         raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
     if layout.width > 1 and frame.iloc[:, -1].isna().any():
         _refuse_ragged(raw, layout, path, argument)
-    if layout.separator in ";\t":
+    if layout.separator in ";\t ":
         layout.notes.extend(_decimal_commas(frame, raw, layout, path, argument))
     if layout.header is not None:
         frame = _name(frame, layout.header)
@@ -110,7 +126,7 @@ def _decimal_commas(frame: pd.DataFrame, raw: bytes, layout: _Layout, path: Path
     if not grouped and not any((~cells[j].str.fullmatch(_THOUSANDS) & cells[j].str.contains(",")).any() for j in meant):
         return ()
     points = (cell.strip() for _, row in _rows(raw, layout.separator) for cell in row if "." in cell)
-    if any(_POINT_NUMBER.fullmatch(cell) and not (grouped and _GROUPED.fullmatch(cell)) for cell in points):
+    if any(_POINT_NUMBER.fullmatch(cell) and not (grouped and GROUPED_NUMBER.fullmatch(cell)) for cell in points):
         return ()
     if grouped:  # pandas read 1.234 as a fraction
         written = _parse(raw, layout, path, argument, dtype=str)
@@ -125,7 +141,7 @@ def _decimal_commas(frame: pd.DataFrame, raw: bytes, layout: _Layout, path: Path
 
 def _all_commas(cells: pd.Series[Any]) -> bool:
     """Whether all are numbers that may have a decimal comma, and points between thousands."""
-    return bool((cells.str.fullmatch(_COMMA_NUMBER) | cells.str.fullmatch(_GROUPED)).all())
+    return bool((cells.str.fullmatch(COMMA_NUMBER) | cells.str.fullmatch(GROUPED_NUMBER)).all())
 
 
 def _load(path: Path, suffix: str, argument: str) -> bytes:
@@ -172,27 +188,127 @@ def _rows(raw: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
         yield from ((reader.line_num, row) for row in reader if row and (len(row) > 1 or row[0].strip()))
 
 
-def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str) -> _Layout:
+def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, reading: Reading) -> _Layout:
     """The layout, from the first rows."""
-    _refuse_preamble(raw, separator, path, argument)
-    rows = _rows(raw, separator)
-    (_, first), (line, second) = next(rows, (0, [""])), next(rows, (0, []))
+    rows = list(islice(_rows(raw, separator), 1 + MAX_ROWS_COMPARED)) or [(0, [""])]
+    table = TextTable(rows[0][1], [row for _, row in rows[1:]], separator, _is_quoted_header(raw, separator))
+    named = len(table.first)
+    if reading.header is not False and _is_short_header(table, reading.header is True):
+        table = replace(table, first=["", *table.first])
+    else:
+        _refuse_preamble(raw, separator, path, argument)
     notes: list[Note] = []
     if separator != usual:
         notes.append(note("file.separator", file=path.name, separator=_SEPARATOR_NAMES[separator]))
-    if not _is_header(first, second or first):
-        return _Layout(separator, None, len(first), notes)
-    if any(_NUMBER.fullmatch(cell.strip()) for cell in first):
-        notes.append(note("file.header", file=path.name))
-    header = [re.sub(r"^#+\s*", "", first[0]), *first[1:]]
-    below = [len(row) for _, row in islice(rows, _LOOKED_AT)]
+    decision = _decide(table, raw, path, reading)
+    notes += _notes_on_first_row(decision, table, path, reading)
+    if not decision.header:
+        return _Layout(separator, None, len(table.first), notes)
+    header = [re.sub(r"^#+\s*", "", table.first[0]), *table.first[1:]]
+    line, second = rows[1] if len(rows) > 1 else (0, [])
+    below = [len(row) for row in table.below[1 : 1 + _LOOKED_AT]]
     if len(second) == len(header) + 1 and not (below and set(below) == {len(header)}):
         trailing = not second[-1].strip()
         header = [*header, ""] if trailing else ["", *header]
     elif second and len(second) != len(header):
-        raise _ragged(path, argument, line, len(second), len(header))
+        raise _ragged(path, argument, line, len(second), named)
     names = tuple(name.strip() or f"Unnamed: {j}" for j, name in enumerate(header))
     return _Layout(separator, names, len(header), notes)
+
+
+def _decide(table: TextTable, raw: bytes, path: Path, reading: Reading) -> FirstRow:
+    """Whether the first row is the header: as the caller says, else by comparison and by the number of rows."""
+    if reading.header is False:
+        _refuse_names_as_data(table, path)
+    if isinstance(reading.header, bool):
+        return FirstRow(reading.header)
+    decision = first_row(table)
+    if reading.n is None or not decision.reasons:
+        return decision
+    count = sum(1 for _ in _rows(raw, table.separator))
+    return FirstRow(count > reading.n, count > reading.n) if count in (reading.n, reading.n + 1) else decision
+
+
+def _refuse_names_as_data(table: TextTable, path: Path) -> None:
+    """Raise an error for ``header=False`` where the first row has text above a column of numbers."""
+    for j, cell in enumerate(table.first):
+        column = [row[j].strip() for row in table.below if j < len(row)]
+        text = re.search(r"[^\W\d_]", cell) and not table.is_number(cell.strip())
+        if text and column and all(map(table.is_number, column)):
+            raise InputError(
+                "header",
+                "must not be False where the first row has the names of the columns",
+                f"{cell.strip()!r} above numbers in {str(path)!r}",
+                "Leave it out, pass {yes}, or write all files of this call in one way.",
+                yes=Hint("header", True),
+            )
+
+
+def _notes_on_first_row(decision: FirstRow, table: TextTable, path: Path, reading: Reading) -> Notes:
+    """Notes on a decision that the cells leave open, and warnings where the caller may not show notes.
+
+    Such callers offer no argument ``header``.
+    """
+    row = shown_row(table.first)
+    if decision.is_value:
+        return (note("file.first_value", row=row, file=path.name),)
+    reasons = tuple(reason.value for reason in decision.reasons)
+    if not decision.numbers and not decision.doubtful:
+        return ()
+    remedy = reading.remedy(not decision.header, table)
+    known = {"file": path.name, "row": row, "remedy": remedy, "header": not decision.header}
+    code = "file.row" if not decision.header else "file.header_compared" if reasons else "file.header"
+    made = (note(code, **known, **({"reasons": reasons} if reasons else {})),)
+    if reading.header is None:
+        warn_of_first_rows(made)
+    return made
+
+
+def warn_of_first_rows(notes: Notes) -> None:
+    """Warn of first rows that were compared with the rows below, where notes are not shown."""
+    for said in notes:
+        if said.code in ("file.header_compared", "file.row"):
+            warnings.warn(InputWarning(said), stacklevel=caller_level())
+
+
+def _is_quoted_header(raw: bytes, separator: str) -> bool:
+    """Whether all cells of the first line are in quotes, and a number in the second is not."""
+    lines = [line.decode("utf-8-sig", "replace").strip() for line in islice(_lines(raw), 2)]
+    if len(lines) < 2:
+        return False
+    parted = re.escape(separator) if separator != " " else " +"
+    quoted = re.fullmatch(rf"{_QUOTED}(?: *{parted} *{_QUOTED})*", lines[0])
+    bare = re.split(parted, re.sub(_QUOTED, '""', lines[1]))
+    return bool(quoted) and any(
+        NUMBER.fullmatch(cell) or re.fullmatch(_BARE, cell, re.I) for cell in map(str.strip, bare)
+    )
+
+
+def _lines(raw: bytes) -> Iterator[bytes]:
+    """The lines that are not blank."""
+    return (line for line in io.BytesIO(raw.replace(b"\r", b"\n")) if line.strip())
+
+
+def _is_short_header(table: TextTable, certain: bool) -> bool:
+    """Whether the first row has a name for each column but the first, which has the names of the rows, as R writes it.
+
+    All rows below have one cell more. Numbers are names where their comparison with the rows below says so, or with
+    ``certain``; text is names where numbers are below, or where the second row is one of data: of its text, which
+    stands next to names of rows, some occurs again.
+    """
+    below = table.below[:_LOOKED_AT]
+    if not below or {len(row) for row in below} != {len(table.first) + 1} or not below[0][-1].strip():
+        return False
+    table = replace(table, below=below)
+    if certain:
+        return True
+    names, numeric = table.column(0), len(table.numeric)
+    if numeric == len(table.first):
+        return table.quoted or (numeric > 2 and first_row(replace(table, first=["", *table.first])).header)
+    if numeric or any(map(table.is_number, table.below[0])):
+        return not numeric
+    again = any(cell in table.column(j)[1:] for j, cell in enumerate(table.below[0]) if j)
+    return again and len(set(names)) == len(names)
 
 
 def _separator(raw: bytes, usual: str) -> str:
@@ -200,7 +316,7 @@ def _separator(raw: bytes, usual: str) -> str:
     line = next((row for row in raw.splitlines() if row.strip()), b"").decode("utf-8-sig")
     line = re.sub(r'"[^"]*"', '""', line)
     fields = line.split(";")
-    if len(fields) > 1 and ("," not in line or all(_COMMA_NUMBER.fullmatch(cell) for cell in fields if cell.strip())):
+    if len(fields) > 1 and ("," not in line or all(COMMA_NUMBER.fullmatch(cell) for cell in fields if cell.strip())):
         return ";"
     others = [other for other in (",", "\t") if other != usual and other in line]
     if usual not in line and others:
@@ -209,22 +325,34 @@ def _separator(raw: bytes, usual: str) -> str:
 
 
 def _is_spaced(raw: bytes, usual: str) -> bool:
-    """Whether rows of numbers stand in one column of the usual separator and in two or more that spaces separate.
+    """Whether spaces separate two or more columns.
 
-    The numbers may have a name or label in front of them if there are two or more; "sample 1" is one label.
+    That is certain where each row is of quoted text and of numbers, TRUE, FALSE and NA without quotes, one of them in
+    quotes, as R writes it. Without quotes, two columns or more must be of numbers, and those behind the first, which
+    may have names, of numbers or, below a row of names, of text; or the rows are counted, 1, 2, 3, ..., below a row
+    that is one name short. "sample 1" is one label.
     """
     head = raw if len(raw) <= _BYTES_LOOKED_AT else raw[:_BYTES_LOOKED_AT].rpartition(b"\n")[0]
-    rows = [[cell.strip() for cell in row] for _, row in islice(_rows(_at_ends(head), " "), _LOOKED_AT)]
-    last = rows[len(rows) // 2 :]
-    if not last:
+    lines = [line.decode("utf-8-sig").strip() for line in islice(_lines(head), _LOOKED_AT)]
+    rows = [row for _, row in islice(_rows(_at_ends(head), " "), _LOOKED_AT)]
+    widths = {len(row) for row in rows[1:]} or {len(row) for row in rows}
+    below = lines[1:] or lines
+    if len(widths) == 1 and all('"' in line and _ROW_OF_R.fullmatch(line) for line in below):
+        return True
+    if any(len(row) != 1 for _, row in islice(_rows(head, usual), _LOOKED_AT)):
         return False
-    start = 0 if all(_NUMBER.fullmatch(row[0]) for row in last) else 1
-    return (
-        len({len(row) for row in last}) == 1
-        and len(last[0]) >= 2 + start
-        and all(_NUMBER.fullmatch(cell) for row in last for cell in row[start:])
-        and all(len(row) == 1 for _, row in islice(_rows(head, usual), _LOOKED_AT))
-    )
+    last = [[cell.strip() for cell in row] for row in rows[len(rows) // 2 :]]
+    width = len(last[0]) if last else 0
+    if width < 2 or any(len(row) != width for row in last):
+        return False
+    numeric = [{bool(NUMBER.fullmatch(row[j])) for row in last} for j in range(width)]
+    has_names = not any(map(NUMBER.fullmatch, rows[0])) and len(rows[0]) in (width, width - 1)
+    if sum(kinds == {True} for kinds in numeric) >= 2 and all(
+        len(kinds) == 1 if has_names else kinds == {True} for kinds in numeric[1:]
+    ):
+        return True
+    counts = [str(i) for i in range(1, len(rows))]
+    return len(rows) > 2 and widths == {len(rows[0]) + 1} and [row[0] for row in rows[1:]] == counts
 
 
 def _at_ends(raw: bytes) -> bytes:
@@ -250,9 +378,9 @@ def _refuse_preamble(raw: bytes, separator: str, path: Path, argument: str) -> N
     below = rows[len(top) :]
     if not top or len(below) < 2 or any(len(row) != width for _, row in below) or len(first) > width:
         return
-    numbers = [any(map(_NUMBER.fullmatch, row)) for row in (first, below[0][1])]
+    numbers = [any(map(NUMBER.fullmatch, row)) for row in (first, below[0][1])]
     if len(top) == 1 and len(first) == width - 1 and numbers == [False, True]:
-        return  # the header of R, which has no name for the row names
+        return  # the rows end with a separator
     lines = f"line {top[0]}" if len(top) == 1 else f"lines {top[0]} to {top[-1]}"
     raise InputError(
         argument,
@@ -281,29 +409,6 @@ def _refuse_open_quote(raw: bytes, separator: str, path: Path, argument: str) ->
             f"a quote in line {opened[0]} of {str(path)!r} that is never closed",
             "Repair that line: remove the quote, or close it behind its field.",
         )
-
-
-def _is_header(first: list[str], second: list[str]) -> bool:
-    """Whether the first row names the columns.
-
-    A row of numbers is data, except for the header 0, 1, 2, ... that pandas writes for unnamed columns. A row that
-    mixes text with decimal fractions is data if the second row has numbers in the same places.
-    """
-    cells = [cell.strip() for cell in first]
-    numeric = [j for j, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
-    if not numeric:
-        return True
-    below = [second[j].strip() if j < len(second) else "" for j in numeric]
-    counted = [int(cells[j]) if cells[j].isdecimal() else -1 for j in numeric]
-    if cells[0] == "" and second[0].strip() and counted == list(range(1, len(cells))):
-        return True  # the header that R writes for a matrix with row names
-    if counted == list(range(len(numeric))) and all(cells[j] == str(i) for i, j in enumerate(numeric)):
-        whole = all(re.fullmatch(r"[+-]?\d+", cell) for cell in below)
-        if not whole or len(numeric) >= 4 or (cells[0] == "" and second[0].strip() != ""):
-            return True
-    if all(j in numeric or cell == "" for j, cell in enumerate(cells)):
-        return False
-    return not (any("." in cells[j] for j in numeric) and all(_NUMBER.fullmatch(cell) for cell in below))
 
 
 def _name(frame: pd.DataFrame, header: tuple[str, ...]) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, describe, did_you_mean, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
+from dreval.inputs._header import Header, Reading, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     check_distances,
@@ -82,6 +83,8 @@ class Data:
         Distance in the data space, for which the data were checked.
     batch : LabelVector or None
         The batch of each point.
+    header : "auto", bool or None
+        Whether the first row of a text file has the names of the columns, for files of embeddings too.
     """
 
     table: Any
@@ -99,6 +102,7 @@ class Data:
     metric: str = "euclidean"
     batch: LabelVector | None = None
     covariate_types: dict[str, str] = field(default_factory=dict)
+    header: Header | None = None
 
     @property
     def n(self) -> int:
@@ -169,6 +173,7 @@ def as_data(
     layer: str | None = None,
     use_rep: str | None = None,
     metric: str = "euclidean",
+    header: Header | None = None,
     covariates_name: str = "covariates",
 ) -> Data:
     """Check data and convert them to normal form.
@@ -212,6 +217,10 @@ def as_data(
     metric : str
         One of ``dreval.glossary.METRICS``, the distance in the data space. "precomputed": the data are the
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
+    header : "auto", bool or None
+        Whether the first row of each text file has the names of the columns. "auto" decides it for each file
+        (``dreval.inputs._header.first_row`` states the rule), and a note reports names that are numbers. None is "auto"
+        for callers that offer no ``header``: notes advise them to read the file otherwise.
     covariates_name : str
         What the caller calls ``covariates``, for errors and notes.
 
@@ -252,14 +261,16 @@ def as_data(
     (('x', 'y'), (4, 2), ['a', 'b'])
     """
     layer = chosen_layer(layer, use_rep)
+    header = None if header is None else check_header(header)
     if isinstance(data, Data):
-        return _as_is(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
-    raw = unpack(data, "data", layer, sparse=metric != "correlation")
+        same = _as_is(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
+        return same if header is None else replace(same, header=header)
+    raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=Reading(header))
     raw, index, given = _take_ids(raw, ids)
     reserve = raw.reserve if index is None else None
     for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
-    rows = Rows(len(raw.frame), index, given, reserve)
+    rows = Rows(len(raw.frame), index, given, reserve, header)
     raw, labels = _take_named(raw, labels, "labels")
     raw, batch = _take_named(raw, batch, "batch")
     raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name)
@@ -296,7 +307,7 @@ def as_data(
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
     notes = (*raw.notes, *known_notes, *square_notes, *described)
     known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
-    return Data(table, sha256, columns, *known, types)
+    return Data(table, sha256, columns, *known, types, header)
 
 
 def _as_is(data: Data, metric: str, *others: Any) -> Data:

@@ -21,6 +21,7 @@ import pandas as pd
 
 from dreval._check import did_you_mean
 from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.inputs._header import AUTO, Reading
 from dreval.inputs._sizes import check_hdf5, check_mtx, check_npy, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
 from dreval.inputs.paths import locate
@@ -242,13 +243,19 @@ class Table:
     indexed: bool = False
 
 
-def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Collection[str] | None = None) -> Table:
+def read_table(
+    path: str | os.PathLike[str],
+    argument: str = "path",
+    beside: Collection[str] | None = None,
+    reading: Reading = AUTO,
+) -> Table:
     r"""Read a file of rows and columns.
 
     Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
-    numbers is data, any other first row is the header, and so is the row 0, 1, 2, ... that pandas writes for unnamed
-    columns. Every bit of a number is kept. Decimal commas, and points between thousands, are read where they can mean
-    nothing else. Pickled objects are never loaded.
+    text is the header; a first row with numbers is compared with the rows below, by the rule that
+    ``dreval.inputs._header.first_row`` states, unless ``reading`` says what it is. Every bit of a number is kept.
+    Decimal commas, and points between thousands, are read where they can mean nothing else. Pickled objects are never
+    loaded.
 
     Parameters
     ----------
@@ -260,6 +267,8 @@ def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Col
     beside : collection of str, optional
         If given, a .parquet file of which a column is named is not read as a whole: only that column, those of these
         names, and those that may be names of the rows.
+    reading : Reading, optional
+        For text files: whether the first row has the names of the columns, and the number of rows if it is known.
 
     Returns
     -------
@@ -274,6 +283,11 @@ def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Col
         A folder, an empty file, a web page saved under the name of a table, ragged rows, a line of more than 2**20
         fields, a quote that is never closed, binary or broken content, pickled objects, several arrays without a name,
         an unknown suffix, or a reader that is not installed.
+
+    Warns
+    -----
+    InputWarning
+        A first row of numbers that may be a header or data: the warning says which it was read as.
 
     Notes
     -----
@@ -310,7 +324,7 @@ def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Col
         named = True
         frame, indexed = read_parquet(found.path, argument, found.member, beside)
     else:
-        frame, named, notes = read_text(found.path, found.suffix, argument)
+        frame, named, notes = read_text(found.path, found.suffix, argument, reading)
     selected: tuple[str, ...] = ()
     if found.member is not None:
         positions = find_columns(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")
@@ -322,7 +336,7 @@ def read_table(path: str | os.PathLike[str], argument: str = "path", beside: Col
 def has_column(path: str, name: str) -> bool:
     """Whether a file is a table that has a column of this name."""
     try:
-        return name in (read_table(path).columns or ())
+        return name in (read_table(path, reading=Reading(header=True)).columns or ())
     except DrevalError:
         return False
 

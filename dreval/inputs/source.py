@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,7 @@ from dreval.inputs.source_kinds import (
     settable,
 )
 from dreval.inputs.tables import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
+from dreval.inputs.variables import reading_for
 from dreval.records.embedding import Embedding
 from dreval.records.notes import Note, Notes, note
 from dreval.registry import METHODS
@@ -204,7 +205,7 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
         cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."
         rule, use_rep = "must name one array of an AnnData object", Hint("use_rep", "X_umap")
         raise InputError(argument, rule, "the object as a whole", cure, use_rep=use_rep)
-    return unpack(value, argument, layer)
+    return unpack(value, argument, layer, reading=reading_for(data))
 
 
 def coordinate_source(
@@ -339,6 +340,7 @@ def embed(
     response: Any = None,
     layer: str | None = None,
     use_rep: str | None = None,
+    header: bool | Literal["auto"] = "auto",
     random_state: int | np.random.Generator | None = None,
     **parameters: Any,
 ) -> Embedding:
@@ -362,6 +364,8 @@ def embed(
         Which layer of an AnnData object is embedded in place of ``X``, as in ``Evaluation``.
     use_rep : str, optional
         Which array of ``obsm`` is embedded in place of ``X``, as in ``Evaluation``.
+    header : "auto", True or False
+        Whether the first row of a text file has the names of its columns, as in ``Evaluation``.
     random_state : int, Generator or None
         Seed. None uses that of an estimator or of recorded runs, else draws one; it is kept in the result. A method
         that ``Evaluation`` runs has another seed from the same number, one for each name of an embedding.
@@ -406,7 +410,7 @@ def embed(
     (30, 1)
     """
     check_int(n_components, "n_components", low=1)
-    data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep)
+    data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep, header=header)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
     name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
     called = {f"embeddings[{name!r}]": "method"}

@@ -15,6 +15,7 @@ import pandas as pd
 
 from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import Hint, InputError, UnknownName
+from dreval.inputs._header import AUTO, Reading
 from dreval.inputs.features import as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import (
     Table,
@@ -296,13 +297,15 @@ def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None
     return next((count for count in counts if np.array_equal(index, count)), None)
 
 
-def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool = False) -> Raw:
+def unpack(
+    value: Any, argument: str, layer: str | None = None, *, sparse: bool = False, reading: Reading = AUTO
+) -> Raw:
     """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
 
-    With ``sparse`` a sparse matrix stays sparse; else it is made dense.
+    With ``sparse`` a sparse matrix stays sparse; else it is made dense. ``reading`` says how a text file is read.
     """
     if isinstance(value, str | os.PathLike):
-        return _from_path(value, argument, layer, sparse)
+        return _from_path(value, argument, layer, sparse, reading)
     if is_anndata(value):
         return _from_anndata(value, argument, layer, sparse)
     if layer is not None:
@@ -329,7 +332,7 @@ def _no_layer(layer: str) -> InputError:
     return InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
 
 
-def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> Raw:
+def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: Reading) -> Raw:
     """The table in a file; the error for a missing file suggests a bundled data set of that name."""
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
         if value in DATASETS:
@@ -367,7 +370,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
         reserve = None if index is None else counting(index)
         index = None if index is None else row_names(index)
         return replace(raw, names=names, named=True, index=index, reserve=reserve, name=name)
-    return replace(unpack_table(read_table(value, argument), argument, sparse), name=name)
+    return replace(unpack_table(read_table(value, argument, reading=reading), argument, sparse), name=name)
 
 
 def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:

@@ -25,6 +25,7 @@ from dreval._check import (
     whole_numbers,
 )
 from dreval.errors import Hint, InputError, UnknownName
+from dreval.inputs._header import Header, Reading
 from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import (
@@ -60,6 +61,10 @@ class HasRows(Protocol):
     def reserve(self) -> pd.Index[Any] | None:
         """Row names that only count the rows."""
 
+    @property
+    def header(self) -> Header | None:
+        """Whether the first rows of text files have the names of the columns."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -69,11 +74,17 @@ class Rows:
     ids: pd.Index[Any] | None
     ids_given: bool = False
     reserve: pd.Index[Any] | None = None
+    header: Header | None = None
 
     @classmethod
     def of(cls, data: HasRows, part: Any) -> Rows:
         """Return the rows of some points of data, in the order of ``part``, their row numbers."""
         return cls(len(part), None if data.ids is None else data.ids[part], data.ids_given)
+
+
+def reading_for(rows: HasRows) -> Reading:
+    """Return how a text file with a row for each of these rows is read."""
+    return Reading(rows.header, rows.n)
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
@@ -482,7 +493,7 @@ def as_covariates(
         columns = {name: series for name, series, _ in parts}
         notes = tuple(of_rows for _, _, of_column in parts for of_rows in of_column)
     else:
-        raw = unpack(value, argument)
+        raw = unpack(value, argument, reading=reading_for(rows))
         frame, of_rows = _aligned(raw, rows, argument)
         names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
@@ -530,7 +541,7 @@ def _without_missing_texts(series: pd.Series[Any], argument: str) -> tuple[pd.Se
 
 def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes]:
     """Latent variables (n, q) in the order of the data, with notes."""
-    raw = unpack(value, "latent")
+    raw = unpack(value, "latent", reading=reading_for(rows))
     frame, notes = _aligned(raw, rows, "latent")
     points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
@@ -551,7 +562,8 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         return value.series, ()
     if is_path(value):
         theirs = () if rows.ids is None else (str(rows.ids.name),)
-        table = _headless(read_table(value, argument, theirs), rows.n)
+        table = read_table(value, argument, theirs, reading=reading_for(rows))
+        table = table if isinstance(rows.header, bool) else _headless(table, rows.n)
         if not isinstance(table.values, pd.DataFrame):
             series = pd.Series(_vector(table.values, argument))
             return series, (*table.notes, *align(len(series), None, rows, argument)[1])

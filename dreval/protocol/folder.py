@@ -20,6 +20,7 @@ from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.replicates import LEAST
 from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude
+from dreval.inputs._header import Reading
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.identity import digest
@@ -193,7 +194,7 @@ def exported_data(folder: Path, manifest: Manifest) -> Data:
     """The data of the folder; an altered file raises an error."""
     task = manifest.tasks[0]
     check_input(folder, task)
-    frame = read_table(folder / task.input, task.input).values
+    frame = read_table(folder / task.input, task.input, reading=Reading(header=True)).values
     X = pd.DataFrame(frame).drop(columns=manifest.id_column)
     given: Any = X if manifest.columns is not None else X.to_numpy(np.float64)
     return as_data(given, ids=list(manifest.ids) if manifest.own_ids else None, name=manifest.name)
@@ -223,7 +224,7 @@ def check_listed(place: Path, tasks: Sequence[Task]) -> None:
     """Check that tasks with a returned file are those that the folder listed for it, where it has a list."""
     if not (place / TASKS).is_file():
         return
-    listed = read_table(place / TASKS, TASKS).values.astype(str).set_index("task")
+    listed = read_table(place / TASKS, TASKS, reading=Reading(header=True)).values.astype(str).set_index("task")
     for task in tasks:
         if task.task in listed.index and (place / task.output).exists():
             row = listed.loc[task.task]

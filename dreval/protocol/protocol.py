@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from dreval._check import check_bool, check_path, check_random_state, describe, 
 from dreval._random import root_seed
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.transformations import transform_count
+from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.recording import RecordedSource
 from dreval.measures.tractable_consistency import tractable_consistency
@@ -54,6 +55,8 @@ class Protocol:
     ids : (n,) array or column name, optional
         Row names. They are the first column of every table, and returned rows are matched by them. By default the rows
         are numbered.
+    header : "auto", True or False
+        Whether the first row of a text file has the names of its columns, as in ``Evaluation``.
     random_state : int, Generator or None, default None
         Seed of the tool and of the choice of transformations: the draws are those of ``tractable_consistency``
         with the same seed. None draws one, which is kept in the folder.
@@ -122,9 +125,11 @@ class Protocol:
         halves: int | None = None,
         labels: Any = None,
         ids: Any = None,
+        header: bool | Literal["auto"] = "auto",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.data: Data = as_data(data, labels=labels, ids=ids).owned()
+        self.data: Data = as_data(data, labels=labels, ids=ids, header=header).owned()
+        warn_of_first_rows(self.data.notes)
         given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         given |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
         given |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves}

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dreval._check import FloatArray, check_finite, check_spread, nearest_name
 from dreval.errors import DrevalError, ProtocolError
+from dreval.inputs._header import Reading
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
 from dreval.inputs.recording import Run
@@ -77,9 +78,9 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     _check_file(folder, path, task)
     cure = AGAIN
     try:
-        table = read_table(path, task.output)
-        frame, named = pd.DataFrame(table.values), table.columns is not None
         n = len(manifest.ids if task.rows is None else task.rows)
+        table = read_table(path, task.output, reading=Reading(n=n))
+        frame, named = pd.DataFrame(table.values), table.columns is not None
         if len(frame) != n:
             got, rule = f"{len(frame)} rows for {n} points", "must have one row per point of its input"
             short = len(frame) < n

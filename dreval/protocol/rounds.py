@@ -15,6 +15,7 @@ from dreval._check import FloatArray
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.transformations import make_transformations
 from dreval.inference.reruns import Job, reseed
+from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data
 from dreval.inputs.recording import Recording, Run
 from dreval.inputs.source import as_source, warn_of_columns
@@ -101,6 +102,7 @@ def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> fold
 def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
     """The embedding that was passed, in the row order of the data."""
     source = as_source(embedding, "embedding", data)
+    warn_of_first_rows(source.notes)
     if source.can_embed:
         cure = "Pass coordinates; a method in Python needs no protocol."
         raise InputError("embedding", "must be an embedding of the data", source.what, cure)

@@ -92,6 +92,7 @@ class Note:
 
 
 Notes = tuple[Note, ...]
+FIRST_ROW_CODES = ("file.header", "file.header_compared", "file.row")  # notes with a first row and a remedy
 
 
 class _Shown(string.Formatter):
@@ -539,7 +540,18 @@ CODES: dict[str, Code] = {
         "{columns} {columns:column|columns} of '{file}' had points between thousands and decimal commas.", ASSUMPTION
     ),
     "file.separator": Code("'{file}' was read with {separator} between its columns.", ASSUMPTION),
-    "file.header": Code("The first row of '{file}' was read as column names.", ASSUMPTION),
+    "file.header": Code(
+        "The first row of '{file}' ({row}) was read as column names. If it is data, {remedy}.", ASSUMPTION
+    ),
+    "file.header_compared": Code(
+        "The first row of '{file}' ({row}) was read as column names: it has {reasons:and}. If it is data, {remedy}.",
+        ASSUMPTION,
+    ),
+    "file.row": Code(
+        "The first row of '{file}' ({row}) was read as data, although it has {reasons:and}. If it has the names of the "
+        "columns, {remedy}.",
+        LIMIT,
+    ),
     "file.old_anndata": Code(
         "'{file}' has the layout of an old AnnData, which is read all the same; writing it again renews it.", ASSUMPTION
     ),

@@ -23,6 +23,7 @@ from dreval.datasets._raw import load_dataset
 from dreval.errors import DrevalError, Hint, InputError
 from dreval.evaluation.plan import listed, plan_measures
 from dreval.evaluation.recipe import check_name, check_options, metric_entry
+from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.paths import stem_of
@@ -30,10 +31,10 @@ from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.tables import is_path
 from dreval.registry import DATASETS, MEASURES, METHODS
 
-VARIABLES = ("labels", "latent", "batch", "covariates", "covariate_types", "ids", "layer", "use_rep")
+VARIABLES = ("labels", "latent", "batch", "covariates", "covariate_types", "ids", "layer", "use_rep", "header")
 
 
-def make_datasets(given: Any, labels: Any, metric: str, root: int) -> dict[str, Data]:
+def make_datasets(given: Any, labels: Any, metric: str, header: Any, root: int) -> dict[str, Data]:
     """The data sets by name, in normal form."""
     found = _named(given, "datasets", '{"mine": X}')
     labels = {} if labels is None else labels
@@ -42,7 +43,7 @@ def make_datasets(given: Any, labels: Any, metric: str, root: int) -> dict[str, 
         raise InputError("labels", "must be a dict of names to labels", describe(labels), cure)
     for name in labels:
         check_one_of(name, found, "labels")
-    return {name: _data(name, value, labels.get(name), metric, root) for name, value in found.items()}
+    return {name: _data(name, value, labels.get(name), metric, header, root) for name, value in found.items()}
 
 
 def make_methods(given: Any, data: Data) -> dict[str, Source]:
@@ -130,7 +131,7 @@ def _opened(argument: str, value: Any, key: str, cure: str) -> tuple[Any, dict[s
     return options.pop(key), options
 
 
-def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
+def _data(name: str, value: Any, labels: Any, metric: str, header: Any, root: int) -> Data:
     """One data set: a bundled or simulated one by its name, or whatever ``as_data`` takes."""
     argument = f"datasets[{name!r}]"
     cure = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
@@ -142,9 +143,9 @@ def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
         if isinstance(value, str) and value in DATASETS:
             value, own = _bundled(value, own, root), {}
         check_parameters(own, VARIABLES, "data")
-        return replace(
-            as_data(value, name=name, metric=metric, **options).owned(), obsm={}, covariates={}
-        )  # not used by any cell
+        made = as_data(value, name=name, metric=metric, **{"header": header, **options})
+        warn_of_first_rows(made.notes)
+        return replace(made.owned(), obsm={}, covariates={})  # not used by any cell
 
 
 def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from dreval.comparison.across import compare
 from dreval.errors import InputError
 from dreval.evaluation.recipe import versions
 from dreval.glossary import METRICS
+from dreval.inputs._header import check_header
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 from dreval.journal.study_file import (
@@ -158,6 +159,9 @@ class Study:
         Classes of the points, as in ``Evaluation``; bundled data sets have their own.
     metric : str
         Distance in the data space, as in ``Evaluation``.
+    header : "auto", True or False
+        Whether the first row of a text file has the names of its columns, as in ``Evaluation``; for one data set it is
+        an entry of its dict.
     anchors : int, "auto" or None
         Number of anchors, as in ``Evaluation``, for each data set.
     ci : None, "default", "points" or "anchors"
@@ -218,6 +222,7 @@ class Study:
         subsample: float | None = None,
         labels: Any = None,
         metric: str = "euclidean",
+        header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
         ci: str | None = None,
         options: Any = None,
@@ -230,7 +235,7 @@ class Study:
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
         root = self._seed(random_state)
         metric = check_one_of(metric, METRICS, "metric", aliases=True)
-        self.datasets: dict[str, Data] = make_datasets(datasets, labels, metric, root)
+        self.datasets: dict[str, Data] = make_datasets(datasets, labels, metric, check_header(header), root)
         self.methods: dict[str, Source] = make_methods(methods, next(iter(self.datasets.values())))
         self.settings: Settings | None = make_settings(
             measures, n_neighbors, metric, anchors=anchors, ci=ci, options=options, subsample=subsample, root=root

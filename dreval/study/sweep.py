@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -90,6 +90,7 @@ def sweep(
     metric: str = "euclidean",
     labels: Any = None,
     ids: Any = None,
+    header: bool | Literal["auto"] = "auto",
     store: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -136,6 +137,8 @@ def sweep(
         Class of each point, for measures of labels and supervised methods.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
+    header : "auto", True or False
+        Whether the first row of a text file has the names of its columns, as in ``Evaluation``.
     store : path, optional
         A file in which each embedding is kept as soon as it is finished: a killed sweep goes on where it stopped, and
         one with more settings, replicates or other measures runs only what is missing.
@@ -212,7 +215,7 @@ def sweep(
             "Collect a folder for each setting, and pass all to Evaluation as embeddings: ranking() has the best set."
         )
         raise UndefinedMeasure("source", rule, "runs that are recorded with one", cure)
-    case = open_case(X, source, labels, ids, random_state, metric=metric, options=options[0])
+    case = open_case(X, source, labels, ids, random_state, metric=metric, header=header, options=options[0])
     runnable(case)
     data, root, n = case.data, case.root, case.data.n
     if data.metric == "precomputed":

@@ -405,8 +405,8 @@ def test_a_column_of_a_parquet_file_is_as_if_all_columns_were_read(
             return str(error), None
         return [str(note) for note in data.notes], data.covariates["c"].tolist()
 
-    def whole(path: Any, argument: str, beside: Any = None) -> Any:
-        return files.read_table(path, argument)
+    def whole(path: Any, argument: str, beside: Any = None, **settings: Any) -> Any:
+        return files.read_table(path, argument, **settings)
 
     found = covariate()
     monkeypatch.setattr(variables, "read_table", whole)
@@ -422,8 +422,8 @@ def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
     WIDE.to_parquet("wide.parquet")
     seen = []
 
-    def kept(path: Any, argument: str, beside: Any = None) -> Any:
-        seen.append(files.read_table(path, argument, beside))
+    def kept(path: Any, argument: str, beside: Any = None, **settings: Any) -> Any:
+        seen.append(files.read_table(path, argument, beside, **settings))
         return seen[-1]
 
     monkeypatch.setattr(variables, "read_table", kept)

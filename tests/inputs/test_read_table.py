@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from dreval.errors import DrevalError, InputError
+from dreval.inputs._header import MIN_COLUMNS_FOR_HEADER, Reading
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.paths import split_member
@@ -56,13 +57,17 @@ def test_round_trips_are_exact(X: np.ndarray, suffix: str) -> None:
 
 @given(X=TABLES)
 def test_a_file_without_header_loses_no_row(X: np.ndarray) -> None:
-    """A first row of numbers with fractions is data."""
+    """With ``header=False``; without it a row that is unlike all others is lost only with a note."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "bare.csv")
         np.savetxt(path, X, delimiter=",", fmt="%.17e")
-        table = read_table(path)
+        table = read_table(path, reading=Reading(header=False))
         assert table.columns is None
         assert np.array_equal(np.asarray(table.values, dtype=np.float64), X)
+        table = read_table(path, reading=Reading(header="auto"))
+        lost = X.shape[1] >= MIN_COLUMNS_FOR_HEADER and table.columns is not None
+        assert [note.code for note in table.notes if note.code != "file.row"] == ["file.header_compared"] * lost
+        assert np.array_equal(np.asarray(table.values, dtype=np.float64), X[int(lost) :])
 
 
 def test_the_counting_header_of_pandas_is_a_header(tmp_path: Path) -> None:
@@ -72,7 +77,9 @@ def test_the_counting_header_of_pandas_is_a_header(tmp_path: Path) -> None:
     table = read_table(tmp_path / "a.csv")
     assert table.columns == ("0", "1", "2")
     assert np.array_equal(table.values, X)
-    assert tuple(map(str, table.notes)) == ("The first row of 'a.csv' was read as column names.",)
+    (said,) = map(str, table.notes)
+    assert said.startswith("The first row of 'a.csv' (0, 1, 2) was read as column names. If it is data, read it with")
+    assert said.endswith("pandas.read_csv(path, header=None) and pass the frame.")
 
 
 def test_small_whole_numbers_that_count_are_data(tmp_path: Path) -> None:
@@ -117,7 +124,7 @@ def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.D
     named = data.draw(st.booleans())
     lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * named + lines
     with tempfile.TemporaryDirectory() as folder:
-        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)))
+        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=Reading(header=named))
     assert [note.code for note in table.notes] == ["file.separator"]
     assert (table.columns is not None) == named
     np.testing.assert_array_equal(np.asarray(table.values, dtype=float), X)

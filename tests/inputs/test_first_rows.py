@@ -1,0 +1,304 @@
+"""A first row of numbers: names of columns or a point, by the rule, by ``header=``, and never silently."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial import procrustes
+
+import dreval
+from dreval.cli._main import main
+from dreval.errors import InputError, InputWarning
+from dreval.inputs._header import Reading, TextTable, first_row
+from dreval.inputs.data import as_data
+from dreval.inputs.files import read_table
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4)).round(3) + np.repeat([0, 1, 2], 20)[:, None]
+IDS = [f"s{i}" for i in range(60)]
+BODY = pd.DataFrame(X).to_csv(index=False, header=False)
+NAMED = "".join(f"{name},{line}\n" for name, line in zip(IDS, BODY.splitlines(), strict=True))
+HEADERS = {
+    "equal steps": "400,410,420,430",
+    "other steps": "400,412,431,499",
+    "decreasing": "9000,3000,1000,100",
+    "fractions": "400.13,402.02,431.88,499.07",
+    "from 1": "1,2,3,4",
+    "not sorted": "412,400,499,431",
+}
+
+
+def disparity(A: np.ndarray, d: int = 2) -> float:
+    """Procrustes disparity of the first principal components, by scipy and numpy's SVD."""
+    U, s, _ = np.linalg.svd(A - A.mean(0), full_matrices=False)
+    Y = np.hstack([U[:, :d] * s[:d], np.zeros((len(A), A.shape[1] - d))])
+    return float(procrustes(A, Y)[2])
+
+
+def value(data: Any, embedding: Any = "pca", **settings: Any) -> float:
+    """Procrustes disparity of an embedding by ``Evaluation``."""
+    ev = dreval.Evaluation(data, {"u": embedding}, random_state=0, **settings)
+    return float(ev.run("procrustes_disparity", None, None).tidy().value.iloc[0])
+
+
+def codes(notes: Any) -> list[str]:
+    return [note.code for note in notes if note.code.startswith(("file.header", "file.row", "file.first"))]
+
+
+@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize(("separator", "suffix"), [(",", ".csv"), (";", ".csv"), ("\t", ".tsv.gz"), (" ", ".csv.gz")])
+def test_numbers_unlike_the_rows_below_are_names(tmp_path: Path, name: str, separator: str, suffix: str) -> None:
+    """Wavelengths above fractions, in any text file; the note prints the row, and both remedies work."""
+    text = f"{HEADERS[name]}\n{BODY}".replace(",", separator).encode()
+    path = tmp_path / f"h{suffix}"
+    path.write_bytes(gzip.compress(text) if suffix.endswith(".gz") else text)
+    ev = dreval.Evaluation(path, {"pca": "pca"})
+    assert (ev.data.n, ev.data.columns) == (60, tuple(HEADERS[name].split(",")))
+    assert value(path) == pytest.approx(disparity(X), rel=1e-9)
+    (said,) = [note for note in ev.data.notes if note.code == "file.header_compared"]
+    first = ", ".join(HEADERS[name].split(",")[:3])
+    assert f"({first}, ... (4 values)) was read as column names" in str(said)
+    assert "If it is data, pass header=False." in str(said)
+    data = dreval.Evaluation(path, header=False).data
+    assert (data.n, data.columns, codes(data.notes)) == (61, None, [])
+    assert data.X[0].tolist() == [float(cell) for cell in HEADERS[name].split(",")]
+    assert codes(dreval.Evaluation(path, header=True).data.notes) == []
+
+
+@pytest.mark.parametrize("corner", ["id", "sample", "", "specimen"])
+@pytest.mark.parametrize("numbers", ["400,410,420,430", "400.5,401.5,402.5,403.5", "0.1,0.2,0.3,0.4", "7,3,9,1"])
+def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, numbers: str) -> None:
+    """With the name of the ids, or an empty cell, in the corner the file can be used."""
+    (tmp_path / "h.csv").write_text(f"{corner},{numbers}\n{NAMED}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ev = dreval.Evaluation(tmp_path / "h.csv", {"pca": "pca"}, ids=corner or None)
+    if corner == "specimen" and numbers == "0.1,0.2,0.3,0.4":
+        assert codes(ev.data.notes) == ["file.header_compared"]
+    assert (ev.data.columns, list(ev.data.ids)) == (tuple(numbers.split(",")), IDS)
+    assert value(tmp_path / "h.csv", ids=corner or None) == pytest.approx(disparity(X), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("top", "rows"),
+    [
+        ("0.13,0.52", "fractions"),  # an embedding of two columns
+        ("0.13,0.52,0.9", "fractions"),
+        ("400,410", "counts"),
+        ("0.3,0.12,0.2,0.4", "fractions"),
+        ("3,5,5,8", "counts"),  # a number that repeats is no name
+        ("0,0,0,0", "fractions"),  # a curve may begin at 0
+        ("401,417,422,439", "counts"),  # sorted by chance
+        ("7.5,-3.21,4.4,6.1", "fractions"),  # far from the others
+    ],
+)
+def test_rows_like_the_others_are_data_without_a_note(top: str, rows: str) -> None:
+    """Nothing is doubtful about them."""
+    p = len(top.split(","))
+    below = X[:, [0, 1, 2, 3][:p]].round(2) if rows == "fractions" else RNG.poisson(400, (60, p))
+    table = TextTable(top.split(","), [list(map(str, row)) for row in below.tolist()], ",")
+    assert (first_row(table).header, first_row(table).doubtful) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("top", "below"),
+    [
+        ("400,410", X[:, :2]),  # two numbers are never names by themselves
+        ("1,2", X[:, :2]),
+        ("400,410,420,430", RNG.poisson(400, (60, 4))),
+        ("400,407,423,430,431,444", RNG.poisson(400, (60, 6))),
+        ("4000.5,-321.25,981.125,7000.5", X),  # an outlier, or names
+    ],
+)
+def test_doubtful_rows_are_data_with_a_note(tmp_path: Path, top: str, below: np.ndarray) -> None:
+    """The note names the row and the remedy, which works; functions without ``header`` warn, with one of their own."""
+    path = tmp_path / "d.csv"
+    path.write_text(f"{top}\n" + pd.DataFrame(below).to_csv(index=False, header=False))
+    data = dreval.Evaluation(path).data
+    assert (data.n, codes(data.notes)) == (61, ["file.row"])
+    (said,) = [str(note) for note in data.notes if note.code == "file.row"]
+    assert ", ".join(top.split(",")[:3]) in said
+    assert said.endswith("If it has the names of the columns, pass header=True.")
+    assert dreval.Evaluation(path, header=True).data.columns == tuple(top.split(","))
+    with pytest.warns(InputWarning, match=r"read it with pandas\.read_csv\(path\) and pass the frame"):
+        as_data(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert as_data(pd.read_csv(path)).n == 60
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda g, n, p: g.normal(size=(n, p)).round(3),
+        lambda g, n, p: g.poisson(3, (n, p)),
+        lambda g, n, p: g.poisson(300, (n, p)),
+        lambda g, n, p: g.integers(1, 6, (n, p)),
+        lambda g, n, p: g.normal(size=(n, p)).cumsum(0).round(2),  # rows with a trend
+        lambda g, n, p: np.sort(g.normal(size=(n, p)), 1),  # rows that are all sorted
+        lambda g, n, p: g.normal(size=(n, p)) * 10.0 ** np.arange(p),  # columns of other sizes
+        lambda g, n, p: g.poisson(5, (n, p)).cumsum(1),
+        lambda g, n, p: (g.integers(9) + np.arange(n * p)).reshape(n, p) / 7,
+    ],
+)
+def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
+    """Of 600 tables without header none loses a row, and at most three are doubtful."""
+    doubtful = 0
+    for seed in range(100):
+        g = np.random.default_rng(seed)
+        for p in (2, 3, 4, 6, 9, 20):
+            rows = [list(map(str, row)) for row in make(g, int(g.integers(5, 80)), p).tolist()]
+            decision = first_row(TextTable(rows[0], rows[1:], ","))
+            assert not decision.header, rows[:3]
+            doubtful += decision.doubtful
+    assert doubtful <= 3
+
+
+def test_masses_above_counts_are_names() -> None:
+    """Sorted numbers of the size of the counts below: chance does not explain ten of them, and may explain five."""
+    counts = [list(map(str, row)) for row in RNG.poisson(150, (60, 10)).tolist()]
+    masses = ["89", "139", "141", "142", "144", "146", "147", "151", "153", "156"]
+    assert first_row(TextTable(masses, counts, ",")).header
+    assert not first_row(TextTable(masses[:5], [row[:5] for row in counts], ",")).header
+
+
+def test_the_number_of_points_decides(tmp_path: Path) -> None:
+    """An embedding of two columns below 1, 2 has one row too many, unless these are names; one of 60 rows has not."""
+    Y = X[:, :2]
+    text = pd.DataFrame(Y).to_csv(index=False, header=False)
+    (tmp_path / "named.csv").write_text("1,2\n" + text)
+    (tmp_path / "bare.csv").write_text("1,2\n" + text.partition("\n")[2])
+    ev = dreval.Evaluation(X, {"named": tmp_path / "named.csv", "bare": tmp_path / "bare.csv"})
+    assert np.array_equal(ev["named"].coordinates(ev.data), Y)
+    assert ev["bare"].coordinates(ev.data)[0].tolist() == [1, 2]
+    assert codes(ev["named"].notes) == ["file.header"]
+    assert codes(ev["bare"].notes) == []
+    with pytest.raises(InputError, match="rows"):
+        dreval.Evaluation(X, {"bare": tmp_path / "bare.csv"}, header=True)["bare"].coordinates(ev.data)
+
+
+def test_header_reaches_every_text_file_of_a_call(tmp_path: Path) -> None:
+    """Data, embeddings, labels, batches, covariates and latent variables; ``with_embedding`` too."""
+    for name, columns, values in [
+        ("data", ["11", "12", "13", "14"], X),
+        ("map", ["5", "6"], X[:, :2]),
+        ("labels", ["3"], np.repeat([1, 2, 3], 20)),
+        ("batch", ["2"], np.tile([1, 2], 30)),
+        ("covariate", ["0.5"], X[:, 3]),
+        ("latent", ["1", "2"], X[:, 2:]),
+    ]:
+        pd.DataFrame(values, columns=columns).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = {name: str(tmp_path / f"{name}.csv") for name in ("labels", "batch", "latent")}
+    ev = dreval.Evaluation(
+        tmp_path / "data.csv",
+        {"map": tmp_path / "map.csv"},
+        covariates=str(tmp_path / "covariate.csv"),
+        header=True,
+        **files,
+    ).with_embedding("again", str(tmp_path / "map.csv"))
+    assert ev.data.columns == ("11", "12", "13", "14")
+    assert (ev.data.labels.name, ev.data.batch.name, list(ev.data.covariates)) == ("3", "2", ["0.5"])
+    assert np.array_equal(ev.data.latent, X[:, 2:])
+    for name in ("map", "again"):
+        assert np.array_equal(ev[name].coordinates(ev.data), X[:, :2])
+    bare = tmp_path / "bare.csv"
+    bare.write_text("a\n" * 20 + "b\n" * 40)
+    assert dreval.Evaluation(X, labels=str(bare), header=False).data.labels.values.tolist() == ["a"] * 20 + ["b"] * 40
+
+
+def test_header_is_checked() -> None:
+    """Other values are refused, with a remedy; so are names read as data."""
+    for wrong in ("yes", 1, None, 0.0, ["auto"]):
+        with pytest.raises(InputError, match=r"`header` must be 'auto', True or False: .* Pass header=True if"):
+            dreval.Evaluation(X, header=wrong) if wrong is not None else dreval.Study(
+                "s", {"a": X}, "pca", header=wrong
+            )
+
+
+def test_names_of_text_are_not_read_as_data(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,y\n" + pd.DataFrame(X[:, :2]).to_csv(index=False, header=False))
+    with pytest.raises(InputError, match=r"`header` must not be False .*got 'x' above numbers .*pass header=True"):
+        dreval.Evaluation(tmp_path / "t.csv", header=False)
+
+
+def test_other_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``embed``, ``sweep``, ``Study`` and ``Protocol`` take ``header``; plain functions warn."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
+    Path("t.csv").write_text("x,y\n" + pd.DataFrame(X[:, :2]).to_csv(index=False, header=False))
+    assert dreval.embed("h.csv", "pca").shape == (60, 2)
+    assert dreval.embed("h.csv", "pca", header=False).shape == (61, 2)
+    with pytest.warns(InputWarning, match=r"400, 410, 420, .* was read as column names"):
+        got = dreval.procrustes_disparity("h.csv", X[:, :2])
+    assert got == pytest.approx(procrustes(X, np.hstack([X[:, :2], np.zeros((60, 2))]))[2], rel=1e-9)
+    with pytest.warns(InputWarning, match=r"header=False"):
+        assert dreval.Protocol("h.csv", n_transformations=2).data.n == 60
+    assert dreval.Protocol("h.csv", n_transformations=2, header=False).data.n == 61
+    for datasets, header, n in (({"h": {"data": "h.csv", "header": False}}, "auto", 61), ({"h": "h.csv"}, True, 60)):
+        study = dreval.Study(f"s{n}.dreval", datasets, {"pca": "pca"}, header=header)
+        assert study.datasets["h"].n == n
+    for header, n in ((True, 60), (False, 61)):
+        found = dreval.sweep("h.csv", "pca", {"n_components": [1, 2]}, over="halves", header=header, random_state=0)
+        assert found.recipe["n"] == n
+
+
+def test_the_command_line_has_the_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Notes name ``--header``, and following them works."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
+    Path("d.csv").write_text("400,410\n" + pd.DataFrame(X[:, :2]).to_csv(index=False, header=False))
+    call = ["evaluate", "h.csv", "-e", "pca", "--measures", "trustworthiness", "--ci", "none", "--random-state", "0"]
+    assert main(call) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "If it is data, pass --header no." in out
+    assert "(60 points" in out
+    assert main([*call, "--header", "no"]) == 0
+    assert "(61 points" in capsys.readouterr().out
+    assert main(["embed", "d.csv", "pca", "y.csv", "-d", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "61 points" in out
+    assert "pass --header yes." in out
+    assert main(["embed", "d.csv", "pca", "y.csv", "-d", "1", "--header", "yes"]) == 0
+    assert "60 points" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*call, "--header", "maybe"])
+    assert "must be yes, no or auto" in capsys.readouterr().err
+
+
+def test_semicolons_without_header_lose_no_row(tmp_path: Path) -> None:
+    """Numbers with decimal commas are numbers: such a first row is a point, or wavelengths by the same rule."""
+    text = BODY.replace(",", ";").replace(".", ",")
+    (tmp_path / "bare.csv").write_text(text)
+    (tmp_path / "named.csv").write_text("400,5;401,5;402,5;403,5\n" + text)
+    assert np.array_equal(as_data(tmp_path / "bare.csv").X, X)
+    data = as_data(tmp_path / "named.csv", header="auto")
+    assert np.array_equal(data.X, X)
+    assert codes(data.notes) == ["file.header_compared"]
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "code"),
+    [
+        ("a,5,3\nb,2,4\na,1,1\nb,7,8\na,2,9\n", False, "file.first_value"),  # the class "a" occurs below
+        ("5.1,3.5,a\n4.9,3.0,a\n1.5,2.5,b\n3.5,9.5,b\n2.5,2.0,a\n", False, None),
+        ("s0,5,3\ns1,2,4\ns2,1,1\ns3,7,8\ns4,2,9\n", False, "file.row"),  # "s0" is one of the ids
+        ("gene,5,3\ns1,2,4\ns2,1,1\ns3,7,8\ns4,2,9\n", True, "file.header_compared"),
+        ('"5","3","8"\n1,2,4\n3,1,1\n2,7,8\n8,2,9\n', True, "file.header"),  # quoted names, as R writes them
+        ("# 5.5,3.5\n1,2\n3,1\n2,7\n8,2\n", True, "file.header"),
+        ("5,6,7\n0.5,0.1,a\n0.7,0.2,b\n0.1,0.3,a\n0.3,0.4,b\n", True, "file.header_compared"),  # a number above text
+    ],
+)
+def test_text_next_to_numbers(tmp_path: Path, text: str, header: bool, code: str | None) -> None:
+    """Text that occurs below, or has the form of the ids, is no name."""
+    (tmp_path / "t.csv").write_text(text)
+    table = read_table(tmp_path / "t.csv", reading=Reading("auto"))
+    assert (table.columns is not None) == header
+    assert codes(table.notes) == ([code] if code else [])

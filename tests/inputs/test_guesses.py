@@ -1,0 +1,276 @@
+"""Guesses about files: random tables are read right, reported by name, or refused; never anything else in silence.
+
+A ``Layout`` has the traits of a pair of files, a data file and an embedding file of the same points, that a reader must
+guess. The truth is scikit-learn's trustworthiness of the arrays that were written.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dreval
+from dreval.errors import DrevalError
+
+manifold = pytest.importorskip("sklearn.manifold")
+
+SEPARATORS = {",": ".csv", ";": ".csv", "\t": ".tsv", " ": ".csv"}
+HEADERS = ("text", "even numbers", "sorted numbers", "0, 1, 2", "none")
+NUMBERS = ("integers", "counts", "decimals", "floats")
+IDS = ("none", "id", "unnamed", "short", "Barcode", "whole numbers")
+EXTRAS = ("none", "nCount", "copy of a data column", "cluster")
+
+# Traits that are left out of the draw: columns of an embedding that are no coordinates, and ids under a name that is
+# not known, or in an order that only such names tell.
+PENDING = {
+    "extra": {"nCount", "copy of a data column", "cluster"},
+    "ids": {"Barcode", "whole numbers"},
+    "labels": {"by name"},
+}
+
+
+def allowed(trait: str, values: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """Return a strategy for the values of a trait that are not pending."""
+    return st.sampled_from([value for value in values if value not in PENDING.get(trait, ())])
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The traits of a data file and an embedding file."""
+
+    seed: int
+    n: int
+    p: int
+    numbers: str
+    header: str
+    embedding_header: str
+    separator: str
+    ids: str
+    embedding_ids: str
+    ids_last: bool
+    shuffled: bool
+    extra: str
+    extra_first: bool
+    labels_file: str = "none"
+    pass_ids: bool = True
+
+
+LAYOUTS = st.builds(
+    Layout,
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(12, 40),
+    p=st.integers(2, 9),
+    numbers=allowed("numbers", NUMBERS),
+    header=allowed("header", HEADERS),
+    embedding_header=allowed("header", HEADERS),
+    separator=st.sampled_from(list(SEPARATORS)),
+    ids=allowed("ids", IDS),
+    embedding_ids=allowed("ids", IDS),
+    ids_last=st.booleans(),
+    shuffled=st.booleans(),
+    extra=allowed("extra", EXTRAS),
+    extra_first=st.booleans(),
+    labels_file=allowed("labels", ("none", "by position", "by name")),
+    pass_ids=st.booleans(),
+)
+
+
+@dataclass
+class Written:
+    """The arrays of a layout, and the texts of its files."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    labels: np.ndarray
+    data: str = ""
+    embedding: str = ""
+    label_file: str = ""
+    named: list[str] = field(default_factory=list)  # words by which a note may name what it is about
+
+
+def cells(values: np.ndarray, numbers: str) -> list[list[str]]:
+    """Return numbers as text."""
+    return [[f"{value:.3f}" if numbers == "decimals" else repr(value) for value in row] for row in values.tolist()]
+
+
+def names(header: str, p: int, prefix: str, rng: np.random.Generator) -> list[str] | None:
+    """Return column names of a kind; None without header."""
+    if header == "none":
+        return None
+    if header == "text":
+        return [f"{prefix}{j + 1}" for j in range(p)]
+    if header == "even numbers":
+        start = int(rng.integers(300, 500))
+        return [str(start + 10 * j) for j in range(p)]
+    if header == "sorted numbers":
+        return [str(value) for value in np.sort(rng.choice(np.arange(300, 900), p, replace=False)).tolist()]
+    return [str(j) for j in range(p)]
+
+
+def text_of(
+    rows: list[list[str]], columns: list[str] | None, ids: list[str] | None, kind: str, last: bool, separator: str
+) -> str:
+    """Return the text of a file, with a column of ids."""
+    if ids is not None:
+        corner = {"unnamed": "", "short": None, "whole numbers": "id"}.get(kind, kind)
+        at_end = last and kind not in ("unnamed", "short")
+        rows = [[*row, name] if at_end else [name, *row] for name, row in zip(ids, rows, strict=True)]
+        if columns is not None and corner is not None:
+            columns = [*columns, corner] if at_end else [corner, *columns]
+    lines = ([columns] if columns is not None else []) + rows
+    if separator == " ":
+        lines = [[f'"{cell}"' if not cell or not _is_number(cell) else cell for cell in line] for line in lines]
+    return "\n".join(separator.join(line) for line in lines) + "\n"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def write(layout: Layout) -> Written:
+    """Return the arrays and texts of a layout."""
+    rng = np.random.default_rng(layout.seed)
+    n, p = layout.n, layout.p
+    labels = np.repeat([0, 1], [n // 2, n - n // 2])
+    X = rng.normal(size=(n, p)) + 3 * labels[:, None]
+    if layout.numbers in ("integers", "counts"):
+        X = np.rint(20 * X).astype(int) if layout.numbers == "integers" else rng.poisson(200, (n, p))
+    X = X.round(3) if layout.numbers == "decimals" else X
+    Y = (X[:, :2] + (0.2 if layout.numbers in ("decimals", "floats") else 5) * rng.normal(size=(n, 2))).round(4)
+    made = Written(np.asarray(X, float), Y, labels)
+    whole = layout.ids == "whole numbers"
+    ids = [str(1000 + 7 * i) if whole else f"c{i}-1" for i in range(n)]
+    order = rng.permutation(n) if layout.shuffled and "none" not in (layout.ids, layout.embedding_ids) else np.arange(n)
+    columns, own = names(layout.header, p, "v", rng), names(layout.embedding_header, 2, "y", rng)
+    made.data = text_of(
+        cells(X, layout.numbers),
+        columns,
+        None if layout.ids == "none" else ids,
+        layout.ids,
+        layout.ids_last,
+        layout.separator,
+    )
+    rows = cells(Y[order], "floats")
+    if layout.extra != "none":
+        values = {
+            "nCount": [f"{value:.2f}" for value in rng.gamma(2, 2000, n)],
+            "copy of a data column": [row[0] for row in cells(X, layout.numbers)],
+            "cluster": [str(value) for value in labels.tolist()],
+        }[layout.extra]
+        name = columns[0] if layout.extra.startswith("copy") and columns else layout.extra.split(maxsplit=1)[0]
+        moved = [values[i] for i in order]
+        rows = [[cell, *row] if layout.extra_first else [*row, cell] for cell, row in zip(moved, rows, strict=True)]
+        own = own and ([name, *own] if layout.extra_first else [*own, name])
+        made.named.append(name)
+    made.embedding = text_of(
+        rows,
+        own,
+        None if layout.embedding_ids == "none" else [ids[i] for i in order],
+        layout.embedding_ids,
+        layout.ids_last,
+        layout.separator,
+    )
+    made.named += [
+        layout.ids,
+        layout.embedding_ids,
+        *(line.split(layout.separator)[0].strip('"') for line in heads(made)),
+    ]
+    shown = rng.permutation(n) if layout.labels_file == "by name" else np.arange(n)
+    made.label_file = (
+        "Barcode,kind\n" + "".join(f"{ids[i]},{'ab'[labels[i]]}\n" for i in shown)
+        if layout.labels_file == "by name"
+        else "kind\n" + "".join(f"{'ab'[label]}\n" for label in labels)
+    )
+    return made
+
+
+def heads(made: Written) -> list[str]:
+    """Return the first lines of both files."""
+    return [text.split("\n", 1)[0] for text in (made.data, made.embedding)]
+
+
+def is_plain(layout: Layout) -> bool:
+    """Whether nothing has to be guessed: this must be read right."""
+    return (
+        layout.header in ("text", "none")
+        and layout.embedding_header in ("text", "none")
+        and {layout.ids, layout.embedding_ids} <= {"none", "unnamed", "short"}
+        and ("none" not in (layout.header, layout.embedding_header) or {layout.ids, layout.embedding_ids} == {"none"})
+        and layout.extra == "none"
+        and layout.numbers in ("decimals", "floats")
+    )
+
+
+def read(layout: Layout, made: Written, folder: str) -> tuple[dict[str, float] | None, list[str]]:
+    """Return trustworthiness and silhouette by ``Evaluation``, None if refused, and the texts of notes and warnings."""
+    suffix = SEPARATORS[layout.separator]
+    data, embedding, labels = (Path(folder, name) for name in (f"data{suffix}", f"map{suffix}", "labels.csv"))
+    for path, text in ((data, made.data), (embedding, made.embedding), (labels, made.label_file)):
+        path.write_text(text)
+    known: dict[str, Any] = {"n_neighbors": 4, "random_state": 0}
+    if layout.pass_ids and layout.ids in ("id", "whole numbers", "Barcode"):
+        known["ids"] = "id" if layout.ids == "whole numbers" else layout.ids
+    if layout.labels_file != "none":
+        known["labels"] = str(labels) + (":kind" if layout.labels_file == "by name" else "")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            results = dreval.Evaluation(data, {"map": embedding}, **known).run(
+                ["trustworthiness", *(["silhouette"] if layout.labels_file != "none" else [])], None, None
+            )
+        except DrevalError as error:
+            return None, [str(error)]
+    table = results.tidy().set_index("measure")
+    texts = [*results.notes.text, *(str(warning.message) for warning in caught), *table.note]
+    values = table.value.dropna().to_dict()
+    return (values or None), texts
+
+
+@given(layout=LAYOUTS)
+@settings(deadline=None)
+def test_nothing_is_guessed_in_silence(layout: Layout) -> None:
+    """The numbers are those of the truth, or a note or warning names the row or column, or the file is refused."""
+    made = write(layout)
+    with tempfile.TemporaryDirectory() as folder:
+        values, texts = read(layout, made, folder)
+    if values is None:
+        assert not is_plain(layout), (layout, texts)
+        return
+    truth = {"trustworthiness": manifold.trustworthiness(made.X, made.Y, n_neighbors=4)}
+    if layout.labels_file != "none":
+        from sklearn.metrics import silhouette_score
+
+        truth["silhouette"] = silhouette_score(made.Y, made.labels)
+    if all(values[name] == pytest.approx(truth[name], abs=1e-9) for name in truth):
+        return
+    assert not is_plain(layout), (layout, values, truth)
+    known = [name for name in made.named if name not in ("", "none", "unnamed", "short")]
+    assert any(name in text for name in known for text in texts), (layout, values, truth, texts)
+
+
+def test_the_truth_is_missed_by_a_wrong_reading() -> None:
+    """The property can fail: a header read as a point, and rows in another order, give other numbers."""
+    layout = Layout(1, 30, 4, "decimals", "even numbers", "text", ",", "none", "none", False, False, "none", False)
+    made = write(layout)
+    right = manifold.trustworthiness(made.X, made.Y, n_neighbors=4)
+    for X, Y in (
+        (np.vstack([[400, 410, 420, 430], made.X]), np.vstack([[0, 0], made.Y])),
+        (made.X, np.roll(made.Y, 1, axis=0)),
+    ):
+        assert abs(manifold.trustworthiness(X, Y, n_neighbors=4) - right) > 1e-3
+    with tempfile.TemporaryDirectory() as folder:
+        values, texts = read(layout, made, folder)
+    assert values == {"trustworthiness": pytest.approx(right, abs=1e-12)}
+    assert any("The first row of 'data.csv'" in text for text in texts)
