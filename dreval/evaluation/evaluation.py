@@ -225,7 +225,7 @@ class Evaluation:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         given["covariate_types"] = covariate_types
-        read = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
+        read: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
         self.data: Data = as_data(data, **given, **read)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
