@@ -160,6 +160,8 @@ CLASSES = [
     "kmeans_ami", "kmeans_ari", "kmeans_nmi", "knn_accuracy", "label_continuity", "label_retrieval_auc",
     "label_trustworthiness", "neighborhood_hit", "silhouette",
 ]  # fmt: skip
+RANDOM_CLUSTERS = ["steadiness", "cohesiveness"]
+K_MEANS = ["kmeans_ami", "kmeans_ari", "kmeans_nmi"]
 BATCHES = ["ilisi", "kbet", "isolated_labels", "silhouette_batch"]
 
 
@@ -170,9 +172,11 @@ BATCHES = ["ilisi", "kbet", "isolated_labels", "silhouette_batch"]
 def neighbors_of_digits(entries: Entries) -> None:
     """Measures of neighbors at two sizes on stored embeddings of digits, with intervals, ranking and pairs."""
     X, _, embeddings = digits(90)
-    results = evaluate(X, embeddings, NEIGHBORS, None, "points", n_neighbors=[5, 20])
+    measures = [name for name in NEIGHBORS if name not in RANDOM_CLUSTERS]
+    results = evaluate(X, embeddings, measures, None, "points", n_neighbors=[5, 20])
     entries.results(results)
     entries.comparison(results.compare())
+    entries.results(evaluate(X, embeddings, RANDOM_CLUSTERS, n_neighbors=10), "random clusters")
 
 
 @scenario()
@@ -208,10 +212,12 @@ def local_shapes(entries: Entries) -> None:
 def classes_of_digits(entries: Entries) -> None:
     """Measures of classes on stored embeddings of digits with ten classes."""
     X, labels, embeddings = digits(110)
-    options = {name: {"n_init": 3} for name in CLASSES if name.startswith("kmeans")}
-    results = evaluate(X, embeddings, CLASSES, None, "points", labels=labels, n_neighbors=10, run={"options": options})
+    measures = [name for name in CLASSES if name not in K_MEANS]
+    results = evaluate(X, embeddings, measures, None, "points", labels=labels, n_neighbors=10)
     entries.results(results)
     entries.comparison(results.compare())
+    options = {name: {"n_init": 3} for name in K_MEANS}
+    entries.results(evaluate(X, embeddings, K_MEANS, labels=labels, run={"options": options}), "k-means")
 
 
 @scenario()
@@ -219,7 +225,7 @@ def labels_with_gaps(entries: Entries) -> None:
     """Measures of classes and tests where every fourth label is missing."""
     X = clusters(96)
     labels = [None if i % 4 == 2 else name for i, name in enumerate(classes(96, "abc"))]
-    measures = [name for name in CLASSES if not name.startswith("kmeans")]
+    measures = [name for name in CLASSES if name not in K_MEANS]
     results = evaluate(X, embeddings_of(X), measures, ["hsic", "mmd"], "points", labels=labels, run={"n_resamples": 99})
     entries.results(results)
 

@@ -82,7 +82,8 @@ def test_every_measure_method_test_and_score_has_entries() -> None:
         for row, cells in read(name).items():
             numbers = [cells.get("value"), cells.get("mean"), cells.get("statistic"), *cells.get("values", [])]
             if any(isinstance(one, float) and math.isfinite(one) for one in numbers):
-                finite |= {" | ".join(row.split(" | ")[:2])}
+                table, *parts = row.split(" | ")
+                finite |= {" | ".join([table.partition(" of ")[0], *parts[:1]])}
     points = {row[2].partition("(")[0] for row in _rows() if row[1].startswith("augment")}
     first = {row[1].split()[0] for row in _rows()}
 
