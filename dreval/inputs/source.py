@@ -218,8 +218,9 @@ def coordinate_source(
     """Coordinates computed elsewhere, in the row order of the data."""
     raw = _unpacked(value, argument, data, layer)
     if raw.matrix is not None and raw.named:  # a file of columns, among which ids may be
-        columns = {name: raw.matrix.column(j) for j, name in enumerate(raw.columns)}
-        raw = replace(raw, frame=pd.DataFrame(columns), matrix=None)
+        frame = pd.DataFrame({j: raw.matrix.column(j) for j in range(len(raw.columns))})
+        frame.columns = raw.columns  # names may repeat
+        raw = replace(raw, frame=frame, matrix=None)
     own = own_ids(raw, ids, data, argument)
     frame = own.frame
     notes = list(raw.notes)

@@ -11,7 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_classes, check_finite, check_rows, check_unmasked, describe, of_one_kind
+from dreval._check import (
+    IntArray,
+    check_classes,
+    check_finite,
+    check_rows,
+    check_single_values,
+    check_unmasked,
+    describe,
+    of_one_kind,
+)
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import frame_numbers, looks_like_ids
 from dreval.inputs.files import Table, read_table
@@ -62,6 +71,8 @@ class Rows:
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     """A vector of row names; missing and repeated ones raise an error."""
     index = value if isinstance(value, pd.Index) else pd.Index(value)
+    if index.dtype.kind == "O":
+        check_single_values(index.to_numpy(), argument)
     if index.hasnans:
         row = int(np.flatnonzero(index.isna())[0])
         raise InputError(argument, "must be complete", f"a missing id in row {row}", "Give every row an id.")
@@ -369,6 +380,10 @@ def as_covariates(value: Any, rows: HasRows, argument: str = "covariates") -> tu
     raw = unpack(value, argument)
     frame, notes = _aligned(raw, rows, argument)
     names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        got = f"{repeated[0]!r}, the name of {names.count(repeated[0])} columns"
+        cure = "Rename the columns so that each name occurs once, or drop one."
+        raise InputError(argument, "must have different column names", got, cure)
     columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
     out = {name: _covariate(series, f"{argument}[{name!r}]") for name, series in columns.items()}
     return out, (*raw.notes, *notes, *_many_classes(columns, out, argument))

@@ -519,6 +519,10 @@ CODES: dict[str, Code] = {
     ),
     "file.separator": Code("'{file}' was read with {separator} between its columns.", ASSUMPTION),
     "file.header": Code("The first row of '{file}' was read as column names.", ASSUMPTION),
+    "file.comments": Code(
+        "{lines} {lines:line|lines} that {lines:begins|begin} with # at the top of '{file}' {lines:was|were} left out.",
+        ASSUMPTION,
+    ),
     "file.old_anndata": Code(
         "'{file}' has the layout of an old AnnData, which is read all the same; writing it again renews it.", ASSUMPTION
     ),
