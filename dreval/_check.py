@@ -35,14 +35,17 @@ __all__ = [
     "check_points",
     "check_random_state",
     "check_rows",
+    "check_single_values",
     "check_spread",
     "check_unmasked",
     "check_unpacked",
     "check_width",
     "column_names",
     "describe",
+    "described_vectors",
     "did_you_mean",
     "in_columns",
+    "is_deeply_nested",
     "keywords_checked",
     "known_name",
     "known_names",
@@ -51,6 +54,7 @@ __all__ = [
     "no_attribute",
     "not_finite",
     "read_limit",
+    "vectors",
 ]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
@@ -101,6 +105,8 @@ SYNONYMS = {
     "verbose": "progress",
     "workers": "n_jobs",
 }  # words of other tools and habits, in lower case with underscores
+MAX_NESTED = 4  # levels of nested estimators that are written
+MANY_PARTS = 100  # of an estimator or a list, beyond which no nested estimators are looked for
 LONGEST_NAME = 255  # bytes of a file name, on all usual file systems
 SMALL, UNPACKED = 2**28, 200  # bytes that any file may unpack to, and how many times its size
 ALIKE, SURE, SAME = 0.65, 0.75, 0.8  # matching letters of two names: like each other, surely so; of words: the same
@@ -118,8 +124,25 @@ def describe(value: object) -> str:
     if shape is not None:
         kind = getattr(value, "dtype", None)
         return f"{type(value).__name__} of shape {tuple(shape)}" + (f" and dtype {kind}" if kind is not None else "")
-    text = repr(value)
+    text = f"{type(value).__name__}(...)" if is_deeply_nested(value) else repr(value)
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
+
+
+def is_deeply_nested(value: Any) -> bool:
+    """Whether estimators are nested in an estimator, a list or a tuple on more than 4 levels.
+
+    The ``repr`` of scikit-learn writes each of them at least twice, so that its time doubles with each level.
+    """
+    return _levels(value, 3 * MAX_NESTED) > MAX_NESTED
+
+
+def _levels(value: Any, steps: int) -> int:
+    """Return the levels of estimators in a value, as far as so many steps into its parts reach."""
+    single = hasattr(value, "get_params") and not isinstance(value, type)
+    parts = value if isinstance(value, list | tuple) else vars(value).values() if hasattr(value, "__dict__") else ()
+    if steps == 0 or not (single or isinstance(value, list | tuple)):
+        return int(single)
+    return single + max((_levels(part, steps - 1) for part in list(parts)[:MANY_PARTS]), default=0)
 
 
 def nearest_name(name: str, options: Iterable[str]) -> str | None:
@@ -491,12 +514,23 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     if hasattr(value, "toarray"):
         raise InputError(argument, "must be dense, not sparse", describe(value), f"Use {argument}.toarray().")
     if array.dtype.kind == "O":
+        shapes = vectors(array.ravel()) if array.size == len(array) else None
+        if shapes is not None:
+            got, cure = described_vectors(shapes, len(array), _cells_text(value))
+            raise InputError(argument, "must hold numbers", got, cure)
         refuse_missing(array, argument)
         array = of_one_kind(array)
     if array.dtype.kind not in "biuf":
         cure = "Convert it to a numeric array, and leave out columns of text."
         raise InputError(argument, "must hold numbers", describe(array), cure)
     return array
+
+
+def _cells_text(value: Any) -> str:
+    """Return the Python expression for the cells of a frame of one column, a series or an array."""
+    if hasattr(value, "columns"):
+        return f"frame[{value.columns[0]!r}].to_list()"
+    return "series.to_list()" if hasattr(value, "iloc") else "array.ravel()"
 
 
 def _nullable(table: Any) -> npt.NDArray[Any]:
@@ -733,6 +767,7 @@ def check_classes(
         raise InputError(argument, "must be one value per point", describe(array), f"Pass a vector of {what}.")
     check_rows(len(array), n, argument)
     if array.dtype.kind == "O":
+        check_single_values(array, argument)
         refuse_missing(array, argument)
         array = of_one_kind(array)
     array = array.astype(np.int64) if whole_numbers(array) else array
@@ -795,6 +830,57 @@ def _masked_cells(row: Any) -> int:
     if isinstance(row, np.ma.MaskedArray):
         return 0 if row.dtype.names else int(np.count_nonzero(np.ma.getmaskarray(row)))
     return sum(cell is np.ma.masked for cell in row) if isinstance(row, list | tuple) else 0
+
+
+def vectors(cells: Iterable[Any]) -> set[tuple[int, ...]] | None:
+    """Return the shapes of cells that all are vectors or arrays of numbers, missing ones left out; None for others."""
+    shapes = set()
+    for cell in cells:
+        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            continue
+        if not isinstance(cell, list | tuple | np.ndarray):
+            return None
+        try:
+            array = np.asarray(cell)
+        except ValueError:  # ragged
+            return None
+        if array.dtype.kind not in "biuf" or array.ndim == 0:
+            return None
+        shapes.add(array.shape)
+    return shapes or None
+
+
+def described_vectors(
+    shapes: set[tuple[int, ...]], n: int, values: str, missing: int = 0, where: str = ""
+) -> tuple[str, str]:
+    """Return what is received, and what to do, where each of n cells holds a vector.
+
+    ``values`` is the Python expression for the cells, a list or an array; ``where`` names their column.
+    """
+    if missing:
+        got = f"a vector in each cell{where} but {missing}"
+        return got, f"Drop the rows without a vector, also from the other inputs, then pass numpy.stack({values})."
+    if len(shapes) > 1:
+        sizes = sorted(math.prod(shape) for shape in shapes)
+        got = f"vectors of {sizes[0]} to {sizes[-1]} numbers in the cells{where}"
+        return got, "Give the same number of numbers in each row, then pass numpy.stack of the vectors."
+    if len(shape := next(iter(shapes))) > 1:
+        rows = f"numpy.stack({values}).reshape({n}, -1)"
+        return f"an array of shape {shape} in each cell{where}", f"Make each array a row: {rows}."
+    count = f"{shape[0]} number{'s' if shape[0] != 1 else ''}"
+    return f"a vector of {count} in each cell{where}", f"Make each vector a row: numpy.stack({values})."
+
+
+def check_single_values(values: npt.NDArray[Any], argument: str) -> None:
+    """Check that no cell of objects is itself a list, an array or a mapping, which is no class and no row name."""
+    rows = [row for row, cell in enumerate(values) if isinstance(cell, list | np.ndarray | dict)]
+    if rows:
+        got = f"{describe(values[rows[0]])} in row {rows[0]}{FROM_ZERO}"
+        cure = (
+            "Pass a number or a text for each point. Data, embeddings, latent variables and variables of a test of "
+            "independence may have several numbers for each: numpy.stack(list(values))."
+        )
+        raise InputError(argument, "must be one value per point", got, cure)
 
 
 def of_one_kind(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -22,6 +22,7 @@ __all__ = [
     "InputWarning",
     "MethodFailed",
     "MissingFile",
+    "NotFitted",
     "ProtocolError",
     "UndefinedMeasure",
     "UnknownKeyword",
@@ -106,6 +107,29 @@ class DrevalError(ValueError):
 
 class InputError(DrevalError):
     """An argument or a file is not what it must be."""
+
+
+class NotFitted(InputError, AttributeError):
+    """A method is used before it is fitted; also a ``NotFittedError`` of scikit-learn where that is imported."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(not_fitted, self._whose, *self._said, **self._others), ()
+
+
+def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> NotFitted:
+    """Return the refusal of a method that is not fitted, of scikit-learn's class too if the caller uses scikit-learn.
+
+    Examples
+    --------
+    >>> error = not_fitted("PCA", "must be fitted first", "a method without a fit", "Call PCA(...).fit(X) before.")
+    >>> isinstance(error, InputError), isinstance(error, ValueError), isinstance(error, AttributeError)
+    (True, True, True)
+    """
+    base = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
+    kind: type[NotFitted] = NotFitted
+    if base is not None:
+        kind = type("NotFitted", (NotFitted, base), {"__module__": __name__})
+    return kind(argument, rule, got, cure, **others)
 
 
 class UnknownName(DrevalError):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import AUTO, check_one_of, describe
+from dreval._check import AUTO, check_one_of, describe, is_deeply_nested
 from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.plan import CI_OPTIONS
@@ -67,11 +67,22 @@ def describe_source(source: Source, data: Data) -> str:
     return f"{words or 'embedding'}_{source.kind}"
 
 
+class _Texts(reprlib.Repr):
+    """Short texts of settings; of an estimator in which many are nested, which would take long, the class alone."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """Return the text of an object that is none of Python's containers."""
+        return f"{type(x).__name__}(...)" if is_deeply_nested(x) else super().repr_instance(x, level)
+
+
+TEXTS = _Texts()
+
+
 def as_run(source: Source, root: int) -> dict[str, Any]:
     """What an embedding came from, with the parameters of its run: those given, those by default, and its seed."""
     seed = seed_of(stream_seed(root, "embedding", source.name))
     settings = source.settings(source.default_components, seed)
-    words = {name: ADDRESS.sub("", reprlib.repr(value)) for name, value in settings.items()}
+    words = {name: ADDRESS.sub("", TEXTS.repr(value)) for name, value in settings.items()}
     run: dict[str, Any] = {"kind": source.kind, "what": source.what, "parameters": words}
     return {**run, **metric_entry(source)}
 
@@ -220,4 +231,4 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
 def _added(name: str, source: Source, data: Data) -> Iterator[str]:
     """The arguments by which one embedding is added, its options with it."""
     yield from (repr(name), describe_source(source, data))
-    yield from (f"{key}={ADDRESS.sub('', reprlib.repr(value))}" for key, value in source.given.items())
+    yield from (f"{key}={ADDRESS.sub('', TEXTS.repr(value))}" for key, value in source.given.items())

@@ -8,6 +8,7 @@ difference.)
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,8 @@ class Reach(NamedTuple):
 def reach_of(n_neighbors: Any, radius: Any, n: int) -> Reach:
     """The reach of neighborhoods among n points, of which exactly one of the two arguments must be given.
 
+    An infinite radius reaches all points.
+
     Raises
     ------
     InputError
@@ -78,7 +81,8 @@ def reach_of(n_neighbors: Any, radius: Any, n: int) -> Reach:
     if n_neighbors is not None:
         got, cure = f"{describe(n_neighbors)} with radius={radius}", f"Pass n_neighbors=None with radius={radius}."
         raise InputError("n_neighbors", "must be None where a radius is passed", got, cure)
-    if check_float(radius, "radius", low=0.0) == 0.0:
+    everywhere = isinstance(radius, Real) and not isinstance(radius, bool) and radius == np.inf
+    if not everywhere and check_float(radius, "radius", low=0.0) == 0.0:
         raise InputError("radius", "must be above 0", "0", "Choose a distance in the unit of the data.")
     return Reach(radius=float(radius))
 

@@ -123,7 +123,14 @@ class Gram:
     notes: Notes = ()
 
 
-def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: float | str | None = None) -> Gram:
+def gram_matrix(
+    value: Any,
+    argument: str,
+    kernel: str = "gaussian",
+    bandwidth: float | str | None = None,
+    *,
+    indefinite: bool = False,
+) -> Gram:
     """The kernel matrix of one variable.
 
     With d the Euclidean distance and sigma the bandwidth: ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace``
@@ -143,6 +150,9 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
         Name of the kernel.
     bandwidth : float, "median" or None
         Length-scale sigma > 0; None and "median" choose sigma^2 = median of the squared distances of pairs i < j.
+    indefinite : bool
+        Whether a precomputed matrix may have negative eigenvalues. Distances are refused nevertheless: matrices
+        without a negative entry and with a diagonal of 0.
 
     Returns
     -------
@@ -175,7 +185,7 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
         cure = "Leave `bandwidth` out; for a pair of kernels give a pair with None in this place."
         raise InputError("bandwidth", f"must be None where the kernel is {kernel!r}", str(bandwidth), cure)
     if kernel == "precomputed":
-        return Gram(_precomputed(value, argument), kernel, None)
+        return Gram(_precomputed(value, argument, indefinite), kernel, None)
     if kernel == "delta" or is_classes(value):
         notes = () if kernel == "delta" else (note("kernel.delta", argument=argument),)
         codes = delta_codes(value, argument)
@@ -402,15 +412,16 @@ def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
     return codes
 
 
-def _precomputed(value: Any, argument: str) -> FloatArray:
-    """A copy of a symmetric matrix of kernel values with no negative eigenvalue beyond rounding (1e-7 of the trace)."""
+def _precomputed(value: Any, argument: str, indefinite: bool) -> FloatArray:
+    """A copy of a symmetric matrix of kernel values with no negative eigenvalue beyond rounding (1e-7 of the trace).
+
+    With ``indefinite`` eigenvalues are not checked.
+    """
     from scipy.linalg import cholesky, eigh
 
     matrix: FloatArray = check_numeric(value, argument).astype(np.float64)
-    rule = (
-        "must be a symmetric positive semi-definite (n, n) matrix of kernel values, n >= 4, where its kernel is "
-        "'precomputed'"
-    )
+    kind = "symmetric" if indefinite else "symmetric positive semi-definite"
+    rule = f"must be a {kind} (n, n) matrix of kernel values, n >= 4, where its kernel is 'precomputed'"
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < MIN_POINTS:
         raise InputError(argument, rule, describe(matrix), "Pass k(x_i, x_j) for all pairs of rows.")
     check_finite(matrix, argument)
@@ -419,12 +430,17 @@ def _precomputed(value: Any, argument: str) -> FloatArray:
         raise InputError(argument, rule, "a matrix that is not symmetric", "Average it with its transpose.")
     if not 1 / _LARGEST < largest < _LARGEST:
         raise InputError(argument, "must have a usual scale", f"values up to {largest:.3g}", "Rescale it.")
-    if np.trace(matrix) - matrix.mean(axis=0).sum() <= _FLAT * largest * len(matrix):
-        cure = "Distances D are no kernel: pass exp(-D**2 / (2 sigma**2)) instead."
+    cure = "Distances D are no kernel: pass exp(-D**2 / (2 sigma**2)) instead."
+    if indefinite:
+        if not np.diagonal(matrix).any() and matrix.min() >= 0:
+            raise InputError(argument, rule, "a matrix with a diagonal of 0, as of distances", cure)
+    elif np.trace(matrix) - matrix.mean(axis=0).sum() <= _FLAT * largest * len(matrix):
         raise InputError(argument, rule, "a constant matrix or one with negative variance", cure)
     _check_varies(_off_diagonal(matrix), argument)
     matrix += matrix.T.copy()
     matrix /= 2
+    if indefinite:
+        return matrix
     tolerance = 1e-7 * max(float(np.trace(matrix)), float(np.max(np.abs(matrix))))
     shifted = matrix.copy()
     shifted.flat[:: len(matrix) + 1] += tolerance

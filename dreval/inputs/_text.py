@@ -44,6 +44,7 @@ _SPLIT_NUMBER = re.compile(r"[+-]?\d+(e[+-]?\d+)?", re.I)
 # Newer pandas reads numbers to the last bit by default and warns about the option.
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
+_COMMENT = re.compile(rb"[ \t]*#([ \t][^\r\n]*)?(\r\n|\n|\r)")
 GZIP = b"\x1f\x8b"  # the first bytes of a .gz file
 _LOOKED_AT = 20  # rows from which the layout is inferred
 _BYTES_LOOKED_AT = 2**20
@@ -69,10 +70,12 @@ def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -
     raw = raw.replace(b'\\"', b'""') if _ESCAPED_QUOTE.search(raw) else raw
     try:
         usual = "\t" if suffix.startswith(".tsv") else ","
+        raw, comments = _without_comments(raw, usual)
         separator = _separator(raw, usual)
         raw = _at_ends(raw) if separator == " " else raw
         _refuse_open_quote(raw, separator, path, argument)
         layout = _sniff(raw, separator, usual, path, argument, reading)
+        layout.notes.extend([note("file.comments", file=path.name, lines=comments)] if comments else [])
         frame = _parse(raw, layout, path, argument)
     except UnicodeDecodeError as error:
         raise _garbage(path, argument, f"{str(path)!r}, which is not UTF-8 at byte {error.start}") from error
@@ -309,6 +312,37 @@ def _is_short_header(table: TextTable, certain: bool) -> bool:
         return not numeric
     again = any(cell in table.column(j)[1:] for j, cell in enumerate(table.below[0]) if j)
     return again and len(set(names)) == len(names)
+
+
+def _without_comments(raw: bytes, usual: str) -> tuple[bytes, int]:
+    """Return the text with its leading comments as blank lines, and how many of them are not the header.
+
+    Comments are lines that begin with "# ", as ``numpy.savetxt`` writes a header. The last one is the header where it
+    has a name for each column, none of them a number, or one less where the first column is text, as R writes it; its
+    names may be separated by commas where numbers are separated by spaces. All others are left out, with a note.
+    """
+    mark = b"\xef\xbb\xbf"
+    start = len(mark) if raw.startswith(mark) else 0
+    end, lines = start, list[bytes]()
+    while (match := _COMMENT.match(raw, end)) is not None:
+        lines.append(match.group())
+        end = match.end()
+    body = raw[end:]
+    if not lines or not body.strip():
+        return raw, 0
+    separator = _separator(body, usual)
+    body = _at_ends(body) if separator == " " else body
+    width = len(next(_rows(body, separator))[1])
+    texts = not NUMBER.fullmatch(next(_rows(body, separator))[1][0].strip())
+    last = lines[-1].decode("utf-8-sig").strip().removeprefix("#").strip()
+    for mark_of_names in (separator, ",") if separator == " " else (separator,):
+        names = [name.strip() for name in next(csv.reader([last], delimiter=mark_of_names, skipinitialspace=True), [])]
+        if names and not any(map(NUMBER.fullmatch, names)) and len(names) in (width, width - texts):
+            written = io.StringIO()
+            csv.writer(written, delimiter=separator, lineterminator="\n").writerow(names)
+            blank = b"\n" * (len(lines) - 1)
+            return raw[:start] + blank + written.getvalue().encode() + body, len(lines) - 1
+    return raw[:start] + b"\n" * len(lines) + body, len(lines)
 
 
 def _separator(raw: bytes, usual: str) -> str:

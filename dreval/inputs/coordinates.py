@@ -53,8 +53,9 @@ class Coordinates:
 def read_coordinates(raw: Raw, data: Data, argument: str, ids: Any = None) -> Coordinates:
     """Return the coordinates in a table that was passed, and notes on its columns and rows."""
     if raw.matrix is not None and raw.named:  # a file of columns, among which ids may be
-        columns = {name: raw.matrix.column(j) for j, name in enumerate(raw.columns)}
-        raw = replace(raw, frame=pd.DataFrame(columns), matrix=None)
+        frame = pd.DataFrame({j: raw.matrix.column(j) for j in range(len(raw.columns))})
+        frame.columns = raw.columns  # names may repeat
+        raw = replace(raw, frame=frame, matrix=None)
     own = own_ids(raw, ids, data, argument)
     frame, notes = _without_variables(own.frame, raw.named, data, argument)
     if frame.shape[1] == 0 and raw.matrix is None:

@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FROM_ZERO, FloatArray, IntArray, check_exact, check_unmasked, describe, read_limit
+from dreval._check import (
+    FROM_ZERO,
+    FloatArray,
+    IntArray,
+    check_exact,
+    check_unmasked,
+    describe,
+    described_vectors,
+    read_limit,
+    vectors,
+)
 from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
@@ -20,6 +30,8 @@ _GROUPED = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
 _POINTS = re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d*|\.\d{3})\s*")
 _NO_POINT = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d*)?\s*")
 _WHOLE = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*")
+_VECTOR = re.compile(r"\s*[\[(]\s*[-+.\de]+([\s,]+[-+.\de]+)+,?\s*[\])]\s*", re.I)  # as a list or an array is printed
+COLUMN_SOURCE = "dreval.column"  # the key of ``DataFrame.attrs`` that holds the expression for a column of the input
 _MINUS = "\u2212"
 _MARKED = re.compile(  # numbers as people write them: with a typographic minus, a percent sign, marks between thousands
     rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
@@ -103,6 +115,9 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iter
     if pd.api.types.is_complex_dtype(column.dtype):
         split = "Pass the real and imaginary parts as separate columns."
         return InputError(argument, rule, f"complex numbers in column {name!r}{more}", split)
+    for place in [j, *(i for i in range(frame.shape[1]) if i != j and not is_numeric(frame.iloc[:, i]))]:
+        if (described := _of_vectors(frame, place)) is not None:
+            return InputError(argument, rule, f"{described[0]}{more}", described[1])
     cells = column.dropna().astype(str)
     if (commas := _commas(cells, frame.attrs.get("separator"))) is not None:
         cell, what, how = commas
@@ -122,6 +137,29 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iter
         return InputError(argument, rule, got, how)
     named = {other: Hint(other, name) for other in others}
     return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure, **named)
+
+
+def _of_vectors(frame: pd.DataFrame, j: int) -> tuple[str, str] | None:
+    """What is received in a column of vectors, also those written as text, and what to do; None for other columns."""
+    column, label = frame.iloc[:, j], frame.columns[j]
+    label = label.item() if isinstance(label, np.generic) else label
+    values = frame.attrs.get(COLUMN_SOURCE, "frame[{column}]").replace("{column}", repr(label))
+    if not isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.kind == "O":
+        present = column[column.notna()]
+        shapes = vectors(present)
+        if shapes is not None:
+            missing = len(column) - len(present)
+            return described_vectors(shapes, len(column), f"{values}.to_list()", missing, f" of column {str(label)!r}")
+        if len(present) and all(isinstance(cell, dict) for cell in present):
+            fields = ", ".join(repr(str(field)) for field in [*present.iloc[0]][:3])
+            got = f"a mapping with the fields {fields} in each cell of column {str(label)!r}"
+            return got, f"Make each field a column: pandas.DataFrame({values}.to_list())."
+    written = column.dropna().astype(str)
+    if len(written) and written.str.fullmatch(_VECTOR).all():
+        rows = f"[cell.strip('[]()').replace(',', ' ').split() for cell in {values}]"
+        got = f"vectors written as text in column {str(label)!r} ({written.iloc[0]!r})"
+        return got, f"Convert the text: numpy.array({rows}, float)."
+    return None
 
 
 def _commas(cells: pd.Series[Any], separator: str | None) -> tuple[str, str, str] | None:
@@ -241,14 +279,37 @@ def looks_like_ids(name: object, values: FloatArray) -> bool:
 
 
 NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors of 0, as in 1 - cos of equal rows
+NOTHING_SINGLE = 1e-6  # the same of a matrix that was computed in single precision, for its diagonal and its signs
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 
 
+def check_signs(D: FloatArray, argument: str, rule: str, cure: str) -> None:
+    """Check that a matrix of distances has no negative entry and a diagonal of 0, both up to rounding.
+
+    Rounding is up to 1e-12 of the largest entry, and up to 1e-6 where all entries are numbers of single precision. The
+    caller sets such entries to 0.
+    """
+    diagonal = np.abs(np.diagonal(D))
+    lowest, largest = float(D.min(initial=0.0)), float(D.max(initial=0.0))
+    if lowest == 0.0 and not diagonal.any():
+        return
+    with np.errstate(over="ignore"):
+        single = bool((D.astype(np.float32) == D).all())
+    limit = (NOTHING_SINGLE if single else NOTHING) * largest
+    if lowest < -limit:
+        raise InputError(argument, rule, f"a negative entry ({lowest:.3g})", cure)
+    row = int(np.argmax(diagonal))
+    if diagonal[row] > limit:
+        got = f"{D[row, row]:.3g} on the diagonal, in row {row}, where the largest entry is {largest:.3g}{FROM_ZERO}"
+        raise InputError(argument, rule, got, cure)
+
+
 def check_distances(D: FloatArray, argument: str) -> FloatArray:
-    """A matrix of distances, checked and made exactly symmetric.
+    """A matrix of distances, checked and made exactly symmetric, with a diagonal of exactly 0.
 
     Entries below 1e-12 of the largest become 0: distances computed as 1 - cos or from products are not more exact, and
-    such entries would dominate relative errors.
+    such entries would dominate relative errors. ``check_signs`` says which entries are negative or on the diagonal by
+    rounding alone; they become 0 too.
     """
     rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
     points = (1 + math.isqrt(1 + 8 * len(D))) // 2
@@ -257,11 +318,11 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
         raise InputError(argument, rule, f"a vector of {len(D)}, as of all pairs of {points} points", f"{how}.")
     if D.shape[0] != D.shape[1]:
         raise InputError(argument, rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
-    if (D < 0).any() or np.diag(D).any():
-        raise InputError(argument, rule, "a negative entry, or one not 0 on the diagonal", f"{cure}, not similarities.")
+    check_signs(D, argument, rule, f"{cure}, not similarities; a diagonal of 0 is set by numpy.fill_diagonal(D, 0).")
     if np.abs(D - D.T).max() > SYMMETRY * D.max():
         raise InputError(argument, rule, "entries (i, j) and (j, i) that differ", f"{cure}, for example (D + D.T) / 2.")
     both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)
+    np.fill_diagonal(both, 0.0)
     both[both < NOTHING * both.max(initial=0.0)] = 0.0
     return both
 

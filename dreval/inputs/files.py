@@ -24,6 +24,7 @@ from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._header import AUTO, Reading
 from dreval.inputs._sizes import check_hdf5, check_mtx, check_npy, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
+from dreval.inputs.features import COLUMN_SOURCE
 from dreval.inputs.paths import locate
 from dreval.inputs.stored import LARGE, Stored, as_stored, open_cells, open_parquet, open_zarr
 from dreval.records.notes import Notes, note
@@ -55,9 +56,10 @@ def _unreadable(path: Path, argument: str, kind: str, why: object) -> InputError
 
 def _pickled(path: Path, argument: str) -> InputError:
     """The error for pickled objects, which are never loaded because loading can run code."""
-    cure = "Save plain numbers: numpy.save(path, array.astype(float))."
+    save = "savez(path, name=" if path.suffix.lower() == ".npz" else "save(path, "
+    cure = f"Save numbers as numpy.{save}array.astype(float)), classes as numpy.{save}array.astype(str))."
     return InputError(
-        argument, "must hold plain numbers", f"{str(path)!r} with pickled objects, which are never loaded", cure
+        argument, "must hold plain numbers or text", f"{str(path)!r} with pickled objects, which are never loaded", cure
     )
 
 
@@ -134,6 +136,7 @@ def read_parquet(
                 columns = list(dict.fromkeys(names))
             table = file.read(columns, use_pandas_metadata=True)
             frame: pd.DataFrame = table.to_pandas()
+            frame.attrs[COLUMN_SOURCE] = f"pandas.read_parquet({str(path)!r})[{{column}}]"
             indexed = bool(index)
     except DrevalError:
         raise
@@ -325,6 +328,10 @@ def read_table(
         frame, indexed = read_parquet(found.path, argument, found.member, beside)
     else:
         frame, named, notes = read_text(found.path, found.suffix, argument, reading)
+        if named:
+            separator = frame.attrs["separator"]
+            options = "" if separator == "," else f", sep={separator!r}"
+            frame.attrs[COLUMN_SOURCE] = f"pandas.read_csv({str(found.path)!r}{options})[{{column}}]"
     selected: tuple[str, ...] = ()
     if found.member is not None:
         positions = find_columns(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from types import TracebackType
 from typing import Any, ClassVar, TypeGuard
 
@@ -32,13 +33,15 @@ from dreval.glossary import METRICS
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
 from dreval.inputs.survey import Reordered, digest_of, read_blocks
-from dreval.inputs.tables import as_numpy, as_pandas, is_table
+from dreval.inputs.tables import as_numpy, as_pandas, is_anndata, is_table
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
 METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the distance in the data
 NO_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")  # their others
 ALONE = "Run it alone on the same data to see where."
+ROWS_AND_COLUMNS = "Return an array with a row for each point and a column for each component."
+LISTED_KEYS = 6  # keys of a result that an error names
 
 
 class Foreign:
@@ -64,32 +67,40 @@ class Foreign:
 
 
 def read_returned(
-    value: Any, rows: HasRows, argument: str, what: str, *, check: bool = False
+    value: Any, rows: HasRows, argument: str, what: str, call: str = "function(X, n_components)", *, check: bool = False
 ) -> tuple[FloatArray, Notes]:
     """Return what a method returned as (n, d) float64 coordinates in the order of its input, and notes.
 
-    The rows of a frame are matched by their names, as ``returned_coordinates`` says.
+    The rows of a frame are matched by their names, as ``returned_coordinates`` says. ``call`` is the Python expression
+    that runs the method, for advice.
     """
     frame = value
     try:
         if is_table(value):
             frame = as_pandas(value, argument)
         if not isinstance(frame, pd.DataFrame | pd.Series):
-            return check_embedding(value, rows.n, argument, what), ()
+            return check_embedding(value, rows.n, argument, what, call), ()
         check_rows(len(frame), rows.n, argument)
         values, notes = returned_coordinates(frame, rows, argument, check=check)
     except InputError as error:
         raise error.altered(MethodFailed) from error
-    return check_embedding(values, rows.n, argument, what), notes
+    return check_embedding(values, rows.n, argument, what, call), notes
 
 
-def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
-    """The (n, d) float64 coordinates that a method returned; invalid ones raise ``MethodFailed``."""
+def check_embedding(
+    value: Any, n: int, argument: str, what: str, call: str = "function(X, n_components)"
+) -> FloatArray:
+    """The (n, d) float64 coordinates that a method returned; invalid ones raise ``MethodFailed``.
+
+    ``call`` is the Python expression that runs the method, for advice.
+    """
     cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     try:
         value = check_unmasked(value, argument)
     except InputError as error:
         raise error.altered(MethodFailed) from error
+    if (result := wrong_result(value, n, what, call)) is not None:
+        raise MethodFailed(argument, "must return an array", *result)
     with Foreign(argument, what):
         array = _plain(value, argument)
     if array.ndim == 0:
@@ -107,6 +118,68 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
     except InputError as error:
         raise error.altered(MethodFailed, cure=cure) from error
     return points
+
+
+def wrong_result(value: Any, n: int, what: str, call: str) -> tuple[str, str] | None:
+    """Return what a method returned, and what to do, where that is no array of n rows; None where it may be one.
+
+    A list or a tuple of n rows may be an array. Nothing is taken out of another tuple, a list of arrays, a mapping, an
+    iterator or an object: which of its parts is the embedding would be a guess.
+    """
+    if isinstance(value, tuple | list):
+        return _wrong_sequence(value, n, call)
+    if value is None:
+        return "None", f"Let {what} end with a return statement that names the embedding."
+    if isinstance(value, type):
+        return f"the class {value.__name__}", ROWS_AND_COLUMNS
+    if hasattr(value, "__array__") or hasattr(value, "toarray") or is_table(value):
+        return None
+    if isinstance(value, Mapping):
+        keys = [key for key in value if _shape(value[key])[:1] == (n,)] or list(value)
+        got = f"a {type(value).__name__} with {', '.join(map(repr, list(value)[:LISTED_KEYS])) or 'no key'}"
+        return got, _taken(call, f"[{keys[0]!r}]", "one of its values") if keys else ROWS_AND_COLUMNS
+    if isinstance(value, Iterator):
+        kind = "generator" if isinstance(value, Generator) else type(value).__name__
+        return f"a {kind}", f"Return an array of its rows: lambda X, n_components: numpy.array(list({call}))."
+    if is_anndata(value):
+        keys = [repr(str(key)) for key in value.obsm]
+        got = f"an AnnData object with {', '.join(keys[:LISTED_KEYS]) or 'nothing'} in obsm"
+        return got, _taken(call, f".obsm[{keys[-1]}]", "one of its arrays") if keys else ROWS_AND_COLUMNS
+    if hasattr(value, "fit") or callable(value):
+        got = f"a {type(value).__name__}"
+        return got, _taken(call, ".embedding_", "its embedding") if hasattr(value, "embedding_") else ROWS_AND_COLUMNS
+    return None
+
+
+def _wrong_sequence(value: Sequence[Any], n: int, call: str) -> tuple[str, str] | None:
+    """Return what a tuple or a list is that is no array of n rows, and what to do; None where it may be one."""
+    kind, shapes = type(value).__name__, [_shape(part) for part in value]
+    if kind not in ("list", "tuple"):
+        kind = f"{'tuple' if isinstance(value, tuple) else 'list'} ({kind})"
+    if len(value) == n and len(shapes[0]) < 2:
+        return None
+    got = f"a {kind} of {len(value)} part{'s' * (len(value) != 1)}"
+    if shapes and all(shape == (n,) for shape in shapes):
+        return got, f"Return its parts as columns: lambda X, n_components: numpy.column_stack({call})."
+    places = [place for place, shape in enumerate(shapes) if len(shape) == 2 and shape[0] == n]
+    if places:
+        which = "its first part" if places[0] == 0 else "the part that is the embedding"
+        return got, _taken(call, f"[{places[0]}]", which)
+    rows = isinstance(value, list) and (any(shapes) or all(isinstance(part, Real) for part in value))
+    return None if rows and len(value) else (got, ROWS_AND_COLUMNS)
+
+
+def _taken(call: str, part: str, which: str) -> str:
+    """Return the advice to return a part of the result of a call."""
+    return f"Return {which}: lambda X, n_components: {call}{part}."
+
+
+def _shape(part: Any) -> tuple[int, ...]:
+    """Return the shape of a part of a result; () where it has none."""
+    try:
+        return tuple(getattr(part, "shape", None) or np.shape(part))
+    except (ValueError, TypeError):  # ragged
+        return ()
 
 
 def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
@@ -286,7 +359,7 @@ class Source:
             own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
         known = Rows(len(X), None) if rows is None else rows
-        return read_returned(value, known, self.argument, self.what, check=self.kind == "callable")
+        return read_returned(value, known, self.argument, self.what, self.call, check=self.kind == "callable")
 
     def with_components(self, n_components: int) -> Source:
         """The source with another number of components; one without such a parameter is returned unchanged."""
@@ -314,6 +387,11 @@ class Source:
     def what(self) -> str:
         """Name of the method, class or function."""
         return self.kind
+
+    @property
+    def call(self) -> str:
+        """The expression that embeds X, for advice."""
+        return "function(X, n_components)"
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
         """All parameters of a run with that number of components and seed, defaults included; empty for coordinates."""
@@ -452,6 +530,12 @@ class EstimatorSource(Source):
         """Whether labels are part of its fit."""
         return self.labeled
 
+    @property
+    def call(self) -> str:
+        """Its ``fit_transform``, or its ``transform`` alone."""
+        verb = "fit_transform" if callable(getattr(self.estimator, "fit_transform", None)) else "transform"
+        return f"{'estimator' if verb == 'fit_transform' or is_map(self.estimator) else 'estimator.fit(X)'}.{verb}(X)"
+
     def with_metric(self, metric: str) -> Source:
         """Return the estimator, with a note if its own metric is another; "precomputed" must be one of its parameters.
 
@@ -582,6 +666,11 @@ class CallableSource(Source):
         if metric in ("euclidean", "precomputed"):
             return self
         return self._noted(note("source.metric_unknown", what=self.what, metric=metric))
+
+    @property
+    def call(self) -> str:
+        """A call of the function by its name, if it has one."""
+        return f"{self.what if self.what.isidentifier() else 'function'}(X, n_components)"
 
     @property
     def supervised(self) -> bool:

@@ -16,7 +16,7 @@ import pandas as pd
 from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs._header import AUTO, Reading
-from dreval.inputs.features import as_csr, check_real, densify, is_sparse
+from dreval.inputs.features import COLUMN_SOURCE, as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import (
     Table,
     find_column,
@@ -101,7 +101,12 @@ def as_pandas(value: Any, argument: str) -> Any:
     if _is_lazy(value):
         raise InputError(argument, "must be a table", "a query that has not been run", "Pass frame.collect().")
     try:
-        return value.to_pandas()
+        converted = value.to_pandas()
+        if isinstance(converted, pd.Series):
+            converted.attrs[COLUMN_SOURCE] = "series.to_pandas()"
+        elif isinstance(converted, pd.DataFrame):
+            converted.attrs[COLUMN_SOURCE] = "frame.to_pandas()[{column}]"
+        return converted
     except ImportError as error:
         got, cure = f"{type(value).__name__} without pyarrow installed", 'Run: pip install "dreval[parquet]"'
         raise InputError(argument, "needs pyarrow to read such a table", got, cure) from error
@@ -314,7 +319,7 @@ def unpack(
         frame = value.to_frame()
         return Raw(frame, True, row_names(frame.index), name=value.method)
     if isinstance(value, pd.Series):
-        return _from_frame(value.to_frame(), argument, named=value.name is not None, indexed=True)
+        return _from_frame(_series_frame(value), argument, named=value.name is not None, indexed=True)
     if isinstance(value, pd.DataFrame):
         return _from_frame(value, argument, indexed=True)
     if is_stored(value):
@@ -323,8 +328,15 @@ def unpack(
         return _from_dataset(value, argument, sparse)
     if is_table(value):
         table = as_pandas(value, argument)
-        return _from_frame(table.to_frame() if isinstance(table, pd.Series) else table, argument)
+        return _from_frame(_series_frame(table) if isinstance(table, pd.Series) else table, argument)
     return _from_array(as_numpy(value, argument), argument, sparse)
+
+
+def _series_frame(series: pd.Series[Any]) -> pd.DataFrame:
+    """A series as a frame of one column."""
+    frame = series.to_frame()
+    frame.attrs = {COLUMN_SOURCE: "series", **series.attrs}
+    return frame
 
 
 def _no_layer(layer: str) -> InputError:
@@ -387,9 +399,20 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     """A table from a frame; an unnamed first column (an index written to a file) becomes the row names.
 
     Names that occur more than once name no rows: such a column stays, as classes, which are labels and no features.
+    The index of a frame may have no such names, as they may have none in a file: they would be matched to nothing.
     With ``indexed`` the index of the frame is meaningful even if it only counts the rows.
     """
     index = row_names(frame.index)
+    if index is not None and not index.is_unique:
+        twice = index[index.duplicated()][0]
+        rows = " and ".join(map(str, np.flatnonzero(index == twice)[:2]))
+        cure = (
+            "Call reset_index(drop=True) where the names mean nothing; remove repeated rows; or pass classes as "
+            "labels=frame.index."
+        )
+        raise InputError(
+            argument, "must have different row names", f"{str(twice)!r} in rows {rows} of its index{FROM_ZERO}", cure
+        )
     reserve = counting(frame.index) if indexed else None
     notes: Notes = ()
     named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
@@ -449,7 +472,8 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
 def _is_dataset(value: Any) -> bool:
     """Whether a value is a data set of this package or a Bunch of scikit-learn."""
     plain = isinstance(value, np.ndarray)
-    return not plain and hasattr(value, "data") and (hasattr(value, "labels") or hasattr(value, "target"))
+    # ``data`` last: a column of Arrow warns where it is asked for
+    return not plain and (hasattr(value, "labels") or hasattr(value, "target")) and hasattr(value, "data")
 
 
 def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:

@@ -18,6 +18,7 @@ from dreval._check import (
     check_finite,
     check_one_of,
     check_rows,
+    check_single_values,
     check_unmasked,
     describe,
     missing_texts,
@@ -90,6 +91,8 @@ def reading_for(rows: HasRows) -> Reading:
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     """A vector of row names; missing and repeated ones raise an error."""
     index = value if isinstance(value, pd.Index) else pd.Index(value)
+    if index.dtype.kind == "O":
+        check_single_values(index.to_numpy(), argument)
     if index.hasnans:
         row = int(np.flatnonzero(index.isna())[0])
         raise InputError(argument, "must be complete", f"a missing id in row {row}", "Give every row an id.")
@@ -496,6 +499,10 @@ def as_covariates(
         raw = unpack(value, argument, reading=reading_for(rows))
         frame, of_rows = _aligned(raw, rows, argument)
         names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            got = f"{repeated[0]!r}, the name of {names.count(repeated[0])} columns"
+            cure = "Rename the columns so that each name occurs once, or drop one."
+            raise InputError(argument, "must have different column names", got, cure)
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
         notes = (*raw.notes, *of_rows)
     types = _checked_types(types, columns)

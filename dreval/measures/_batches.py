@@ -34,6 +34,10 @@ class Near(NamedTuple):
     points: FloatArray
     rows: IntArray
 
+    def part(self, rows: slice) -> Near:
+        """Return the neighbors of some of the rows."""
+        return Near(self.found[rows], self.squared[rows], self.doubtful[rows], self.points, self.rows[rows])
+
     def shares(self, weights: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
         """The weight of each class among the neighbors of each row, (m, c).
 
@@ -103,8 +107,12 @@ def lisi(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, Not
     """The effective number of classes among the neighbors of each row, between 1 and their number."""
     check_int(perplexity, "perplexity", low=2)
     used = _most_perplexity(view.n, perplexity)
-    shares = near_points(view, 3 * used - 1).shares(_weights(view, used), classes, view.n_jobs)
-    return 1.0 / (shares**2).sum(axis=1), () if used == perplexity else (REDUCED(used=used, n=view.n),)
+    near, weights = near_points(view, 3 * used - 1), _weights(view, used)
+    effective = np.empty(len(near.rows))
+    for part in row_blocks(len(near.rows), len(classes.sizes)):
+        shares = near.part(part).shares(weights[part], classes, view.n_jobs)
+        effective[part] = 1.0 / (shares**2).sum(axis=1)
+    return effective, () if used == perplexity else (REDUCED(used=used, n=view.n),)
 
 
 def lisi_without(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, FloatArray]:

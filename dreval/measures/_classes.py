@@ -21,7 +21,7 @@ SEPARATION = (
     "It judges the classes in the embedding, not whether they are as separate in the data: an embedding that separates "
     "classes which overlap in the data has a good value."
 )
-ROWS = 4096  # rows of points whose distances to all centroids are held at once
+UNROLLED = 8  # points of a class from which numpy adds them in another order than one after the other
 
 
 class Members(NamedTuple):
@@ -72,28 +72,46 @@ def row_blocks(m: int, n: int) -> list[slice]:
 
 def silhouette_widths(points: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
     """The silhouette widths of the rows among all points; 0 for the only point of a class, and where a = b = 0."""
-    order = np.argsort(classes.codes, kind="stable")
+    order = np.lexsort((classes.codes, classes.sizes[classes.codes]))  # stable; classes of one size side by side
     space, n = Space.of(points[order]), len(order)
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
     own, at = classes.codes[classes.rows], place[classes.rows]
     widths = np.empty(len(at))
 
+    by_size = np.argsort(classes.sizes, kind="stable")
+    column = np.empty(len(by_size), np.int64)
+    column[by_size] = np.arange(len(by_size))
+
     def one(part: slice) -> None:
-        widths[part] = _widths(np.sqrt(space.direct_block(at[part])), own[part], classes)
+        D = np.sqrt(space.direct_block(at[part]))
+        widths[part] = _widths(D, column[own[part]], classes.sizes[by_size])
 
     run_blocks(one, row_blocks(len(at), n), n_jobs)
     return widths
 
 
-def _widths(D: FloatArray, own: IntArray, classes: Members) -> FloatArray:
-    """Silhouette widths of rows of distances to all points, which are sorted by class."""
-    ends = np.cumsum(classes.sizes)
-    sums = np.stack([D[:, end - size : end].sum(axis=1) for end, size in zip(ends, classes.sizes, strict=True)], axis=1)
+def _widths(D: FloatArray, own: IntArray, sizes: IntArray) -> FloatArray:
+    """Silhouette widths of rows of distances to all points, which are sorted by class, classes ascending by size.
+
+    All classes of one size are summed at once: different sizes are few, at most the root of twice the points.
+    """
+    sums, (kinds, counts) = np.empty((len(D), len(sizes))), np.unique(sizes, return_counts=True)
+    point, column = 0, 0
+    for size, count in zip(kinds, counts, strict=True):
+        block = D[:, point : point + size * count].reshape(len(D), count, size)
+        total = sums[:, column : column + count]
+        if size < UNROLLED:  # the same sums, without a loop of its own for each class
+            total[:] = block[:, :, 0]
+            for member in range(1, size):
+                total += block[:, :, member]
+        else:
+            np.sum(block, axis=2, out=total)
+        point, column = point + size * count, column + count
     i = np.arange(len(own))
-    alone = classes.sizes[own] == 1
-    a = sums[i, own] / np.maximum(classes.sizes[own] - 1, 1)
-    others = sums / classes.sizes
+    alone = sizes[own] == 1
+    a = sums[i, own] / np.maximum(sizes[own] - 1, 1)
+    others = sums / sizes
     others[i, own] = np.inf
     b = others.min(axis=1)
     larger = np.maximum(a, b)
@@ -130,12 +148,13 @@ def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
     points = unit(points)
     centers, c = centroids(points, classes), len(classes.sizes)
     wins = np.zeros((c, c))  # wins[a, b]: points of a that are nearer to centroid a than to centroid b
-    for at in range(0, len(points), ROWS):
-        part = slice(at, at + ROWS)
+    for part in row_blocks(len(points), c):
         D, own = pairwise_squared(points[part], centers), classes.codes[part]
         mine = D[np.arange(len(D)), own][:, None]
         tied = as_near(mine, D)
-        np.add.at(wins, own, np.where(tied, 0.5, mine < D))
+        counts, order = np.where(tied, 0.5, mine < D), np.argsort(own, kind="stable")
+        present, starts = np.unique(own[order], return_index=True)
+        wins[present] += np.add.reduceat(counts[order], starts, axis=0)
     a, b = np.triu_indices(c, 1)
     share = (wins[a, b] + wins[b, a]) / (classes.sizes[a] + classes.sizes[b])
     return np.asarray(2.0 * share - 1.0)

@@ -84,10 +84,15 @@ def _without(view: View) -> FloatArray:
         rule = f"must have centroids of classes that are {LEAST:g} standard errors apart"
         raise UndefinedMeasure("embedding", rule, f"{separation.min():.2g}", "Use silhouette, which is bounded.")
     values = np.full(len(codes), np.nan)
+    first = ratio.argmax(axis=1)
+    largest = ratio.max(axis=1)
+    ratio[np.arange(len(sizes)), first] = -np.inf
+    second = ratio.max(axis=1)
+    ratio[np.arange(len(sizes)), first] = largest
     toward = np.divide(gaps, own[:, None], out=np.zeros_like(gaps), where=own[:, None] > 0)
     for a, size in enumerate(sizes):
         at = np.flatnonzero(codes == a)
-        others = np.delete(ratio, a, axis=1).max(axis=1)
+        others = np.where(first == a, second, largest)  # the largest of each class without class a
         if size == 1:
             values[at] = np.delete(others, a).mean() if len(sizes) > 2 else np.nan
             continue

@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import pairwise_squared
-from dreval.measures._classes import ROWS, SEPARATION, as_near, centroids, members, unit
+from dreval.measures._classes import SEPARATION, as_near, centroids, members, row_blocks, unit
 from dreval.measures._measure import FloatArray, measure
 
 
@@ -57,9 +57,9 @@ def distance_consistency(view: View) -> FloatArray:
     """
     classes, points = members(view), unit(view.Y[view.population])
     centers, contributions = centroids(points, classes), np.empty(len(classes.rows))
-    for at in range(0, len(classes.rows), ROWS):
-        rows = classes.rows[at : at + ROWS]
+    for part in row_blocks(len(classes.rows), len(centers)):
+        rows = classes.rows[part]
         D = pairwise_squared(points[rows], centers)
         nearest = as_near(D.min(axis=1, keepdims=True), D)
-        contributions[at : at + ROWS] = nearest[np.arange(len(rows)), classes.codes[rows]] / nearest.sum(axis=1)
+        contributions[part] = nearest[np.arange(len(rows)), classes.codes[rows]] / nearest.sum(axis=1)
     return contributions

@@ -10,7 +10,7 @@ from dreval._check import FloatArray, IntArray, check_float, check_int
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
 from dreval.measures._batches import MIXED, NOISE, near_points
-from dreval.measures._classes import members
+from dreval.measures._classes import members, row_blocks
 from dreval.measures._measure import measure
 from dreval.records.notes import LIMIT, Notes, define
 
@@ -100,9 +100,11 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
         rule, cure = "must leave out enough points for a test that can reject", "Choose a smaller size."
         raise UndefinedMeasure("size", rule, f"{size} of {view.n} points", cure)
     near = near_points(view, size - 1)
-    counts = near.shares(np.ones(near.found.shape), batches, view.n_jobs)
-    counts[np.arange(len(counts)), batches.codes[batches.rows]] += 1.0  # the point itself
-    p = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
+    p = np.empty(len(near.rows))
+    for part in row_blocks(len(near.rows), c):
+        counts = near.part(part).shares(np.ones(near.found[part].shape), batches, view.n_jobs)
+        counts[np.arange(len(counts)), batches.codes[batches.rows[part]]] += 1.0  # the point itself
+        p[part] = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
     notes = (FEW(least=float(expected.min())),) if expected.min() < LEAST else ()
     notes += (OVERLAP(count=view.n / size),) if view.n < APART * size else ()
     return (p >= alpha).astype(np.float64), notes

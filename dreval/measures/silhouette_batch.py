@@ -65,8 +65,7 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     classes, batches = (members(view, least=1, of=of, alone=True) for of in ("labels", "batch"))
     points = view.Y[view.population]
     means = []
-    for c in range(len(classes.sizes)):
-        own = np.flatnonzero(classes.codes == c)
+    for own in np.split(np.argsort(classes.codes, kind="stable"), np.cumsum(classes.sizes)[:-1]):
         codes, sizes = np.unique(batches.codes[own], return_inverse=True, return_counts=True)[1:]
         if 1 < len(sizes) < len(own):
             widths = silhouette_widths(points[own], Members(codes, sizes, np.arange(len(own))), view.n_jobs)

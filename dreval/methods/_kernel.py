@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,13 +18,14 @@ POINT_KERNELS = ("gaussian", "laplace", "rational_quadratic", "linear", "precomp
 class KernelMethod(Method):
     """A method with parameters ``kernel`` and ``bandwidth`` whose functions are f(x) = sum_i a_i k~(x, x_i)."""
 
+    indefinite: ClassVar[bool] = False  # whether a precomputed kernel may have negative eigenvalues
     kernel: str
     bandwidth: float | None
 
     def _centered_gram(self, X: FloatArray) -> FloatArray:
         """H K H of the data; what new rows need is kept."""
         kernel = check_one_of(self.kernel, POINT_KERNELS, "kernel", aliases=True)
-        gram = gram_matrix(X, "X", kernel, self.bandwidth)
+        gram = gram_matrix(X, "X", kernel, self.bandwidth, indefinite=self.indefinite)
         self._points, self.bandwidth_ = X, gram.bandwidth
         return self._centered(gram.matrix)
 

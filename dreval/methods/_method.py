@@ -24,8 +24,10 @@ from dreval._check import (
     column_names,
     in_columns,
     keywords_checked,
+    known_name,
+    vectors,
 )
-from dreval.errors import InputError
+from dreval.errors import InputError, not_fitted
 from dreval.glossary import block, filled
 from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
@@ -33,6 +35,7 @@ from dreval.records.read_only import read_only_array
 from dreval.references import Cites
 
 FloatArray = npt.NDArray[np.float64]
+PRECOMPUTED = "precomputed"
 CONTAINERS = ("default", "pandas")
 UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
 FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any entry of them may be
@@ -240,8 +243,8 @@ class Method:
     def _check_fitted(self) -> None:
         """Refuse what needs a fit before there is one."""
         if not hasattr(self, "n_features_in_"):
-            name = type(self).__name__
-            raise InputError(name, "must be fitted first", "a method without a fit", f"Call {name}(...).fit(X) before.")
+            name, fit = type(self).__name__, f"fit(X{', y' if self.card.supervised else ''})"
+            raise not_fitted(name, "must be fitted first", "a method without a fit", f"Call {name}(...).{fit} before.")
 
     def _new_points(self, X: Any) -> FloatArray:
         """New rows (m, p) in normal form, with the columns of the data of the fit: by name where both have names."""
@@ -276,13 +279,22 @@ class Method:
         return hasattr(self, "n_features_in_")
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn, the only caller, wants to know: whether y is needed, and whether there is a transform."""
-        from sklearn.utils import Tags, TargetTags, TransformerTags
+        """Return what scikit-learn, the only caller, asks of an estimator.
 
+        That is whether y is needed, whether there is a transform, and whether X is a matrix of distances or kernel
+        values, of which cross-validation selects rows and columns.
+        """
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        options = (vars(self).get(name) for name in ("metric", "kernel"))
+        distances, values = (
+            isinstance(option, str) and known_name(option, (PRECOMPUTED,)) == PRECOMPUTED for option in options
+        )
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=self.card.supervised),
             transformer_tags=TransformerTags() if self.card.out_of_sample else None,
+            input_tags=InputTags(pairwise=distances or values, positive_only=distances),
             non_deterministic=not self.card.deterministic,
         )
 
@@ -302,10 +314,10 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray
 
     Both are the custom of scikit-learn, whose checks also look for some of the words here and in ``check_points``.
     """
-    if isinstance(X, np.ndarray) and X.ndim == 1:
+    if isinstance(X, np.ndarray) and X.ndim == 1 and (X.dtype.kind != "O" or vectors(X) is None):
         cure = "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
         raise InputError("X", "must have rows and columns", f"a vector of length {len(X)}", cure)
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and not isinstance(X, np.ma.MaskedArray):
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim > 1 and not isinstance(X, np.ma.MaskedArray):
         kinds = {type(one) for one in X.flat}
         if others := [kind.__name__ for kind in kinds if not issubclass(kind, (Real, str, type(None)))]:
             got = f"a {others[0]}: the argument must be a string or a number"
@@ -315,12 +327,15 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray
     return check_points(X, "X", min_rows=min_rows, own=own)
 
 
-def _in_container(transform: Callable[..., FloatArray]) -> Callable[..., Any]:
+def _in_container(transform: Callable[..., Any]) -> Callable[..., Any]:
     """A ``transform`` that returns what ``set_output`` says."""
 
     @wraps(transform)
-    def contained(self: Method, X: Any) -> Any:
-        return self._contained(transform(self, X), X)
+    def contained(self: Method, X: Any, *arguments: Any, **options: Any) -> Any:
+        scores = transform(self, X, *arguments, **options)
+        if isinstance(scores, tuple):  # with those of the response, which stay an array, as in scikit-learn
+            return self._contained(scores[0], X), *scores[1:]
+        return self._contained(scores, X)
 
     return contained
 
@@ -418,8 +433,8 @@ embedding_ : ndarray (n, d)
     given start without this normalization.""",
     "radius": """\
 radius : float, optional
-    In place of the k nearest, neighbors are all points within this distance, in the unit of the data; pass
-    ``n_neighbors=None`` with it. A point without another in its ball is a part of its own.""",
+    In place of the k nearest, neighbors are all points within this distance, in the unit of the data (``numpy.inf``:
+    all points); pass ``n_neighbors=None`` with it. A point without another in its ball is a part of its own.""",
     "response_raises": """\
 InputError
     If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.

@@ -23,10 +23,15 @@ MANY = 20  # integers, above which they look like numbers
 
 
 class Response(NamedTuple):
-    """``columns`` (n, q): numbers, or an indicator column for each class. ``codes`` (n,): the classes, else None."""
+    """``columns`` (n, q): numbers, or an indicator column for each class.
+
+    ``codes`` (n,): the class of each point as a number; ``classes`` (q,): the classes, sorted. Both are None for
+    numbers.
+    """
 
     columns: FloatArray
     codes: Any
+    classes: Any = None
 
 
 class Whitened(NamedTuple):
@@ -57,6 +62,23 @@ class SupervisedMethod(Method):
         self._response = _response(y, len(as_rows(X)), type(self).__name__)
         return super().fit(X, y)
 
+    def _new_response(self, y: Any, n: int) -> FloatArray:
+        """Columns (n, q) of a response of new rows, of the kind that was fitted."""
+        if self._response.classes is None:
+            columns = check_points(y, "y", min_rows=1)
+            check_rows(len(columns), n, "y")
+            if columns.shape[1] != (q := self._response.columns.shape[1]):
+                got, cure = f"{columns.shape[1]} columns", "Pass the same columns in the same order."
+                raise InputError("y", f"must have the {q} columns of the y that was fitted", got, cure)
+            return columns
+        codes, classes = check_classes(y, n, "y")
+        known = self._response.classes
+        if len(unknown := [one for one in classes.tolist() if one not in set(known.tolist())]):
+            listed = ", ".join(map(repr, known.tolist()[:6]))
+            got = f"the class {unknown[0]!r}"
+            raise InputError("y", "must have classes that were fitted", got, f"Known: {listed}.")
+        return np.asarray(classes[codes][:, None] == known, np.float64)
+
 
 def _response(y: Any, n: int, method: str) -> Response:
     """The response in normal form, or a refusal."""
@@ -79,7 +101,7 @@ def _response(y: Any, n: int, method: str) -> Response:
             warnings.warn(
                 DegenerateDataWarning(note("response.classes", argument="y", classes=count)), stacklevel=caller_level()
             )
-        return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
+        return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes, classes)
     columns = check_points(y, "y", own=True)
     check_rows(len(columns), n, "y")
     if (columns == columns[0]).all():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dreval.methods._method import FloatArray, method
@@ -65,6 +67,8 @@ class CCA(LinearScores):
     -----
     %(cost)s
 
+    ``transform(X, y)`` returns the variates of both, as in scikit-learn; ``fit_transform(X, y)`` returns the embedding.
+
     Coordinates have variance 1, as those of R's ``cancor``, whose embeddings these are up to signs and scale;
     scikit-learn's keep the variance of the deflated data, so that neighborhoods have another shape (classes of the iris
     data: R_C 0.46, here 0.59). Where several correlations are equal, any rotation of their directions is a solution.
@@ -99,3 +103,17 @@ class CCA(LinearScores):
         signs = np.where(np.einsum("ij,ij->j", self.embedding_[:, : len(values)], white.left @ left[:, :d]) < 0, -1, 1)
         self.response_ = np.zeros((n, d))
         self.response_[:, : len(values)] = np.sqrt(n) * (other.left @ right[:d].T) * signs
+        self._response_mean = other.mean
+        self._response_directions = np.zeros((len(other.axes), d))
+        self._response_directions[:, : len(values)] = np.sqrt(n) * other.directions(right[:d].T) * signs
+
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Coordinates (m, d) of new rows (m, p): (X - mean) times the directions.
+
+        With ``y`` (m, q) or (m,), of the kind that was fitted, a pair: also the canonical variates (m, d) of ``y``.
+        """
+        scores = super().transform(X)
+        if y is None:
+            return scores
+        columns = self._new_response(y, len(scores))
+        return scores, (columns - self._response_mean) @ self._response_directions

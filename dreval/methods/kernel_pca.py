@@ -46,7 +46,8 @@ class KernelPCA(KernelMethod):
         Kernel of the data. The first three are functions of the distance, see ``dreval.geometry.kernels.gram_matrix``.
         With :math:`s = \langle x, y \rangle / \sigma^2`, "polynomial" is :math:`(s + c)^m` and "sigmoid"
         :math:`\tanh(s + c)`; "cosine" is the cosine of the angle between two rows. These three read the zero of the
-        columns. With "precomputed" X is the (n, n) matrix. "rbf" is accepted for "gaussian".
+        columns. With "precomputed" X is the (n, n) matrix of one of these or of any other kernel, also an indefinite
+        one. "rbf" is accepted for "gaussian".
     bandwidth : float, optional
         Length-scale :math:`\sigma` of the kernel, a length in the unit of the data, not a squared one; by default the
         median rule, of "polynomial" and "sigmoid" the root of the number of columns.
@@ -63,7 +64,7 @@ class KernelPCA(KernelMethod):
         eigenvalue is not above rounding is 0.
     eigenvalues_ : ndarray (d,)
         Leading eigenvalues of the centered kernel matrix, descending; 0 where they are negative, as some of "sigmoid"
-        may be, or not above rounding, which is that of the matrix before it is centered.
+        or "precomputed" may be, or not above rounding, which is that of the matrix before it is centered.
     bandwidth_ : float or None
         Length-scale as used.
 
@@ -110,6 +111,7 @@ class KernelPCA(KernelMethod):
     """
 
     any_unit = True
+    indefinite = True
 
     def __init__(
         self,

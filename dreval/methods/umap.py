@@ -14,6 +14,7 @@ from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.geometry.graphs import allowed_neighbors, connected_parts
 from dreval.geometry.neighbors import nearest
+from dreval.methods._cost_method import check_start
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import DENSE_ROWS, start_vector, top_eigenpairs
@@ -197,9 +198,10 @@ class UMAP(Method):
         Weight of a push.
     learning_rate : float
         Length of the first steps; it falls to 0 linearly.
-    init : {"spectral", "pca", "random"}
+    init : {"spectral", "pca", "random"} or ndarray (n, d)
         Where points begin: eigenvectors of the normalized Laplacian of the graph; principal components, which keep the
-        order of distant groups; or uniform places. Eigenvectors are those of each connected part (see Notes), and
+        order of distant groups; uniform places; or the given embedding. Each coordinate is stretched to 0 to 10 times
+        ``spread``. Eigenvectors are those of each connected part (see Notes), and
         principal components take their place where Lanczos does not find them in a few iterations.
     random_state : int, Generator or None
         Seed of the start and of the pushes.
@@ -220,7 +222,8 @@ class UMAP(Method):
     n_epochs_ : int
         Rounds made.
     init_ : str
-        The start that was used; "pca" with ``init="spectral"`` where no part has its eigenvectors.
+        The start that was used: "array" for a given embedding; "pca" with ``init="spectral"`` where no part has its
+        eigenvectors.
 
     Raises
     ------
@@ -278,7 +281,7 @@ class UMAP(Method):
         n_negative: int = 5,
         repulsion: float = 1.0,
         learning_rate: float = 1.0,
-        init: str = "spectral",
+        init: Any = "spectral",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -296,7 +299,10 @@ class UMAP(Method):
         from dreval.geometry._loops import layouts as loops
 
         self._k = allowed_neighbors(self.n_neighbors, len(X))
-        check_one_of(self.init, STARTS, "init", aliases=True)
+        if isinstance(self.init, str):
+            check_one_of(self.init, STARTS, "init", aliases=True)
+        else:
+            check_start(self.init, len(X), self.n_components)
         spread = check_float(self.spread, "spread", low=0.01, high=100.0)
         check_float(self.min_dist, "min_dist", low=0.0, high=spread)
         check_int(self.n_negative, "n_negative", low=0)
@@ -322,9 +328,13 @@ class UMAP(Method):
     def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
         n, d = len(X), self.n_components
-        Y, self.init_ = None, known_name(self.init, STARTS)
+        Y, self.init_ = None, known_name(self.init, STARTS) if isinstance(self.init, str) else "array"
         with one_blas_thread():  # LAPACK's sums differ with the number of threads
-            if self.init_ == "random":
+            if self.init_ == "array":
+                start = check_start(self.init, n, d)
+                Y = start - start[0]  # a start far from the origin keeps its shape beside the jitter
+                Y -= Y.mean(axis=0)
+            elif self.init_ == "random":
                 Y = rng.uniform(size=(n, d))
             elif self.init_ == "spectral":
                 count, parts = connected_parts(self.graph_)

@@ -552,6 +552,10 @@ CODES: dict[str, Code] = {
         "columns, {remedy}.",
         LIMIT,
     ),
+    "file.comments": Code(
+        "{lines} {lines:line|lines} that {lines:begins|begin} with # at the top of '{file}' {lines:was|were} left out.",
+        ASSUMPTION,
+    ),
     "file.old_anndata": Code(
         "'{file}' has the layout of an old AnnData, which is read all the same; writing it again renews it.", ASSUMPTION
     ),

@@ -10,6 +10,7 @@ from dreval._check import FloatArray, check_finite, check_float, check_numeric, 
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
+from dreval.inputs.features import check_signs
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import FAILURE, define
 from dreval.significance._kernels import exact_pair, unbiased_inner
@@ -175,8 +176,10 @@ def _precomputed(value: Any, argument: str) -> FloatArray:
     largest = float(np.max(np.abs(matrix)))
     if float(np.max(np.abs(matrix - matrix.T))) > 1e-8 * largest:
         raise InputError(argument, rule, "a matrix that is not symmetric", "Average it with its transpose.")
-    if matrix.min() < 0 or np.diagonal(matrix).any() or largest == 0:
-        raise InputError(argument, rule, "a negative distance, or one of a row to itself", "Pass distances.")
+    if largest == 0:
+        raise InputError(argument, rule, "distances that are all 0", "Pass distances of rows that differ.")
+    check_signs(matrix, argument, rule, "Pass distances, with numpy.fill_diagonal(D, 0) where they end in rounding.")
     matrix += matrix.T.copy()
     matrix /= 2
-    return matrix
+    np.fill_diagonal(matrix, 0.0)
+    return np.maximum(matrix, 0.0, out=matrix)

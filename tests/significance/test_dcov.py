@@ -113,7 +113,7 @@ def test_distances_that_are_given_are_used():
         ),
         ((np.arange(5), np.arange(5)), {"metric": "cosine"}, "`metric` must be a known name"),
         ((np.arange(5), np.arange(5)), {"metric": "precomputed"}, "must be a symmetric (n, n) matrix of distances"),
-        ((np.eye(5), np.eye(5)), {"metric": "precomputed"}, "a distance, or one of a row to itself"),
+        ((np.eye(5), np.eye(5)), {"metric": "precomputed"}, "on the diagonal, in row 0"),
         ((np.triu(np.ones((5, 5)), 1), np.eye(5)), {"metric": "precomputed"}, "a matrix that is not symmetric"),
         ((np.arange(5) * 1e200, np.arange(5)), {}, "`x` must have a usual scale"),
     ],
