@@ -33,6 +33,7 @@ from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
 from dreval.records.notes import Note, Notes, note
 
+MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal that of other rows
 FIRST = 1024  # rows of a table that is not in memory which are looked at
 
 
@@ -303,9 +304,15 @@ def transposed(what: str, columns: int, rows: int) -> InputError:
 
 
 def _check_not_transposed(raw: Raw, value: Any, argument: str) -> None:
-    """Refuse data with as many columns, but not rows, as an argument has values, unless these name rows of the data."""
+    """Refuse data with as many columns, but not rows, as an argument has values, unless these name its rows."""
     n, p, names = len(raw.frame), len(raw.columns), getattr(value, "index", None)
-    if n == p or isinstance(value, str | dict) or not hasattr(value, "__len__") or len(value) != p:
+    if (
+        n == p
+        or p < MIN_TRANSPOSED
+        or isinstance(value, str | dict)
+        or not hasattr(value, "__len__")
+        or len(value) != p
+    ):
         return
     if raw.index is None or not isinstance(names, pd.Index) or not raw.index.map(str).isin(names.map(str)).any():
         raise transposed(f"the rows of `{argument}`", p, n)
