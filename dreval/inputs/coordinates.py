@@ -13,7 +13,7 @@ import pandas as pd
 
 from dreval._check import SAFE, FloatArray, IntArray, check_spread
 from dreval.errors import Hint, InputError
-from dreval.inputs.data import Data, transposed
+from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
 from dreval.inputs.features import frame_numbers, frame_table, looks_like_ids
 from dreval.inputs.stored import Stored
 from dreval.inputs.survey import Reordered, Survey, digest_of, read_blocks
@@ -85,16 +85,16 @@ def read_coordinates(raw: Raw, data: Data, argument: str, ids: Any = None) -> Co
 def _check_orientation(Y: Any, ids: pd.Index[Any] | None, data: Data, argument: str) -> None:
     """Refuse data or coordinates whose columns are the rows of the other one, by their number or by their names.
 
-    Numbers decide where the rows differ; names where all row names of the coordinates are column names of the data.
-    Neither does where any of them is a row name.
+    Numbers decide where the rows differ, from ``MIN_TRANSPOSED`` on; names where all row names of the coordinates are
+    column names of the data. Neither does where any of them is a row name.
     """
     n, p, rows = data.n, data.p, len(Y)
     names = set() if ids is None else set(map(str, ids))
     if data.ids is not None and names & set(map(str, data.ids)):
         return
-    if p is not None and rows != n and rows == p:
+    if p is not None and rows != n and rows == p >= MIN_TRANSPOSED:
         raise transposed("the rows of the embedding", p, n)
-    if rows != n and Y.shape[1] == n:
+    if rows != n and Y.shape[1] == n >= MIN_TRANSPOSED:
         rule, got = "must have one row per point of the data", f"{rows} rows and {n} columns, for {n} points"
         raise InputError(argument, rule, got, "Transpose it: rows are points, columns are components.")
     if p is not None and names and data.columns is not None and names <= set(data.columns):

@@ -44,6 +44,7 @@ from dreval.inputs.variables import (
 )
 from dreval.records.notes import Note, Notes, note
 
+MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal that of other rows
 FIRST = 1024  # rows of a table that is not in memory which are looked at
 
 
@@ -342,9 +343,15 @@ def transposed(what: str, columns: int, rows: int) -> InputError:
 
 
 def _check_not_transposed(raw: Raw, value: Any, argument: str) -> None:
-    """Refuse data with as many columns, but not rows, as an argument has values, unless these name rows of the data."""
+    """Refuse data with as many columns, but not rows, as an argument has values, unless these name its rows."""
     n, p, names = len(raw.frame), len(raw.columns), getattr(value, "index", None)
-    if n == p or isinstance(value, str | dict) or not hasattr(value, "__len__") or len(value) != p:
+    if (
+        n == p
+        or p < MIN_TRANSPOSED
+        or isinstance(value, str | dict)
+        or not hasattr(value, "__len__")
+        or len(value) != p
+    ):
         return
     if raw.index is None or not isinstance(names, pd.Index) or not raw.index.map(str).isin(names.map(str)).any():
         raise transposed(f"the rows of `{argument}`", p, n)

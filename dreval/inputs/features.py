@@ -339,7 +339,7 @@ def like_distances(X: Any) -> bool:
     return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
 
 
-GRAPH_ENTRIES = 20  # from so many entries on a pattern is no chance
+GRAPH_ENTRIES = 20  # entries from which on a pattern is evidence
 GRAPH_SHARE = 0.5  # of the pairs at most have an entry in a graph; a matrix of distances has nearly all
 EQUAL_COUNTS = 0.9  # of the rows at least have the largest number of entries in a graph of nearest neighbors
 
@@ -354,7 +354,7 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
       such as ``obsp["distances"]``, where copies of a point have entries of 0;
     - the diagonal and all entries are 1 and each row has k entries, k at least 2: neighbors that include the point.
 
-    Square tables of counts have the first two by chance in fewer than one case in a billion. O(entries) time; of most
+    Square tables of counts hardly ever have the first two. O(entries) time; of most
     other square data, whose diagonal differs, O(n).
     """
     m = rows.shape[0]

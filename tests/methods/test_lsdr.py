@@ -293,8 +293,8 @@ def test_tessellations_need_coordinates(graph):
         LSDR(1, metric="precomputed", graph=graph).fit(cdist(X, X))
     with pytest.raises(InputError, match="`X`"):
         LSDR(1, metric="precomputed").fit(np.triu(cdist(X, X)))
-    with pytest.raises(UnknownName, match="euclidean, precomputed"):
-        LSDR(1, metric="cosine").fit(X)
+    with pytest.raises(UnknownName, match="euclidean, hamming, manhattan, precomputed"):
+        LSDR(1, metric="chebyshev").fit(X)
 
 
 @given(tie_free_clouds(min_n=5, max_n=15, max_p=3))
