@@ -31,7 +31,8 @@ DegenerateDataWarning
     "permutations": """\
 permutation : {"free", "within", "blocks", "cyclic"}
     Which permutations of rows are drawn: all; those within blocks; those of whole ``blocks`` of equal size; or cyclic
-    shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis.
+    shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis, which is
+    then that of independence within blocks for "within": differences between blocks do not count.
 blocks : (n,) array of classes, optional
     The block of each row, for ``permutation="within"`` and ``"blocks"``; a series follows the row names of ``x``.
 n_resamples : int
@@ -51,6 +52,12 @@ HYPOTHESES = {
     "variable": "the variables are independent",
     "groups": "both samples have one distribution",
     "method": "the method shows no more of the data than of null data",
+}
+UNDER = {  # the null hypothesis that the permutations of a scheme test
+    "free": "{}",
+    "within": "{} within blocks",
+    "blocks": "{}, where whole blocks of rows are exchangeable",
+    "cyclic": "{}, where each is a stationary series",
 }
 
 
@@ -262,6 +269,17 @@ def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
     return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
 
 
+def null_hypothesis(hypothesis: str, permutation: str) -> str:
+    """Return the null hypothesis that permutations of this scheme test.
+
+    Examples
+    --------
+    >>> null_hypothesis("the variables are independent", "within")
+    'the variables are independent within blocks'
+    """
+    return UNDER[permutation].format(hypothesis)
+
+
 def named(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
     """Entries of ``extra`` with a value for each variable."""
     return {f"{key}_{name}": value for name, value in zip(names, values, strict=True)}
@@ -280,9 +298,12 @@ def make_record(
     names: tuple[str, ...] = ("x", "y"),
     labels: tuple[str, ...] | None = None,
     effect_size_name: str | None = None,
-    hypothesis: str | None = None,
+    alternative: str = "",
 ) -> IndependenceTest:
-    """The record of a test; the ``parameters`` and the seed in its recipe reproduce its numbers."""
+    """The record of a test; the ``parameters`` and the seed in its recipe reproduce its numbers.
+
+    ``alternative`` follows the null hypothesis where the test has power against some dependence only.
+    """
     from dreval import __version__
 
     found.null.setflags(write=False)
@@ -304,7 +325,7 @@ def make_record(
             "labels": labels or names,
             "random_state": resampling.root,
             "parameters": {**parameters, **resampling.parameters()},
-            "hypothesis": hypothesis or HYPOTHESES[card.second],
+            "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
         notes=(*notes, *resampling.notes, *_notes_of(card, found, resampling)),

@@ -22,7 +22,7 @@ EXACT_ROWS = 300  # up to here the kernel matrices are decomposed
 TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n kappa / 2 bounds the error of rho
 LEADING = 128  # directions of each variable that the permutations use
 SMALLEST = 1e-6  # directions with w / (w + k) below add less than its square over rho
-PAIRWISE = "the variables are independent, against pairwise dependence"
+PAIRWISE = ", against pairwise dependence"
 PAIRWISE_ONLY = define(
     "kcca.pairwise",
     LIMIT,
@@ -185,7 +185,7 @@ def kcca_test(
         notes=notes,
         names=names,
         labels=variables.labels,
-        hypothesis=PAIRWISE if others else None,
+        alternative=PAIRWISE if others else "",
     )
 
 

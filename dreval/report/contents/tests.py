@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
+from dreval.inference.permutation import SCHEMES
 from dreval.records.certificate import EMPTY, LEVEL, Certificate
 from dreval.records.frames import of_method
 from dreval.records.independence_test import IndependenceTest
@@ -21,6 +22,7 @@ from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
 from dreval.report.statements import NULL_WORDS, noise_finding, noise_said
+from dreval.significance._test import null_hypothesis
 
 EXTRA = {  # keys of ``extra`` whose words are not the key itself
     "cka": "CKA",
@@ -323,8 +325,25 @@ def tests_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
     found, lost = _counted(reading, read)
     if not found:
         return " ".join(filter(None, ["None of the tests could be computed." if read else "", certain]))
-    said = f"Null hypothesis: embedding and variable are independent. {found}"
+    said = f"Null hypothesis: {_hypotheses(reading, read)}. {found}"
     return " ".join(filter(None, [said, _smallest(read), lost, certain]))
+
+
+def _hypotheses(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
+    """The null hypothesis of the tests, and that of those whose permutations are restricted."""
+    schemes = {f"permutation.{scheme}": scheme for scheme in SCHEMES}
+    table = None if reading.results is None else reading.results.notes
+    notes = [] if table is None else table[["embedding", "test", "variable", "code"]].itertuples(index=False, name=None)
+    restricted = {tuple(keys): schemes[code] for *keys, code in notes if code in schemes}
+    of_tests: dict[str, dict[str, None]] = {}
+    for row in tests:
+        if not math.isnan(row["p_value"]):
+            scheme = restricted.get((row["embedding"], row["test"], row["variable"]), "free")
+            of_tests.setdefault(scheme, {})[str(row["test"])] = None
+    texts = {scheme: null_hypothesis("embedding and variable are independent", scheme) for scheme in of_tests}
+    if len(of_tests) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{texts[scheme]} ({', '.join(names)})" for scheme, names in of_tests.items())
 
 
 def is_smallest(row: Mapping[str, Any]) -> bool:
