@@ -633,8 +633,72 @@ def check_rows(rows: int, n: int, argument: str) -> None:
         )
 
 
-def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArray, npt.NDArray[Any]]:
-    """Class codes 0..c-1 (n,) and the sorted classes; text, booleans and integers are classes, floats are refused."""
+MISSING_TEXTS = frozenset(
+    {
+        "",
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+        "<NA>",
+        "N/A",
+        "NA",
+        "NULL",
+        "NaN",
+        "None",
+        "n/a",
+        "nan",
+        "null",
+    }
+)  # texts that stand for a missing value, in files (by pandas.read_csv) and everywhere else
+
+
+def missing_texts(values: Any) -> npt.NDArray[np.bool_]:
+    """Return where text or categories (n,) hold one of ``MISSING_TEXTS``; nowhere in arrays of other types.
+
+    Examples
+    --------
+    >>> missing_texts(np.array(["a", "nan", "None"]))
+    array([False,  True,  True])
+    """
+    import pandas as pd
+
+    series = pd.Series(values)
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind not in "OUS":
+        return np.zeros(len(series), np.bool_)
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        marked = [code for code, name in enumerate(series.cat.categories) if _is_missing_text(name)]
+        return np.asarray(series.cat.codes.isin(marked), np.bool_)
+    if not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
+        return np.zeros(len(series), np.bool_)
+    return np.fromiter((_is_missing_text(cell) for cell in series), np.bool_, len(series))
+
+
+def _is_missing_text(cell: Any) -> bool:
+    return isinstance(cell, str) and cell in MISSING_TEXTS
+
+
+def whole_numbers(values: Any) -> bool:
+    """Return whether a float array holds whole numbers alone, each of which a float tells from the next."""
+    array = np.asarray(values)
+    if array.dtype.kind != "f" or array.size == 0:
+        return False
+    return bool(np.all(np.isfinite(array)) and np.all(np.rint(array) == array) and np.abs(array).max() < EXACT_INTEGERS)
+
+
+def check_classes(
+    value: Any, n: int, argument: str = "labels", cure: str | None = None
+) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Return the class codes 0..c-1 (n,) and the sorted classes.
+
+    Text, booleans and integers are classes, and so are floats that are whole numbers; other floats are refused, and
+    ``cure`` says what to do with them. Texts that stand for a missing value are refused as missing values are.
+    """
     what = "batches" if argument == "batch" else "classes"
     array = np.asarray(check_unmasked(value, argument))
     if array.ndim == 2 and array.shape[1] == 1:
@@ -645,16 +709,27 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
     if array.dtype.kind == "O":
         refuse_missing(array, argument)
         array = of_one_kind(array)
+    array = array.astype(np.int64) if whole_numbers(array) else array
     if array.dtype.kind in "fc":
-        raise InputError(
-            argument,
-            f"must be {what} (text, booleans or integers)",
-            f"dtype {array.dtype}",
-            f"Write codes of {what} as integers (1, not 1.0); other numbers go to {{covariates}}, or {{response}} of "
-            "`embed`.",
-            covariates="covariates",
-            response="response",
+        got = f"dtype {array.dtype}"
+        if array.dtype.kind == "f" and len(array):
+            row = int(np.argmin([whole_numbers(array[[row]]) for row in range(len(array))]))
+            got = f"{array[row].item()!r} in row {row}{FROM_ZERO}"
+        numbers = (
+            "Pass numbers as {covariates} of an evaluation, or as {response} of `embed`; write codes of "
+            f"{what} as whole numbers."
         )
+        rule, others = (
+            f"must be {what} (text, booleans or integers)",
+            {"covariates": "covariates", "response": "response"},
+        )
+        raise InputError(argument, rule, got, cure or numbers, **others)
+    if array.dtype.kind in "OUS" and (missing := missing_texts(array)).any():
+        row = int(np.argmax(missing))
+        got = f"the text {str(array[row])!r}, which stands for a missing value, in row {row}{FROM_ZERO}"
+        got += f" and {int(missing.sum()) - 1} more such rows" if missing.sum() > 1 else ""
+        how = f"Drop these rows, or write another word where it is the name of one of the {what}."
+        raise InputError(argument, "must be complete", got, how)
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, f"must be {what}", describe(array), "Pass text, booleans or integers.")
     array = array.astype(str) if array.dtype.kind == "O" else array

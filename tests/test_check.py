@@ -207,6 +207,7 @@ def test_cells_that_are_not_finite_are_named() -> None:
 @given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
 def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
     """Codes count the sorted classes, and give the labels back; objects that all are integers are integers."""
+    values = [value if value != "" else "empty" for value in values]  # the empty text stands for a missing value
     codes, classes = check_classes(np.array(values, dtype=object), len(values))
     labels = values if all(isinstance(v, int) for v in values) else [str(v) for v in values]
 
@@ -215,11 +216,14 @@ def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
 
 
 def test_classes_of_every_type() -> None:
-    """Integers, booleans, text and one column of them are classes; floats and missing values are not."""
-    for values in ([2, 1, 2], [True, False, True], ["b", "a", "b"], np.array([[2], [1], [2]])):
+    """Whole numbers, booleans, text and one column of them are classes; fractions and missing values are not."""
+    for values in ([2, 1, 2], [True, False, True], ["b", "a", "b"], np.array([[2], [1], [2]]), [2.0, -1.0, 2.0]):
         assert check_classes(values, 3)[0].tolist() == [1, 0, 1]
-    with pytest.raises(InputError, match="Write codes of classes as integers"):
-        check_classes([1.0, 2.0, 1.0], 3)
+    for fractions in ([1.0, 2.5, 1.0], [1.0, np.inf, 1.0], [1.0, 2.0**53, 1.0]):
+        with pytest.raises(InputError, match=r"in row 1 .*Pass numbers as `covariates` of an evaluation"):
+            check_classes(fractions, 3)
+    with pytest.raises(InputError, match="the text 'nan', which stands for a missing value, in row 1"):
+        check_classes(["a", "nan", "b"], 3)
     with pytest.raises(InputError, match="1 missing value, the first in row 1"):
         check_classes(["a", None, "b"], 3)
     with pytest.raises(InputError, match="must have one row per point of the data: got 2 rows for 3 points"):

@@ -143,6 +143,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "latent": None,
         "batch": None,
         "covariates": None,
+        "covariate_types": None,
         "ids": None,
         "layer": None,
         "use_rep": None,

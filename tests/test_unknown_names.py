@@ -182,7 +182,7 @@ CURES = {
                    r"`subsample` must leave at least 4 points: got 0.01 of 24 \(data set 'x'\)"),
     "no points": (lambda: dreval.Study("s.dreval", {"x": X}, ["pca"], "stress", subsample=0), "`subsample` .* > 0.0"),
     "no labels": (lambda: dreval.silhouette(X, Y, labels=[None] * 24), r"missing values\. Check how the column was"),
-    "numbers": (lambda: dreval.silhouette(X, Y, labels=X[:, 0]), "numbers go to `covariates`, or `response` of"),
+    "numbers": (lambda: dreval.silhouette(X, Y, labels=X[:, 0]), "Pass numbers as `covariates` .*, or as `resp"),
 }  # fmt: skip
 
 

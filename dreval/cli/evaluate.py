@@ -91,8 +91,9 @@ def _add_variables(verb: Verb) -> None:
     variables.add_argument("--batch", help="batch of each point, as labels: a column of the data, or file.csv[:column]")
     variables.add_argument("--latent", metavar="PATH", help="true latent variables of the points, as a file")
     variables.add_argument(
-        "--covariates", type=names, metavar="COLUMN[,...]",
-        help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file",
+        "--covariates", type=names, metavar="COLUMN[:TYPE][,...]",
+        help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file; numbers are "
+        "numbers and text is classes, unless :number or :class is appended to a column",
     )  # fmt: skip
     variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
     variables.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")

@@ -108,9 +108,10 @@ class Evaluation:
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
         accepted for "pca" and "tsne"), or what ``Protocol.collect`` gives. More can follow with ``with_embedding``.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
-        Classes of the points: text, booleans or integers. Where some are missing (None, NaN, NA, masked, an empty cell
-        of a file), measures of labels are those of the labeled points, evaluated by themselves, and a test against the
-        labels is on them; their rows say so. Everything else uses all points.
+        Classes of the points: text, booleans or whole numbers. Where some are missing (None, NaN, masked, an empty cell
+        of a file, or a text that stands for one, as "NA", "nan" and "None"), measures of labels are those of the
+        labeled points, evaluated by themselves, and a test against the labels is on them; their rows say so. Everything
+        else uses all points.
     latent : (n, q) array, optional
         True latent variables, where they are known.
     batch : (n,) array, column name or path, optional
@@ -118,8 +119,12 @@ class Evaluation:
         missing. It is not a feature, and nothing is tested against it: for that it is a covariate.
     covariates : dict, DataFrame, column names or paths, optional
         Other variables that embeddings are tested against; of files a column each, ``["a.csv:x", "a.csv:y"]``, or a
-        whole file. Floats are numbers; integers, booleans and text are classes, as for labels. A test is on the points
-        at which its covariate is known.
+        whole file. Numbers are numbers, integers too; text, booleans and categories are classes. The name of a column
+        may end in its type: ``"age:number"``, ``"a.csv:batch_nr:class"``. A test is on the points at which its
+        covariate is known.
+    covariate_types : dict of str to {"number", "class"}, optional
+        Types of covariates by name, which decide otherwise: ``{"batch_nr": "class"}``. Integers with at most 20
+        different values that repeat may be codes of classes: a note names them, unless their type is given.
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
     layer : str, optional
@@ -192,6 +197,7 @@ class Evaluation:
         latent: Any = None,
         batch: Any = None,
         covariates: Any = None,
+        covariate_types: Mapping[str, str] | None = None,
         ids: Any = None,
         layer: str | None = None,
         use_rep: str | None = None,
@@ -203,6 +209,7 @@ class Evaluation:
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
+        given["covariate_types"] = covariate_types
         self.data: Data = as_data(data, **given, layer=layer, use_rep=use_rep, metric=self.metric)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"

@@ -197,6 +197,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
     head += "" if data.latent is None else ", latent=latent"
     head += "" if data.batch is None else ", batch=batch"
     head += ", covariates=covariates" if data.covariates else ""
+    head += f", covariate_types={data.covariate_types!r}" if data.covariate_types else ""
     head += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     head += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
     head += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"

@@ -179,6 +179,8 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     if kernel == "delta" or is_classes(value):
         notes = () if kernel == "delta" else (note("kernel.delta", argument=argument),)
         codes = delta_codes(value, argument)
+        if of_one_kind(np.asarray(value)).dtype.kind == "f":
+            notes = (*notes, note("labels.floats", argument=argument))
         return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, notes)
     deviations = check_points(value, argument, columns=getattr(value, "columns", None))
     unit_scaled(deviations, argument)
@@ -389,12 +391,13 @@ def _off_diagonal(matrix: FloatArray) -> FloatArray:
 def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
     """Codes of classes of which there are at least two, one of them with two rows."""
     n = len(np.atleast_1d(np.asarray(value)))
-    codes, classes = check_classes(value, n, argument)
+    cure = "Write codes of classes as whole numbers, or choose a kernel for numbers."
+    codes, classes = check_classes(value, n, argument, cure)
     if n < MIN_POINTS:
         raise InputError(argument, f"must have at least {MIN_POINTS} rows", f"{n} rows", "Give one class per point.")
     if len(classes) in (1, n):
         got = "one class" if len(classes) == 1 else f"{n} classes for {n} rows"
-        cure = "Give classes that some rows share and others do not; numbers are used as numbers when they are floats."
+        cure = "Give classes that some rows share and others do not, or numbers, with a kernel for numbers."
         raise InputError(argument, "must have at least two classes, one of them with two rows", got, cure)
     return codes
 

@@ -171,11 +171,8 @@ def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
     if blocks is None:
         cure = "Pass the block of each row, as an (n,) array of classes."
         raise InputError("blocks", f"must be given where permutation is {kind!r}", "None", cure)
-    if np.asarray(blocks).dtype.kind == "f":
-        cure = "Convert block numbers with blocks.astype(int); cut a continuous variable into classes first."
-        got = f"dtype {np.asarray(blocks).dtype}"
-        raise InputError("blocks", "must be classes (text, booleans or integers)", got, cure)
-    codes = check_classes(blocks, n, "blocks")[0]
+    cure = "Write codes of blocks as whole numbers; cut a continuous variable into classes first."
+    codes = check_classes(blocks, n, "blocks", cure)[0]
     sizes = np.bincount(codes)
     members = np.argsort(codes, kind="stable")
     if kind == "blocks" and (len(sizes) < 2 or sizes.min() != sizes.max()):

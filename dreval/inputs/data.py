@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, nearest_name
+from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, describe, did_you_mean, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
 from dreval.inputs.features import (
     check_distances,
@@ -28,7 +29,16 @@ from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import FEATURES, Stored
 from dreval.inputs.survey import SparseSurvey, Survey, digest_of, rows_of
 from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
-from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
+from dreval.inputs.variables import (
+    COVARIATE_TYPES,
+    LabelVector,
+    Rows,
+    Taken,
+    as_covariates,
+    as_ids,
+    as_label_vector,
+    as_latent,
+)
 from dreval.records.notes import Note, Notes, note
 
 FIRST = 1024  # rows of a table that is not in memory which are looked at
@@ -53,7 +63,9 @@ class Data:
     labels : LabelVector or None
         Classes of the points.
     covariates : dict of str to ndarray (n,)
-        Other variables: float64 for numbers; integers or text for classes.
+        Other variables: float64 for numbers, text for classes.
+    covariate_types : dict of str to str
+        The types ("number" or "class") that were given for covariates.
     name : str
         Name of the data.
     notes : tuple of Note
@@ -84,6 +96,7 @@ class Data:
     reserve: pd.Index[Any] | None = None
     metric: str = "euclidean"
     batch: LabelVector | None = None
+    covariate_types: dict[str, str] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -148,6 +161,7 @@ def as_data(
     latent: Any = None,
     batch: Any = None,
     covariates: Any = None,
+    covariate_types: Mapping[str, str] | None = None,
     ids: Any = None,
     name: str | None = None,
     layer: str | None = None,
@@ -175,8 +189,12 @@ def as_data(
         The batch of each point, as labels; none may be missing.
     covariates : dict, DataFrame, str or list of str, optional
         Other variables, by name; strings name columns of the data (or of ``obs``), columns of files
-        (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is not a feature. Floats are numbers;
-        integers, booleans and text are classes, as for labels.
+        (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is not a feature. Numbers are numbers,
+        integers too; text, booleans and categories are classes. The name of a column may end in its type, as
+        ``"age:number"`` or ``"a.csv:batch_nr:class"``.
+    covariate_types : dict of str to {"number", "class"}, optional
+        Types of covariates by name, which decide otherwise. Integers with at most 20 different values that repeat may
+        be codes of classes: a note names them.
     ids : array-like or str, optional
         Names of the rows, or the column that holds them. Embeddings and variables with ids or row names are matched by
         them, except by row names that only count.
@@ -230,7 +248,7 @@ def as_data(
     """
     layer = chosen_layer(layer, use_rep)
     if isinstance(data, Data):
-        return _as_is(data, metric, labels, latent, batch, covariates, ids, name, layer)
+        return _as_is(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
     raw = raw.meant("data")
@@ -238,13 +256,20 @@ def as_data(
     rows = Rows(len(raw.frame), index, given, reserve)
     raw, labels = _take_named(raw, labels, "labels")
     raw, batch = _take_named(raw, batch, "batch")
-    raw, covariates = _take_covariates(raw, covariates, covariates_name)
+    raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name)
+    types = _merged_types(named_types, covariate_types, covariates_name)
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
     if batches is not None and not batches.known.all():
         got = f"{int(np.count_nonzero(~batches.known))} points without a batch"
-        raise InputError("batch", "must be complete", got, "Give every point its batch, or drop these points.")
-    others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name)
+        texts = [text for one in batch_notes if one.code == "missing.text" for text in dict(one.values)["texts"]]
+        got += f" (the text {', '.join(texts)} stands for a missing value)" if texts else ""
+        cure = "Give every point its batch, or drop these points."
+        cure += " A batch of that name needs another one." if texts else ""
+        raise InputError("batch", "must be complete", got, cure)
+    if covariates is None and types:
+        raise InputError("covariate_types", "must be left out without covariates", describe(types), "Pass covariates.")
+    others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name, types)
     if vector is not None and "labels" in others:
         cure = "Give the covariate another name."
         raise InputError(covariates_name, "must not use the name of the labels", "one called 'labels'", cure)
@@ -262,7 +287,7 @@ def as_data(
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
     notes = (*raw.notes, *known_notes, *square_notes, *described)
     known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
-    return Data(table, sha256, columns, *known)
+    return Data(table, sha256, columns, *known, types)
 
 
 def _as_is(data: Data, metric: str, *others: Any) -> Data:
@@ -330,19 +355,59 @@ def _unknown_column(value: str, raw: Raw, argument: str, others: Sequence[str]) 
     return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
 
 
-def _take_covariates(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
-    """Covariates that may be names of columns."""
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
-        return raw, value
+def _take_covariates(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any, dict[str, str]]:
+    """Covariates that may be names of columns, and the types behind these names."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
+        return raw, value, {}
+    names, kinds = zip(*(_split_type(text, raw, argument) for text in texts), strict=True)
     if len(names) == 1:
         raw, column = _take_named(raw, names[0], argument)
-        return (raw, column) if isinstance(column, str) else (raw, {names[0]: column})
+        is_text = isinstance(column, str)
+        name = split_member(names[0])[1] if is_text else names[0]
+        return raw, column if is_text else {names[0]: column}, {str(name): kinds[0]} if kinds[0] else {}
     found = []
     for name in names:
         raw, column = _take_named(raw, name, argument, names)
         found.append(column)
-    return raw, dict(zip(_called(names, found), found, strict=True))
+    called = _called(names, found)
+    types = {name: kind for name, kind in zip(called, kinds, strict=True) if kind}
+    return raw, dict(zip(called, found, strict=True)), types
+
+
+def _split_type(text: str, raw: Raw, argument: str) -> tuple[str, str | None]:
+    """Split "age:number" or "file.csv:batch_nr:class" into the name of the column and its type, if it has one.
+
+    A column of this very name comes first, and "file.csv:number" is a column of the file.
+    """
+    head, colon, kind = text.rpartition(":")
+    columns = {str(name) for table in (raw, raw.extra) if table is not None for name in table.columns}
+    path, member = split_member(text)
+    if not colon or text in columns or path == head or os.path.exists(text):
+        return text, None
+    if member is not None and has_column(path, member):
+        return text, None
+    if kind in COVARIATE_TYPES:
+        return head, kind
+    file, column = split_member(head)
+    if head in columns or (column is not None and has_column(file, column)):
+        cure = f"{did_you_mean(kind, COVARIATE_TYPES)}Write {head}:number or {head}:class."
+        raise UnknownName(argument, "must have the type 'number' or 'class' behind a column", repr(text), cure)
+    return text, None
+
+
+def _merged_types(named: Mapping[str, str], given: Any, argument: str) -> dict[str, str]:
+    """Types behind the names of covariates together with ``covariate_types``; two types of one raise an error."""
+    if given is None:
+        return {**named}
+    if not isinstance(given, Mapping):
+        cure = "Pass a dict of names to types, as {'batch_nr': 'class'}."
+        raise InputError("covariate_types", "must be a dict of names of covariates to types", describe(given), cure)
+    for name, kind in given.items():
+        if named.get(str(name), kind) != kind:
+            got = f"{str(name)!r} as {kind!r} and as {named[str(name)]!r}"
+            raise InputError(argument, "must have one type each", got, "Give the type once.")
+    return {**named, **{str(name): kind for name, kind in given.items()}}
 
 
 def _called(names: Sequence[str], found: Sequence[Any]) -> list[str]:

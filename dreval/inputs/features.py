@@ -59,7 +59,7 @@ def frame_numbers(frame: pd.DataFrame, argument: str, cure: str, *others: str) -
         return out
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
-        if not _is_numeric(column):
+        if not is_numeric(column):
             check_unmasked(column.to_list(), argument)
             raise _refusal(frame, j, argument, cure, others)
         try:
@@ -81,7 +81,7 @@ def _values(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _is_numeric(column: pd.Series[Any]) -> bool:
+def is_numeric(column: pd.Series[Any]) -> bool:
     """Whether a column holds only real numbers or booleans."""
     kind = column.dtype
     if isinstance(kind, pd.CategoricalDtype):
@@ -97,7 +97,7 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
 def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iterable[str]) -> InputError:
     """The error for one column that is not numeric."""
     column, name = frame.iloc[:, j], str(frame.columns[j])
-    rest = sum(not _is_numeric(frame.iloc[:, i]) for i in range(frame.shape[1])) - 1
+    rest = sum(not is_numeric(frame.iloc[:, i]) for i in range(frame.shape[1])) - 1
     more = f", and {rest} more such column{'s' if rest > 1 else ''}" if rest else ""
     rule = "must hold numbers in every column"
     if pd.api.types.is_complex_dtype(column.dtype):

@@ -483,5 +483,5 @@ def data_and_response(X: Any, response: Any, **others: Any) -> tuple[Data, Any]:
         if missing:
             cure = "Drop these rows, or fill them: a method is fitted to all rows."
             raise InputError("response", "must be complete", f"{name!r} without a value at {missing} points", cure)
-    columns = [column.astype(float) if column.dtype.kind in "iu" else column for column in data.covariates.values()]
+    columns = [*data.covariates.values()]
     return data, columns[0] if len(columns) == 1 else np.column_stack(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -11,9 +11,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_classes, check_finite, check_rows, check_unmasked, describe, of_one_kind
+from dreval._check import (
+    FROM_ZERO,
+    IntArray,
+    check_classes,
+    check_finite,
+    check_one_of,
+    check_rows,
+    check_unmasked,
+    describe,
+    missing_texts,
+    of_one_kind,
+    whole_numbers,
+)
 from dreval.errors import Hint, InputError, UnknownName
-from dreval.inputs.features import frame_numbers, looks_like_ids
+from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import (
     Raw,
@@ -282,7 +294,8 @@ def _show(value: object) -> str:
     return repr(str(value))
 
 
-MANY_CLASSES = 20  # integers with more classes may be meant as numbers
+COVARIATE_TYPES = ("number", "class")
+MAX_CODES = 20  # different integers up to which the integers of a covariate may be codes of classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +359,9 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
         return value, ()
     series, notes = _variable(value, rows, argument)
     check_rows(len(series), rows.n, argument)
+    series, marked = _without_missing_texts(series, argument)
     codes, classes = _coded(series, argument)
+    notes = (*notes, *marked, *_float_notes(series, argument))
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
         notes = (*notes, note("labels.many", argument=argument, count=len(classes), points=labeled))
@@ -359,30 +374,65 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     return LabelVector(codes, classes, argument if series.name is None else str(series.name)), notes
 
 
-def as_covariates(value: Any, rows: HasRows, argument: str = "covariates") -> tuple[dict[str, npt.NDArray[Any]], Notes]:
-    """Covariates by name, float64 for numbers and integers or text for classes, with notes."""
+def as_covariates(
+    value: Any, rows: HasRows, argument: str = "covariates", types: Mapping[str, str] | None = None
+) -> tuple[dict[str, npt.NDArray[Any]], Notes]:
+    """Return covariates by name, float64 for numbers and text for classes, with notes.
+
+    One rule holds for all containers: every number is a number, also an integer; text, booleans and categories are
+    classes. ``types`` ("number" or "class" by name) decides otherwise. Integers with at most ``MAX_CODES`` different
+    values, of which one repeats, may be codes of classes: a note names them, unless ``types`` does.
+    """
+    notes: Notes = ()
     if isinstance(value, dict):
         parts = [(str(name), *_variable(column, rows, f"{argument}[{str(name)!r}]")) for name, column in value.items()]
-        out = {name: _covariate(series, f"{argument}[{name!r}]") for name, series, _ in parts}
-        known = tuple(one for _, _, notes in parts for one in notes)
-        return out, (*known, *_many_classes({name: series for name, series, _ in parts}, out, argument))
-    raw = unpack(value, argument)
-    frame, notes = _aligned(raw, rows, argument)
-    names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
-    columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
-    out = {name: _covariate(series, f"{argument}[{name!r}]") for name, series in columns.items()}
-    return out, (*raw.notes, *notes, *_many_classes(columns, out, argument))
+        columns = {name: series for name, series, _ in parts}
+        notes = tuple(of_rows for _, _, of_column in parts for of_rows in of_column)
+    else:
+        raw = unpack(value, argument)
+        frame, of_rows = _aligned(raw, rows, argument)
+        names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
+        columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
+        notes = (*raw.notes, *of_rows)
+    types = _checked_types(types, columns)
+    covariates = {}
+    for name, series in columns.items():
+        series, marked = _without_missing_texts(series, f"{argument}[{name!r}]")
+        covariates[name] = _covariate(series, f"{argument}[{name!r}]", types.get(name))
+        notes = (*notes, *marked)
+        if name not in types and (count := count_codes(series)):
+            notes = (*notes, note(f"{argument}.integers", argument=f"{argument}[{name!r}]", name=name, count=count))
+    return covariates, notes
 
 
-def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]], argument: str) -> Notes:
-    """Notes on integers with many classes, which may be meant as numbers."""
-    integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
-    counts = {name: pd.Series(made[name]).nunique() for name in given if name in integers}
-    return tuple(
-        note("covariates.classes", argument=f"{argument}[{name!r}]", classes=count)
-        for name, count in counts.items()
-        if count > MANY_CLASSES
-    )
+def _checked_types(types: Mapping[str, str] | None, names: Iterable[str]) -> dict[str, str]:
+    """Return the types of covariates by name; unknown names and types raise an error."""
+    argument, names = "covariate_types", [*names]
+    return {
+        check_one_of(name, names, argument): check_one_of(kind, COVARIATE_TYPES, f"{argument}[{name!r}]")
+        for name, kind in (types or {}).items()
+    }
+
+
+def count_codes(series: pd.Series[Any]) -> int:
+    """Return the number of different values of integers that may be codes of classes; 0 for all other columns.
+
+    Integers that missing values turned into floats count as well.
+    """
+    known = series[series.notna()].infer_objects()
+    turned = len(known) < len(series) and known.dtype.kind == "f" and whole_numbers(known.to_numpy(dtype=np.float64))
+    count = int(known.nunique()) if turned or pd.api.types.is_integer_dtype(known.dtype) else 0
+    return count if 1 < count <= MAX_CODES and count < len(known) else 0
+
+
+def _without_missing_texts(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:
+    """Return the column with missing values where a text stands for one, as in files, and a note that counts them."""
+    marked = missing_texts(series)
+    if not marked.any():
+        return series, ()
+    texts = tuple(repr(text) for text in sorted({str(cell) for cell in series[marked]}))
+    cleared = series.where(~marked) if isinstance(series.dtype, pd.CategoricalDtype) else series.where(~marked, None)
+    return cleared, (note("missing.text", argument=argument, texts=texts, count=int(marked.sum())),)
 
 
 def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes]:
@@ -473,20 +523,20 @@ def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 
 
-def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Codes of classes, -1 for missing values, and the classes; if all are missing, an error.
+def _float_notes(series: pd.Series[Any], argument: str) -> Notes:
+    """Return a note if codes of classes are floats; where values are missing, pandas made floats of integers."""
+    values = of_one_kind(series.to_numpy()) if series.dtype == object else series
+    is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
+    return (note("labels.floats", argument=argument),) if is_float and not series.isna().any() else ()
 
-    Integers that became floats because some are missing are converted back.
-    """
+
+def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Codes of classes, -1 for missing values, and the classes; if all are missing, an error."""
     missing = series.isna().to_numpy()
     if missing.all():
         cure = "Check how the column was read."
         raise InputError(argument, "must hold a class of some points", f"{len(missing)} missing values", cure)
-    if not missing.any():
-        return check_classes(_class_values(series, argument), len(series), argument)
     values = _class_values(series[~missing], argument)
-    if values.dtype.kind == "f" and (np.rint(values) == values).all():
-        values = values.astype(np.int64)
     codes = np.full(len(missing), -1, np.int64)
     codes[~missing], classes = check_classes(values, len(values), argument)
     return codes, classes
@@ -504,23 +554,48 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
     return of_one_kind(series.to_numpy())
 
 
-def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Floats as float64, integers unchanged; text, booleans and categories as text; NaN or None for missing values."""
+def _covariate(series: pd.Series[Any], argument: str, kind: str | None = None) -> npt.NDArray[Any]:
+    """Numbers as float64, text, booleans and categories as text, unless ``kind`` decides otherwise.
+
+    Missing values are NaN or None.
+    """
     known = series.notna().to_numpy()
     if not known.any():
         cure = "Leave it out, or check how the column was read."
         raise InputError(argument, "must hold a value of some points", f"{len(known)} missing values", cure)
     plain = series[known].infer_objects() if series.dtype == object else series[known]
-    classes_of = (pd.api.types.is_bool_dtype, pd.api.types.is_integer_dtype)
-    numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not any(is_kind(plain.dtype) for is_kind in classes_of)
-    if numeric and not isinstance(plain.dtype, pd.CategoricalDtype):
-        numbers = np.full(len(known), np.nan)
-        numbers[known] = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
-        if np.isinf(numbers).any():
-            check_finite(numbers, argument)
-        return numbers
     if plain.dtype.kind in "mM":
         cure = "Convert it to numbers, for instance days since the first one."
         raise InputError(argument, "must hold numbers or classes", "dates or times", cure)
-    codes, classes = _coded(series, argument)
-    return with_gaps(codes, classes if classes.dtype.kind in "iu" else classes.astype(str))
+    numeric = is_numeric(plain) or pd.api.types.is_complex_dtype(plain.dtype)
+    numeric = numeric and not pd.api.types.is_bool_dtype(plain.dtype)
+    if kind == "number" and not numeric:
+        plain, numeric = _as_numbers(plain, np.flatnonzero(known), argument), True
+    if not numeric or kind == "class":
+        return _as_classes(plain, known, argument)
+    numbers = np.full(len(known), np.nan)
+    numbers[known] = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
+    if np.isinf(numbers).any():
+        check_finite(numbers, argument)
+    return numbers
+
+
+def _as_numbers(values: pd.Series[Any], rows: IntArray, argument: str) -> pd.Series[Any]:
+    """Return text, booleans or categories as numbers; the error names the first cell that is none."""
+    cells = values.astype(object)
+    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    if numbers.isna().any():
+        place = int(np.argmax(numbers.isna().to_numpy()))
+        got = f"{str(cells.iloc[place])!r} in row {rows[place]}{FROM_ZERO}"
+        cure = "Repair this cell, or leave the type out: text is a class."
+        raise InputError(argument, "must hold numbers, as its type says", got, cure)
+    return numbers
+
+
+def _as_classes(values: pd.Series[Any], known: npt.NDArray[np.bool_], argument: str) -> npt.NDArray[Any]:
+    """Return classes as text, None where they are not known; numbers that are whole are written as integers."""
+    if pd.api.types.is_float_dtype(values.dtype) and not whole_numbers(values.to_numpy(dtype=np.float64)):
+        values = values.astype(str)
+    codes = np.full(len(known), -1, np.int64)
+    codes[known], classes = _coded(values, argument)
+    return with_gaps(codes, classes.astype(str))

@@ -367,6 +367,11 @@ CODES: dict[str, Code] = {
         "Sampling stopped at permutation {count}, when {reached} had reached the statistic: p = {reached}/{count}.",
         ASSUMPTION,
     ),
+    "variable.integers": Code(
+        "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
+        "pass them as text.",
+        ASSUMPTION,
+    ),
     "permutation.within": Code("Rows were permuted within their blocks only.", ASSUMPTION),
     "permutation.blocks": Code("Whole blocks of rows were permuted.", ASSUMPTION),
     "permutation.cyclic": Code(
@@ -509,8 +514,21 @@ CODES: dict[str, Code] = {
     "labels.gaps": Code(
         "`{argument}` has no class for {gaps} of {n} points: measures of labels use the other {labeled}.", ASSUMPTION
     ),
-    "covariates.classes": Code(
-        "`{argument}` holds integers, which are classes ({classes} of them): pass floats for a number.", ASSUMPTION
+    "labels.floats": Code("`{argument}` holds whole numbers as floats, which are codes of classes.", ASSUMPTION),
+    "missing.text": Code(
+        "In `{argument}` the text {texts} stands for a missing value, as in files: {count} {count:point|points}.",
+        ASSUMPTION,
+        "Write another word where it is the name of a class.",
+    ),
+    "covariates.integers": Code(
+        "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
+        "pass covariate_types={{{name!r}: 'class'}}, or append :class to the column on the command line.",
+        ASSUMPTION,
+    ),
+    "response.integers": Code(
+        "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
+        "pass text, or append :class to the name of the column.",
+        ASSUMPTION,
     ),
     "file.first_value": Code("The first row {row!r} of '{file}' was read as a value, not as a name.", ASSUMPTION),
     "file.commas": Code("{columns} {columns:column|columns} of '{file}' had decimal commas.", ASSUMPTION),

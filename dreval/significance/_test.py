@@ -19,7 +19,7 @@ from dreval.inference.reruns import called
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Note, Notes, note
 from dreval.references import Cites
-from dreval.significance._variables import matched_rows, refuse_path
+from dreval.significance._variables import class_notes, matched_rows, refuse_path
 
 P = ParamSpec("P")
 
@@ -202,6 +202,7 @@ class Resampling:
         permutation = check_one_of(permutation, SCHEMES, "permutation", aliases=True)
         refuse_path(blocks, "blocks")
         blocks, notes = matched_rows(like, blocks, "blocks")
+        notes = notes if blocks is None else (*notes, *class_notes(blocks, "blocks"))
         return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
 
     def refuse_without_permutations(self, method: str) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_classes, check_rows, check_unmasked, known_name
+from dreval._check import check_rows, check_unmasked, known_name, of_one_kind
 from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS
 from dreval.glossary import METRICS
 from dreval.inputs.tables import as_numpy, counting, row_names
-from dreval.inputs.variables import Rows, align
-from dreval.records.notes import Note, Notes
+from dreval.inputs.variables import Rows, align, count_codes
+from dreval.records.notes import Note, Notes, note
 
 FRAMED = (pd.DataFrame, pd.Series)
 
@@ -48,6 +48,9 @@ def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kern
     kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
     squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
     values, notes = [], list[Note]()
+    for value, name, kernel in zip(arrays, names, kinds, strict=True):
+        if kernel not in ("delta", "precomputed"):
+            notes += integer_notes(value, name)
     for value, name, square in zip(arrays, names, squares, strict=True):
         own = in_own_order(value, name) if square else value
         ordered, own_notes = matched_rows(x, own, name, square=square) if values else (own, ())
@@ -120,7 +123,7 @@ def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = 
     order, notes = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
-    return y, tuple(note.altered(data="`x`") for note in notes)
+    return y, tuple(of_rows.altered(data="`x`") for of_rows in notes)
 
 
 def in_own_order(matrix: Any, name: str) -> Any:
@@ -155,9 +158,18 @@ def matched_columns(x: Any, y: Any) -> Any:
     raise InputError("y", "must have the columns of {x}", f"{other[0]!r}, which {{x}} does not have", cure, x="x")
 
 
-def check_groups(value: Any, n: int, argument: str, cure: str) -> Any:
-    """Codes and names of classes as ``check_classes``; numbers that are no integers are refused with this cure."""
-    if np.asarray(value).dtype.kind in "fc":
-        got = f"dtype {np.asarray(value).dtype}"
-        raise InputError(argument, "must be classes (text, booleans or integers)", got, cure)
-    return check_classes(value, n, argument)
+def integer_notes(value: Any, argument: str) -> Notes:
+    """Return a note if a variable is one column of integers that may be codes of classes."""
+    array = np.asarray(value)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or str(getattr(value, "dtype", "")) == "category":
+        return ()
+    count = count_codes(pd.Series(array))
+    return (note("variable.integers", argument=argument, count=count),) if count else ()
+
+
+def class_notes(value: Any, argument: str) -> Notes:
+    """Return a note if codes of classes are floats."""
+    array = of_one_kind(np.asarray(value))
+    return (note("labels.floats", argument=argument),) if array.dtype.kind == "f" else ()

@@ -98,7 +98,8 @@ def hsic_test(
         (n,) or (n, p) numbers, or (n,) classes, the same n >= 4 rows; frames with equal row names are matched, and
         precomputed ones by rows and columns.
         Text, booleans and categories are classes and get the delta kernel; integers are numbers unless
-        ``kernel="delta"``. With ``kernel="precomputed"`` a positive semi-definite (n, n) matrix of kernel values.
+        ``kernel="delta"``, and a note names those that may be codes of classes. With ``kernel="precomputed"`` a
+        positive semi-definite (n, n) matrix of kernel values.
     kernel : str or tuple of str
         ``gaussian`` :math:`\exp(-d^2 / (2 \sigma^2))`, ``laplace`` :math:`\exp(-d / \sigma)`, ``rational_quadratic``
         :math:`1 / (1 + d^2 / (2 \sigma^2))`, ``linear``, ``exponential``, ``binomial``, ``delta`` (classes) or

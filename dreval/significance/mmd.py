@@ -8,14 +8,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, check_points
+from dreval._check import FloatArray, check_classes, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.tables import row_names
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Notes
 from dreval.significance._test import Resampling, make_record, test
-from dreval.significance._variables import check_groups, count_rows, in_own_order, matched_columns, matched_rows
+from dreval.significance._variables import (
+    class_notes,
+    count_rows,
+    in_own_order,
+    integer_notes,
+    matched_columns,
+    matched_rows,
+)
 
 
 @test(
@@ -163,12 +170,15 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         )
     if groups is not None:
         groups, notes = matched_rows(x, groups, "groups")
-        cure = "Cast codes of classes with astype(int). Use hsic_test for the dependence on a continuous variable."
-        codes, classes = check_groups(groups, len(x), "groups", cure)
+        cure = "Write codes of classes as whole numbers. Use hsic_test for the dependence on a continuous variable."
+        codes, classes = check_classes(groups, len(x), "groups", cure)
         if len(classes) != 2 or np.bincount(codes).min() < 2:
             got = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
             raise InputError("groups", "must be two classes of two rows or more", got, "Use hsic_test for more.")
+        notes = (*notes, *class_notes(groups, "groups"))
+        notes += integer_notes(x, "x") if kernel not in ("delta", "precomputed") else ()
         return (in_own_order(x, "x") if kernel == "precomputed" else x), codes, notes
+    notes = integer_notes(x, "x") if kernel != "delta" else ()
     if is_classes(x) and is_classes(y):
         samples = [np.asarray(sample).ravel().astype(str) for sample in (x, y)]
     else:
@@ -177,7 +187,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         if samples[0].shape[1] != samples[1].shape[1]:
             got = f"{samples[0].shape[1]} and {samples[1].shape[1]} columns"
             raise InputError("y", "must have the columns of {x}", got, "Pass two samples of the same variables.", x="x")
-    return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), ()
+    return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), notes
 
 
 def _named_rows(x: Any, y: Any) -> Any:

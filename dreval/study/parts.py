@@ -30,7 +30,7 @@ from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.tables import is_path
 from dreval.registry import DATASETS, MEASURES, METHODS
 
-VARIABLES = ("labels", "latent", "batch", "covariates", "ids", "layer", "use_rep")
+VARIABLES = ("labels", "latent", "batch", "covariates", "covariate_types", "ids", "layer", "use_rep")
 
 
 def make_datasets(given: Any, labels: Any, metric: str, root: int) -> dict[str, Data]:

@@ -238,25 +238,35 @@ def test_a_method_that_holds_matrices_is_not_asked_of_many_points(many):
     assert "within their blocks" in note
 
 
-@pytest.mark.parametrize("code", [np.int64, bool, str, object, "category", "Int64"])
-def test_integers_are_classes_as_covariates_too(code):
-    """0 and 1 as integers, truth values or text give the tests of labels; as floats they are a number."""
+@pytest.mark.parametrize("code", [bool, str, "category", "boolean", "string"])
+def test_truth_values_text_and_categories_are_classes(code):
+    """0 and 1 as truth values, text or categories give the tests of labels."""
     group = pd.Series(np.arange(len(AGE)) % 2).astype(np.int64)
+    given = group.astype(bool).astype(code) if code == "boolean" else group.astype(code)
     tables = [
         evaluation(covariates={"group": values})
         .run(None, ["mmd:group", "hsic:group"], n_resamples=49)
         .tidy()
         .drop(columns="seconds")
-        for values in (group.astype(code), group.map({0: "a", 1: "b"}), group.astype(float))
+        for values in (given, group.map({0: "a", 1: "b"}))
     ]
     pd.testing.assert_frame_equal(tables[0], tables[1])
-    assert tables[2]["statistic"].isna().tolist() == [True, False]
     assert tables[0]["statistic"].notna().all()
 
 
-def test_many_integers_are_said_to_be_classes():
-    """Ages in whole years are classes by the rule for integers; the notes say so and what to do."""
-    notes = evaluation(covariates={"age": np.arange(len(AGE)), "few": np.arange(len(AGE)) % 3}).data.notes
-    assert [str(note) for note in notes if "holds integers" in str(note)] == [
-        f"`covariates['age']` holds integers, which are classes ({len(AGE)} of them): pass floats for a number."
-    ]
+@pytest.mark.parametrize("code", [np.int64, np.uint8, object, "Int64", np.float32])
+def test_integers_are_numbers_as_covariates(code):
+    """Numbers of every type give the tests of a float column; a type by name makes them classes."""
+    group = pd.Series(np.arange(len(AGE)) % 3)
+    asked = (None, ["hsic:group", "cca:group", "dcov:group"])
+    given, floats, text = (
+        evaluation(covariates={"group": values}, **types).run(*asked, n_resamples=49).tidy().drop(columns="seconds")
+        for values, types in (
+            (group.astype(code), {}),
+            (group.astype(float), {}),
+            (group.astype(code), {"covariate_types": {"group": "class"}}),
+        )
+    )
+    pd.testing.assert_frame_equal(given, floats)
+    classes = evaluation(covariates={"group": group.map(dict(enumerate("abc")))}).run(*asked, n_resamples=49).tidy()
+    pd.testing.assert_frame_equal(text, classes.drop(columns="seconds"))

@@ -177,7 +177,7 @@ def test_named_columns_are_no_features() -> None:
 
 
 def test_covariates_are_numbers_or_text() -> None:
-    """Floats stay float64 and integers, which are classes, integers; text, truth values and categories are text."""
+    """Numbers are float64, integers too; text, truth values and categories are text."""
     X = np.random.default_rng(0).normal(size=(4, 2))
     given_ = {
         "age": [1, 2, 3, 4],
@@ -186,7 +186,7 @@ def test_covariates_are_numbers_or_text() -> None:
         "c": pd.Categorical(list("xyxy")),
     }
     covariates = as_data(X, covariates=given_).covariates
-    assert {name: v.dtype.kind for name, v in covariates.items()} == {"age": "i", "sex": "U", "old": "U", "c": "U"}
+    assert {name: v.dtype.kind for name, v in covariates.items()} == {"age": "f", "sex": "U", "old": "U", "c": "U"}
     frame = as_data(X, covariates=pd.DataFrame({"age": [1, 2, 3, 4], "sex": list("mfmf")})).covariates
     assert list(frame) == ["age", "sex"]
     assert list(as_data(X, covariates=np.eye(4)[:, :2]).covariates) == ["covariate_1", "covariate_2"]

@@ -218,8 +218,8 @@ VALUES: dict[str, Case] = {
     "given twice": lambda: as_data(DATA, labels=IDS),
 }
 VARIABLES: dict[str, Case] = {
-    "float labels": lambda: as_data(X, labels=[0.0, 1, 0, 1, 0, 1]),
-    "float label column": lambda: as_data(FRAME, labels="w"),
+    "float labels": lambda: as_data(X, labels=[0.5, 1, 0, 1, 0, 1]),
+    "float label column": lambda: as_data(FRAME.assign(w=FRAME["w"] + 0.5), labels="w"),
     "no label at all": lambda: as_data(X, labels=[None] * 6),
     "labels that are numbers, with a gap": lambda: as_data(
         X, labels=pd.array([1, 2.5, None, 1, 2, 1], dtype="Float64")

@@ -150,7 +150,7 @@ CHECKS: dict[str, Case] = {
     "not finite vector": lambda: _check.check_finite(np.array([1, np.nan]), "t"),
     "other rows": lambda: _check.check_rows(3, 4, "Y"),
     "matrix as classes": lambda: _check.check_classes(np.eye(4, dtype=int), 4),
-    "floats as classes": lambda: _check.check_classes([0.0, 1.0], 2),
+    "floats as classes": lambda: _check.check_classes([0.5, 1.0], 2),
     "dates as classes": lambda: _check.check_classes(np.array(["2020"] * 2, dtype="datetime64[D]"), 2),
     "missing class": lambda: _check.check_classes(["a", None], 2),
 }

@@ -1,0 +1,246 @@
+"""Which covariates are numbers and which are classes, and which texts stand for a missing value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval._check import MISSING_TEXTS
+from dreval.errors import InputError, UnknownName
+from dreval.inputs.data import as_data
+from dreval.inputs.files import read_table
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 4))
+AGE = RNG.integers(20, 80, N)
+Y = X[:, :2] + AGE[:, None] / 30
+
+INTEGERS: dict[str, Any] = {
+    "int64": AGE,
+    "uint8": AGE.astype(np.uint8),
+    "list": AGE.tolist(),
+    "objects": AGE.astype(object),
+    "Int64": pd.array(AGE, dtype="Int64"),
+    "decimals": [Decimal(int(value)) for value in AGE],
+    "column": AGE[:, None],
+    "frame": pd.DataFrame({"age": AGE}),
+    "float32": AGE.astype(np.float32),
+}
+
+
+def naive_hsic_p(first: np.ndarray, second: np.ndarray, n_resamples: int, seed: int) -> tuple[float, float]:
+    """HSIC of Gaussian kernels with median bandwidths, by the formulas, and its permutation p."""
+
+    def kernel(points: np.ndarray) -> np.ndarray:
+        squared = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+        return np.exp(-squared / (2 * np.median(squared[np.triu_indices(len(points), 1)])))
+
+    n = len(first)
+    K, L, H = kernel(first), kernel(second[:, None]), np.eye(n) - 1 / n
+    K = H @ K @ H
+    rng, observed = np.random.default_rng(seed), (K * L).sum() / n**2
+    orders = [rng.permutation(n) for _ in range(n_resamples)]
+    null = np.array([(K * L[np.ix_(order, order)]).sum() / n**2 for order in orders])
+    return observed, (1 + (null >= observed).sum()) / (n_resamples + 1)
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integers_of_every_container_are_numbers(kind: str) -> None:
+    """The statistic and the p of an evaluation are those of naive HSIC with a Gaussian kernel of age."""
+    ev = dreval.Evaluation(X, {"e": Y}, covariates={"age": INTEGERS[kind]}, random_state=0)
+    row = ev.run(None, "hsic").tidy().iloc[0]
+    statistic, p = naive_hsic_p(Y, AGE.astype(float), 199, 1)
+    assert row["statistic"] == pytest.approx(statistic)
+    assert (row["p_value"] <= 0.01) == (p <= 0.01) == True  # noqa: E712
+    assert dreval.hsic_test(Y, AGE, random_state=0, n_resamples=9).statistic == pytest.approx(statistic)
+    assert ev.data.covariates["age"].dtype == np.float64
+
+
+def test_the_example_of_the_rule() -> None:
+    """A count column is as significant as an integer as it is as a float, and as text it is not."""
+    tables = [
+        dreval.Evaluation(X, {"e": Y}, covariates={"age": values}, random_state=0).run(None, ["hsic", "kcca"]).tidy()
+        for values in (AGE, AGE.astype(float), AGE.astype(str))
+    ]
+    assert tables[0]["p_value"].tolist() == tables[1]["p_value"].tolist()
+    assert (tables[0]["p_value"] <= 0.01).all()
+    assert (tables[2]["p_value"] > 0.01).any()
+
+
+def codes_of(notes: Any) -> list[str]:
+    """The codes of notes."""
+    return [one.code for one in notes]
+
+
+@pytest.mark.parametrize(
+    ("values", "noted"),
+    [
+        (np.arange(N) % 20, True),
+        (np.arange(N) % 21, False),
+        (np.arange(N), False),
+        (np.r_[np.arange(N - 1) % 3, [3]], True),
+        ([None, *(np.arange(N - 1) % 3).tolist()], True),
+        (np.r_[np.nan, np.arange(N - 1) % 3], True),
+        ((np.arange(N) % 3).astype(float), False),
+        (np.arange(N) % 3 / 2, False),
+        (np.arange(N) % 2 == 0, False),
+        (pd.Categorical(np.arange(N) % 3), False),
+        (np.ones(N, int), False),
+    ],
+)
+def test_integers_that_may_be_codes_are_noted(values: Any, noted: bool) -> None:
+    """At most 20 different integers of which one repeats, also beside missing values; not where the type is given."""
+    data = as_data(X, covariates={"v": values})
+    assert ("covariates.integers" in codes_of(data.notes)) == noted
+    typed = as_data(X, covariates={"v": values}, covariate_types={"v": "number"})
+    assert "covariates.integers" not in codes_of(typed.notes)
+    if noted:
+        said = next(str(one) for one in data.notes if one.code == "covariates.integers")
+        assert "covariate_types={'v': 'class'}" in said
+        by_type = as_data(X, covariates={"v": values}, covariate_types={"v": "class"})
+        assert by_type.covariates["v"].dtype.kind in "UO"
+
+
+def test_types_decide_otherwise() -> None:
+    """Numbers as classes are text; text, truth values and categories of numbers are numbers."""
+    given = {"batch": AGE % 3, "dose": AGE % 3 / 2, "text": AGE.astype(str), "yes": AGE > 50, "c": pd.Categorical(AGE)}
+    types = {"batch": "class", "dose": "class", "text": "number", "yes": "number", "c": "number"}
+    found = as_data(X, covariates=given, covariate_types=types).covariates
+    assert found["batch"].tolist() == (AGE % 3).astype(str).tolist()
+    assert sorted(set(found["dose"])) == ["0.0", "0.5", "1.0"]
+    for name in ("text", "c"):
+        np.testing.assert_array_equal(found[name], AGE.astype(float))
+    np.testing.assert_array_equal(found["yes"], (AGE > 50).astype(float))
+    frame = as_data(X, covariates=pd.DataFrame(given), covariate_types=types).covariates
+    assert {name: values.tolist() for name, values in frame.items()} == {k: v.tolist() for k, v in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "types", "message"),
+    [
+        ({"age": AGE}, {"aeg": "class"}, "got 'aeg'. Did you mean 'age'"),
+        ({"age": AGE}, {"age": "clas"}, "got 'clas'. Did you mean 'class'"),
+        ({"age": AGE}, ["age"], "must be a dict of names of covariates"),
+        (None, {"age": "class"}, "must be left out without covariates"),
+        ({"age": ["12", *["x7"] * (N - 1)]}, {"age": "number"}, "got 'x7' in row 1"),
+    ],
+)
+def test_types_that_do_not_fit_are_refused(given: Any, types: Any, message: str) -> None:
+    """Unknown names and types suggest the nearest; the cell that is no number is named."""
+    with pytest.raises((InputError, UnknownName)) as error:
+        as_data(X, covariates=given, covariate_types=types)
+    assert message in str(error.value)
+
+
+def test_types_behind_the_names_of_columns(tmp_path: Path) -> None:
+    """``name:type`` of columns of the data and of files; names with colons, and a column called number, stay."""
+    path = tmp_path / "c.csv"
+    pd.DataFrame({"age": AGE, "nr": AGE % 3, "number": AGE / 2, "a:class": AGE % 4}).to_csv(path, index=False)
+    frame = pd.DataFrame(X, columns=list("wxyz")).assign(age=AGE, nr=AGE % 3)
+
+    def kinds(data: Any, covariates: Any) -> dict[str, str]:
+        return {name: values.dtype.kind for name, values in as_data(data, covariates=covariates).covariates.items()}
+
+    assert kinds(frame, ["age:number", "nr:class"]) == {"age": "f", "nr": "U"}
+    assert kinds(frame, "nr:class") == {"nr": "U"}
+    assert kinds(X, f"{path}:nr:class") == {"nr": "U"}
+    assert kinds(X, [f"{path}:age:class", f"{path}:nr"]) == {"age": "U", "nr": "f"}
+    assert kinds(X, f"{path}:number") == {"number": "f"}
+    assert kinds(X, [f"{path}:number:class", f"{path}:a:class", f"{path}:a:class:class"][:2]) == {
+        "number": "U",
+        "a:class": "f",
+    }
+    assert kinds(X, f"{path}:a:class:class") == {"a:class": "U"}
+    for text, said in (
+        (f"{path}:age:clas", "Did you mean 'class'"),
+        (f"{path}:agee:class", "Did you mean 'age'"),
+        ("age:nubmer", "Did you mean 'number'"),
+    ):
+        with pytest.raises(UnknownName, match=said):
+            as_data(frame, covariates=text)
+    with pytest.raises(InputError, match="must have one type each"):
+        as_data(frame, covariates=["nr:class"], covariate_types={"nr": "number"})
+
+
+def test_the_call_of_a_result_has_the_types() -> None:
+    """What makes the result again names them."""
+    ev = dreval.Evaluation(X, {"e": Y}, covariates={"nr": AGE % 3}, covariate_types={"nr": "class"}, random_state=0)
+    assert "covariate_types={'nr': 'class'}" in ev.run(None, "hsic", n_resamples=9).recipe["call"]
+
+
+def test_missing_texts_are_those_of_files(tmp_path: Path) -> None:
+    """A file of each text has a missing cell there, and of other spellings it has none."""
+    path = tmp_path / "t.csv"
+    words = [*sorted(MISSING_TEXTS), "none", "na", "Nan", "missing", "NONE"]
+    pd.DataFrame({"id": [f"r{i}" for i in range(len(words) + 1)], "kind": [*words, "a"]}).to_csv(path, index=False)
+    missing = read_table(path).values["kind"].isna().tolist()
+    assert missing[:-1] == [word in MISSING_TEXTS for word in words]
+
+
+@pytest.mark.parametrize("text", ["nan", "NA", "None", ""])
+@pytest.mark.parametrize(
+    "make",
+    [list, np.array, lambda v: np.array(v, dtype=object), pd.Series, pd.Categorical, lambda v: pd.array(v, "string")],
+)
+def test_texts_that_stand_for_missing_values(text: str, make: Any) -> None:
+    """They are missing in every container, as None is, with a note; a batch of that name is refused."""
+    kinds = [text, text, *["a"] * 28, *["b"] * 30]
+    data = as_data(X, labels=make(kinds), covariates={"site": make(kinds)})
+    other = as_data(X, labels=[kind if kind != text else None for kind in kinds])
+    assert data.labels is not None
+    assert other.labels is not None
+    np.testing.assert_array_equal(data.labels.codes, other.labels.codes)
+    assert pd.isna(data.covariates["site"]).sum() == 2
+    notes = [dict(one.values) for one in data.notes if one.code == "missing.text"]
+    assert [(one["argument"], one["count"]) for one in notes] == [("labels", 2), ("covariates['site']", 2)]
+    with pytest.raises(InputError, match=r"2 points without a batch .*stands for a missing value"):
+        as_data(X, batch=make(kinds))
+
+
+def test_floats_that_are_whole_are_codes_of_classes() -> None:
+    """Of labels and batches, with a note; beside missing values pandas made them, and there is none."""
+    codes = np.repeat([0.0, 1.0, 2.0], 20)
+    for given in (codes, codes.tolist(), pd.Series(codes), [Decimal(int(code)) for code in codes]):
+        data = as_data(X, labels=given, batch=given)
+        assert data.labels is not None
+        np.testing.assert_array_equal(data.labels.codes, np.repeat([0, 1, 2], 20))
+        assert codes_of(data.notes).count("labels.floats") == 2
+    assert "labels.floats" not in codes_of(as_data(X, labels=np.r_[np.nan, codes[1:]]).notes)
+    for given in (codes / 2, np.where(codes == 1, np.inf, codes)):
+        with pytest.raises(InputError, match="Pass numbers as `covariates` of an evaluation"):
+            as_data(X, labels=given)
+    assert dreval.silhouette(X, Y, labels=codes) == dreval.silhouette(X, Y, labels=codes.astype(int))
+
+
+@pytest.mark.parametrize("test", ["hsic", "kcca", "dcov", "cca"])
+def test_tests_of_variables_note_integers_that_may_be_codes(test: str) -> None:
+    """The same rule in the functions: integers are numbers; few of them are named in a note."""
+    run = getattr(dreval, f"{test}_test")
+    few, floats = (run(Y, values, n_resamples=19, random_state=0) for values in (AGE % 3, (AGE % 3).astype(float)))
+    assert few.statistic == floats.statistic
+    assert "variable.integers" in codes_of(few.notes)
+    assert "variable.integers" not in codes_of(floats.notes)
+    assert "variable.integers" not in codes_of(run(Y, AGE, n_resamples=9, random_state=0).notes)
+
+
+def test_codes_of_groups_and_blocks_may_be_whole_floats() -> None:
+    """Groups, blocks and the delta kernel have the rule of labels: whole floats with a note, fractions refused."""
+    codes = np.repeat([0.0, 1.0], 30)
+    pairs = [
+        (lambda v: dreval.mmd_test(Y, groups=v, n_resamples=19, random_state=0)),
+        (lambda v: dreval.hsic_test(Y, X, permutation="within", blocks=v, n_resamples=19, random_state=0)),
+        (lambda v: dreval.hsic_test(Y, v, kernel=("gaussian", "delta"), n_resamples=19, random_state=0)),
+    ]
+    for run in pairs:
+        found, expected = run(codes), run(codes.astype(int))
+        assert (found.statistic, found.p_value) == (expected.statistic, expected.p_value)
+        assert "labels.floats" in codes_of(found.notes)
+        with pytest.raises(InputError, match="whole numbers"):
+            run(codes + 0.5)
