@@ -69,7 +69,8 @@ def compare(
         what ``Evaluation.run`` gave, or its saved file; the file of a ``Study``. Results on the same data (by hash)
         are one data set, those with another seed its replicates.
     names : list of str, optional
-        The embeddings to compare; all by default.
+        The embeddings to compare. By default all; of results and studies without those that are the data, on the data
+        sets where they are. A second result is no name: pass a list of results.
     measure : str or list of str, optional
         Which measures; all by default, each on its own.
     baseline : str, optional

@@ -612,7 +612,9 @@ class Results(Record):
         Parameters
         ----------
         names : list of str, optional
-            The embeddings to compare, in this order; all that were computed by default.
+            The embeddings to compare, in this order; by default all that were computed, without those that are the data
+            (``reference``). These are compared where they are named here or as ``baseline``. A second result is
+            refused: all embeddings of one data set belong into one ``Evaluation``.
         measure : str or list of str, optional
             Which measures; all by default.
         baseline : str, optional
@@ -679,7 +681,8 @@ class Results(Record):
             behind the best value, at least 0),
             ``p_adjusted`` (of "none is better", adjusted over the embeddings, not over measures; 1 for the best value),
             ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others: where no test of its
-            differences decides, ``p_adjusted`` and ``in_best_set`` are missing, for the best value too.
+            differences decides, ``p_adjusted`` and ``in_best_set`` are missing, for the best value too. Embeddings that
+            are the data (``reference``) come last, without rank, difference, ``p_adjusted`` and ``in_best_set``.
 
         Raises
         ------
@@ -688,6 +691,10 @@ class Results(Record):
 
         Notes
         -----
+        ``ranking`` decides which embedding is best; its tests are one-sided, and each measure is judged alone. Where
+        ``compare`` (two-sided, adjusted over all pairs and measures) does not separate an embedding outside the set
+        from those in it, reports say "borderline" and print both p-values.
+
         Anyone in the set may be the best; being outside says significantly worse than some other. The set is no list of
         equals: two of its members can differ significantly from each other. 19,999 draws of a stream of the
         evaluation's seed; with fewer than 2k pairs of halves or groups Bonferroni's bound. O(20,000 k^2) time for k

@@ -187,7 +187,7 @@ class Sweep(Record):
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
         >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).best_set()
-        [{'n_neighbors': 8}, {'n_neighbors': 12}]
+        [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
         kept = self.of(measure)["in_best_set"].fillna(False)
         return [dict(self.settings[h]) for h in self.order(measure) if kept[h]]
@@ -250,7 +250,7 @@ class Sweep(Record):
         >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     dreval.load_results(found.save(f"{folder}/a.dreval")).best_set()
-        [{'n_neighbors': 8}, {'n_neighbors': 12}]
+        [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
         return Path(call("Sweep.save", self, path))
 

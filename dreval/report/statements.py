@@ -697,7 +697,7 @@ def grade_words(reading: Reading) -> list[tuple[str, str]]:
         level = fixed(95.0, 0)
         best = f"In the {level} % best set alone: significantly better than every other embedding, over all of them."
         also = "In the best set with others: none of the others is significantly better."
-        also += " Each measure is judged alone: nothing is adjusted over measures."
+        also += " Each measure is judged alone."
         near = "Outside the best set by the one-sided test of its measure, and not significantly different from"
         near += " those in it by the two-sided tests of all pairs and measures: see the differences."
         words += [("best", best), ("not distinguishable from the best", also), ("borderline", near)]

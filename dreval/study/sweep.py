@@ -202,7 +202,7 @@ def sweep(
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
     >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
     >>> found.best_set()
-    [{'n_neighbors': 8}, {'n_neighbors': 12}]
+    [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
     grid = [{key: _plain(value) for key, value in one.items()} for one in with_settings(param_grid)]
     if n_components is not None and any(D in one for one in grid):

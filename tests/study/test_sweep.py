@@ -14,6 +14,7 @@ from scipy import stats
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownKeyword, UnknownName
+from dreval.report.contents.sweep import sweep_answer
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:
@@ -61,7 +62,8 @@ def test_the_best_set_is_that_of_paired_t_tests(measure):
     assert_allclose(table["p_value"][judged], p[judged], rtol=1e-9)
     assert (table["p_value"][~judged] == 1).all()
     assert table["in_best_set"].tolist() == (p > 0.1).tolist()
-    assert found.best_set() == [{"size": size} for size, inside in zip(GRID["size"], p > 0.1, strict=True) if inside]
+    sign = -1 if measure == "r_nx_auc" else 1
+    assert found.best_set() == [{"size": GRID["size"][h]} for h in np.argsort(sign * V.mean(axis=1)) if p[h] > 0.1]
     assert 0 < len(found.best_set()) < H
     assert_allclose(table["mean"], V.mean(axis=1))
     assert_allclose(table["se"], V.std(axis=1, ddof=1) / np.sqrt(R))
@@ -297,3 +299,53 @@ def test_other_options_and_figures():
     mixed = dreval.sweep(data(), method, [{"size": [0.1, 1.0]}, {"mean": [3]}], random_state=0)
     assert {"size", "mean_", "mean"} <= set(mixed.tidy())
     assert len(mixed.plot().axes[0].get_yticklabels()) == 3
+
+
+SIZES = {"size": [3.0, 0.6, 0.5, 0.1, 0.55, 0.45, 0.3, 0.2, 1.0]}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("measure", ["r_nx_auc", "procrustes_disparity"])
+def test_the_best_is_in_its_set_and_named_first(seed, measure):
+    """Of few and many replicates: the set begins with the best mean and goes down; the answer has the same order."""
+    for R in (3, 5):
+        found = dreval.sweep(data(), noisy, SIZES, measures=measure, n_replicates=R, random_state=seed)
+        rows = found.of()
+        sign = 1 if measure == "r_nx_auc" else -1
+        means = found.values.groupby("setting")["value"].mean() * sign
+        chosen = [SIZES["size"].index(one["size"]) for one in found.best_set()]
+        text = sweep_answer(found)
+
+        assert chosen[0] == means.idxmax()
+        assert rows.loc[chosen[0], "in_best_set"]
+        assert rows.loc[chosen[0], "p_value"] == 1
+        assert means[chosen].is_monotonic_decreasing
+        assert text.startswith(f"size = {SIZES['size'][chosen[0]]} ")
+        assert found.order() == means.sort_values(ascending=False, kind="stable").index.tolist()
+        crossed = [h for h in rows.index[~rows["in_best_set"]] if means[h] > means[chosen[-1]]]
+        assert ("whose differences from better settings vary more" in text) == bool(crossed)
+        for h in crossed:
+            assert str(SIZES["size"][h]) in text.partition("the mean")[2]
+
+
+def test_many_settings_in_the_set_begin_with_the_best():
+    """Where more are in the set than a sentence names, the best one is named, not counted."""
+    found = dreval.sweep(data(), noisy, {"size": [3.0 - 0.1 * h for h in range(12)]}, n_replicates=3, random_state=0)
+    best = found.settings[found.order()[0]]["size"]
+
+    assert len(found.best_set()) > 6
+    assert sweep_answer(found).startswith(f"size = {best:g} has the best mean")
+
+
+def test_few_replicates_are_said_with_how_many_would_do():
+    """By Student's and the normal quantile of scipy; not where replicates are enough."""
+    found = dreval.sweep(data(), noisy, SIZES, n_replicates=3, random_state=0)
+    (values,) = [dict(one.values) for one in found.notes if one.code == "sweep.few"]
+    share = 1 - 0.05 / 8
+    limit = stats.norm.ppf(share)
+
+    assert values["critical"] == pytest.approx(stats.t.ppf(share, 2))
+    assert values["limit"] == pytest.approx(limit)
+    assert values["needed"] == next(r for r in range(3, 99) if stats.t.ppf(share, r - 1) <= 2 * limit)
+    enough = dreval.sweep(data(), noisy, SIZES, n_replicates=values["needed"], random_state=0)
+    assert not any(one.code == "sweep.few" for one in enough.notes)

@@ -45,7 +45,7 @@ def sweep_answer(found: Sweep, measure: str | None = None) -> str:
     >>> roll = dreval.simulate("swiss_roll", 120, random_state=0)
     >>> found = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
     >>> sweep_answer(found).split(" (")[0]
-    'n_neighbors = 20 has the best mean'
+    'n_neighbors = 40 has the best mean'
     """
     rows, order = found.of(measure), found.order(measure)
     inside = rows["in_best_set"]
