@@ -22,6 +22,7 @@ from dreval._check import (
     check_points,
     describe,
     of_one_kind,
+    whole_numbers,
 )
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.records.notes import Notes, note
@@ -189,7 +190,7 @@ def gram_matrix(
     if kernel == "delta" or is_classes(value):
         notes = () if kernel == "delta" else (note("kernel.delta", argument=argument),)
         codes = delta_codes(value, argument)
-        if of_one_kind(np.asarray(value)).dtype.kind == "f":
+        if whole_numbers(of_one_kind(np.atleast_1d(value))):
             notes = (*notes, note("labels.floats", argument=argument))
         return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, notes)
     deviations = check_points(value, argument, columns=getattr(value, "columns", None))

@@ -47,7 +47,7 @@ def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kern
     n = check_same_rows(arrays, names)
     kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
     squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
-    values, notes = [], list[Note]()
+    values, notes = list[Any](), list[Note]()
     for value, name, kernel in zip(arrays, names, kinds, strict=True):
         if kernel not in ("delta", "precomputed"):
             notes += integer_notes(value, name)

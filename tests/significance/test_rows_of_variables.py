@@ -157,7 +157,7 @@ def test_paths_are_refused_with_what_reads_them(name, path):
 def test_numbers_as_groups_are_sent_to_another_test():
     """A continuous variable does not split rows into samples."""
     with pytest.raises(
-        InputError, match=r"`groups` must be classes.* Cast codes of classes with astype\(int\)\. Use hsic"
+        InputError, match=r"`groups` must be classes.* Write codes of classes as whole numbers\. Use hsic"
     ):
         run("mmd", POINTS, groups=VALUES)
 
