@@ -13,6 +13,7 @@ import pandas as pd
 
 from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
+from dreval.glossary import printable
 from dreval.inputs.features import (
     check_distances,
     check_rows_for,
@@ -28,7 +29,16 @@ from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import FEATURES, Stored
 from dreval.inputs.survey import SparseSurvey, Survey, digest_of, rows_of
 from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
-from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
+from dreval.inputs.variables import (
+    LabelVector,
+    Rows,
+    Taken,
+    as_covariates,
+    as_ids,
+    as_label_vector,
+    as_latent,
+    check_lengths,
+)
 from dreval.records.notes import Note, Notes, note
 
 FIRST = 1024  # rows of a table that is not in memory which are looked at
@@ -138,7 +148,7 @@ class Data:
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
         what = "distances" if self.p is None else f"{self.p} features"
-        return f"Data({self.name}: {self.n} points, {what}{extra})"
+        return f"Data({printable(self.name)}: {self.n} points, {what}{extra})"
 
 
 def as_data(
@@ -233,6 +243,8 @@ def as_data(
         return _as_is(data, metric, labels, latent, batch, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
+    if index is not None and not given:
+        check_lengths(index, "ids")
     raw = raw.meant("data")
     reserve = raw.reserve if index is None else None
     rows = Rows(len(raw.frame), index, given, reserve)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import signal
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -27,7 +29,9 @@ from dreval._check import (
 )
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.glossary import printable
 from dreval.inputs.data import Data
+from dreval.inputs.features import check_places, is_sparse
 from dreval.inputs.survey import Reordered, digest_of, read_blocks
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
@@ -36,10 +40,29 @@ from dreval.records.notes import Notes, note
 ALONE = "Run it alone on the same data to see where."
 
 
+ENDINGS = (SystemExit, GeneratorExit)  # what other code raises to end itself, which must not end everything
+
+
+def ends_everything(error: BaseException) -> bool:
+    """Whether what other code raised is a wish to stop: an interrupt, or raised by a handler of a signal.
+
+    A handler of SIGTERM usually raises SystemExit, at whatever line the process is. ``sys.exit`` of a method is no such
+    wish: it ends the method.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(ends_everything, error.exceptions))
+    if not isinstance(error, (Exception, *ENDINGS)):
+        return True
+    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
+    return isinstance(error, ENDINGS) and any(
+        frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
+
+
 class Foreign:
     """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
 
-    Errors of dreval itself are not changed.
+    So do ``SystemExit`` and ``GeneratorExit``. Errors of dreval itself and wishes to stop are not changed.
     """
 
     def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:
@@ -51,7 +74,7 @@ class Foreign:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not isinstance(error, Exception) or isinstance(error, DrevalError):
+        if error is None or isinstance(error, DrevalError) or ends_everything(error):
             return
         message = " ".join(str(error).split())
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -63,6 +86,8 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
     cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     try:
         value = check_unmasked(value, argument)
+        if is_sparse(value):
+            check_places(value, argument)
     except InputError as error:
         raise error.altered(MethodFailed) from error
     with Foreign(argument, what):
@@ -154,7 +179,7 @@ class Source:
     kind: ClassVar[str] = "coordinates"
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}: {self.what})"
+        return f"{type(self).__name__}({self.name!r}: {printable(self.what)})"
 
     @property
     def argument(self) -> str:
