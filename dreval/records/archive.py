@@ -385,7 +385,9 @@ def _cells(text: bytes) -> pd.DataFrame:
 
     if not text.strip():
         return pd.DataFrame()
-    return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False, na_filter=False).astype("object")
+    end = None if text.partition(b"\n")[0].endswith(b"\r") else "\n"  # a carriage return may be part of a name
+    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_filter": False, "lineterminator": end}
+    return pd.read_csv(io.BytesIO(text), **options).astype("object")
 
 
 def _floats(cells: pd.DataFrame) -> pd.DataFrame:
