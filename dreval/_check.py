@@ -10,11 +10,12 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set, ValuesView
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, UnknownKeyword, UnknownName
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "check_int",
     "check_k",
     "check_names",
+    "check_npy",
     "check_numeric",
     "check_one_of",
     "check_parameters",
@@ -107,6 +109,7 @@ SYNONYMS = {
 }  # words of other tools and habits, in lower case with underscores
 MAX_NESTED = 4  # levels of nested estimators that are written
 MANY_PARTS = 100  # of an estimator or a list, beyond which no nested estimators are looked for
+LONGEST_TEXT = 100_000  # characters of a label or an id: the sequence of a protein is one, a file is none
 LONGEST_NAME = 255  # bytes of a file name, on all usual file systems
 SMALL, UNPACKED = 2**28, 200  # bytes that any file may unpack to, and how many times its size
 ALIKE, SURE, SAME = 0.65, 0.75, 0.8  # matching letters of two names: like each other, surely so; of words: the same
@@ -449,6 +452,16 @@ def check_unpacked(size: int, path: Path, argument: str) -> None:
         raise InputError(argument, rule, got, cure)
 
 
+def check_npy(file: BinaryIO, size: int) -> bool:
+    """Return whether an open .npy file of ``size`` bytes holds objects; ValueError where it is shorter than it says."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if not dtype.hasobject and math.prod(shape) * dtype.itemsize > size - file.tell():
+        raise ValueError(f"it says that it has shape {shape}, and is too short for that")
+    return bool(dtype.hasobject)
+
+
 def check_random_state(value: Any, argument: str = "random_state") -> int | np.random.Generator | None:
     """An integer seed, a numpy Generator, or None."""
     if value is None or isinstance(value, np.random.Generator):
@@ -501,6 +514,7 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
 
     Objects that are numbers are those numbers.
     """
+    check_opened(value, argument)
     value = check_unmasked(value, argument)
     try:
         array = _nullable(value) if hasattr(value, "iloc") else np.asarray(value)

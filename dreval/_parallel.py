@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dreval._check import FloatArray, check_bool, check_int
+from dreval.glossary import printable
 
 __all__ = [
     "Room",
@@ -142,15 +145,34 @@ def sum_over_rows(work: Callable[[slice, Any], None], m: int, sums: Any, n_jobs:
     return total.total
 
 
-def open_progress(wanted: bool | None, counts: bool = True) -> AbstractContextManager[Any]:
+@contextmanager
+def usable_stderr() -> Iterator[bool]:
+    """Give stderr a place to write to, where there is none, and say whether there was one.
+
+    Services and ``2>&-`` start a process without it, and worker processes of joblib do not start then.
+    """
+    stream = sys.stderr
+    if stream is not None and hasattr(stream, "flush") and not getattr(stream, "closed", False):
+        yield True
+        return
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stderr = nowhere
+        try:
+            yield False
+        finally:
+            sys.stderr = stream
+
+
+@contextmanager
+def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
     """A progress bar on stderr: by default only on a terminal or in a notebook, and only after two seconds.
 
     Where its units are of no interest, because they are not ``counts`` of things, it shows their share only, and the
     time that remains by the mean rate so far.
 
-    In a notebook the bar is a widget; without ipywidgets there is none, rather than a warning at every call.
+    In a notebook the bar is a widget; without ipywidgets there is none, rather than a warning at every call. Where
+    stderr is closed, as in services, there is none either.
     """
-    import sys
     from importlib.util import find_spec
 
     if find_spec("ipywidgets"):
@@ -158,9 +180,23 @@ def open_progress(wanted: bool | None, counts: bool = True) -> AbstractContextMa
     else:
         from tqdm import tqdm
 
+    class Bar(tqdm):  # type: ignore[misc]
+        """A bar whose description cannot steer the terminal, whatever the names in it."""
+
+        def set_description(self, desc: str | None = None, refresh: bool | None = True) -> None:
+            super().set_description(None if desc is None else printable(desc), refresh)
+
     disable = None if wanted is None else not check_bool(wanted, "progress")
     form = {} if counts else {"bar_format": "{l_bar}{bar}| {elapsed}<{remaining}", "smoothing": 0}
-    bar: AbstractContextManager[Any] = tqdm(
-        total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False, **form
-    )
-    return bar
+    with (
+        usable_stderr() as seen,
+        Bar(
+            total=0,
+            delay=0 if wanted else 2,
+            disable=disable if seen else True,
+            file=sys.stderr,
+            leave=False,
+            **form,
+        ) as bar,
+    ):
+        yield bar

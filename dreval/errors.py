@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, Self
 
+from dreval.glossary import printable
+
 __all__ = [
     "ApproximationWarning",
     "DegenerateDataWarning",
@@ -28,6 +30,9 @@ __all__ = [
     "UnknownKeyword",
     "UnknownName",
 ]
+
+
+LONGEST_PART = 5000  # characters of each of the four parts of an error
 
 
 class Hint(NamedTuple):
@@ -82,8 +87,8 @@ class DrevalError(ValueError):
             argument = argument.replace(f"{{{name}}}", str(called))
             shown = str(called) if isinstance(called, Hint) else f"`{called}`"
             rule, got, cure = (text.replace(f"{{{name}}}", shown) for text in (rule, got, cure))
-        self.argument, self.rule, self.got, self.cure = argument, rule, got, cure
-        super().__init__(f"`{argument}` {rule}: got {got}. {cure}")
+        self.argument, self.rule, self.got, self.cure = map(_bounded, (argument, rule, got, cure))
+        super().__init__(f"`{self.argument}` {self.rule}: got {self.got}. {self.cure}")
 
     def named(self, names: Mapping[str, str]) -> Self:
         """The same refusal where arguments have other names: those of ``names`` become their values."""
@@ -103,6 +108,12 @@ class DrevalError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self._whose, *self._said, **self._others), ()
+
+
+def _bounded(text: str) -> str:
+    """Return a part of an error that cannot steer a terminal, nor fill it where a name is as long as a file."""
+    half = LONGEST_PART // 2
+    return printable(text if len(text) <= LONGEST_PART else f"{text[:half]} ... {text[-half:]}")
 
 
 class InputError(DrevalError):
@@ -161,7 +172,7 @@ class DrevalWarning(UserWarning):
 
     def __init__(self, said: Any) -> None:
         self.note = None if isinstance(said, str) else said
-        super().__init__(str(said))
+        super().__init__(printable(said))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0] if self.note is None else self.note,)

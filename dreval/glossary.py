@@ -27,6 +27,7 @@ __all__ = [
     "format_number",
     "format_p",
     "part_words",
+    "printable",
     "spread",
     "terminal_width",
     "true_minus",
@@ -37,6 +38,9 @@ METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precom
 MARK = "\x00"  # follows a letter that takes two columns of a terminal, so that lengths are widths
 # Not by wcwidth: a dependency for emoji sequences and marks that do not compose, in five lines of the standard library.
 WIDTH = 80
+
+BLANKED = ("Cc", "Cs", "Zl", "Zp")  # categories of characters that are no part of a line of text
+DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 # What a report can be, by the suffix of its file.
 REPORT_FORMS = {".html": "a page with figures", ".md": "tables and words", ".tex": "a document for LaTeX"}
@@ -190,6 +194,24 @@ STANDING_COLUMNS: dict[str, str] = {
     "mean_rank": "mean rank over the data sets that have a value of every embedding; 1 is the best",
     "letters": "embeddings that share a letter do not differ significantly; empty where a pair was not tested",
 }
+
+
+def printable(value: Any, keep: str = "") -> str:
+    r"""Return a value as text that every writer takes, and that cannot steer a terminal.
+
+    Control characters (escapes, line ends), surrogates and non-characters become spaces; marks of the direction of text
+    are left out. Characters in ``keep`` stay.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb\u202ec\n")
+    'a [31mbc '
+    """
+    text = str(value)
+    if text.isascii() and text.isprintable():
+        return text
+    spaces = {c for c in set(text) - set(keep) if unicodedata.category(c) in BLANKED or ord(c) & 0xFFFE == 0xFFFE}
+    return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, DIRECTION_MARKS), "")})
 
 
 def spread(text: str) -> str:

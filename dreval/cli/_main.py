@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 from dreval import __version__
 from dreval._check import did_you_mean, known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
-from dreval.glossary import PAPER_PARTS, TEXT_FORMS
+from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.frames import noted_rows, notes_in
 from dreval.records.notes import FIRST_ROW_CODES, Note, joined
@@ -336,19 +336,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(options)
     except KeyboardInterrupt:
         more = "; the same command goes on from here" if getattr(options, "store", None) else ""
-        print(f"dreval: stopped{more}", file=sys.stderr)
+        _tell(f"stopped{more}")
         return STOPPED
     except MemoryError as error:
-        print(f"dreval: out of memory ({' '.join(str(error).split()) or 'no details'})", file=sys.stderr)
+        _tell(f"out of memory ({' '.join(str(error).split()) or 'no details'})")
         return REFUSED
     except DrevalError as error:
         flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
         flags |= {call: f"dreval list {one.plural}" for one in KINDS.values() for call in one.listing}
         flags["options['replicates']['n_replicates']"] = "--n-replicates"
-        print(f"dreval: {error.named(flags)}", file=sys.stderr)
+        _tell(error.named(flags))
         return REFUSED
     except OSError as error:
-        print(f"dreval: {error}", file=sys.stderr)
+        _tell(error)
         return REFUSED
 
 
@@ -362,8 +362,8 @@ class _Defects:
         if not isinstance(error, Exception) or isinstance(error, DrevalError | OSError | MemoryError):
             return
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"dreval: internal error of dreval, not of its input ({why})", file=sys.stderr)
-        print("dreval: set DREVAL_DEBUG=1 to see the traceback; please report it", file=sys.stderr)
+        _tell(f"internal error of dreval, not of its input ({why})")
+        _tell("set DREVAL_DEBUG=1 to see the traceback; please report it")
         raise SystemExit(BROKEN) from None
 
 
@@ -396,7 +396,7 @@ class _Output:
     def say(self, text: str) -> None:
         """Print a text."""
         try:
-            print(text, flush=True)
+            print(printable(text, keep="\n\t"), flush=True)
         except OSError as error:
             self.lost = None if isinstance(error, BrokenPipeError) else error
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -415,7 +415,13 @@ def _discard(_: str) -> None:
 def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line, without its place in the source."""
     said = getattr(message, "note", None)
-    print(f"dreval: {message if said is None else in_flags(said, options)}", file=sys.stderr)
+    _tell(message if said is None else in_flags(said, options))
+
+
+def _tell(message: object) -> None:
+    """Print a line on stderr, which services and ``2>&-`` may have closed."""
+    if sys.stderr is not None:
+        print(f"dreval: {printable(message)}", file=sys.stderr)
 
 
 def _parser() -> Verb:

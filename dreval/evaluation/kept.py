@@ -68,7 +68,8 @@ class Kept:
             return seed
         self._store.put(ABOUT, "data", {"sha256": self._sha256, "seed": seed})
         stored = self._store.get(ABOUT, "data")
-        return int(stored[0]["seed"]) if drawn and stored is not None else seed
+        with self._store.as_written():
+            return int(stored[0]["seed"]) if drawn and stored is not None else seed
 
     def embedding(
         self,
@@ -96,8 +97,9 @@ class Kept:
         kept = self._store.get(run, CELL)
         if kept is not None and kept[1] is not None:
             n = self.data.n if part is None else len(part)
-            notes = tuple(Note.of_plain(one) for one in kept[0].get("notes", ()))
-            return check_embedding(kept[1], n, source.argument, source.what), float(kept[0]["seconds"]), notes
+            with self._store.as_written():
+                notes = tuple(Note.of_plain(one) for one in kept[0].get("notes", ()))
+                return check_embedding(kept[1], n, source.argument, source.what), float(kept[0]["seconds"]), notes
         began = time.perf_counter()
         Y, notes = make()
         seconds = time.perf_counter() - began
@@ -121,7 +123,8 @@ class Passes:
     def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
         """What was kept of a pass over one space, and the number of rows that it is of."""
         found = self.store.get(self._run(recipe), space)
-        return None if found is None or found[1] is None else (int(found[0]["rows"]), found[1])
+        with self.store.as_written():
+            return None if found is None or found[1] is None else (int(found[0]["rows"]), found[1])
 
     def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
         """Keep what a pass has gathered of the first rows of a space, in place of what was kept."""

@@ -24,7 +24,7 @@ from dreval.inputs._header import Header
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
-from dreval.inputs.source_kinds import ALONE, Source, seed_of
+from dreval.inputs.source_kinds import ALONE, Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows
 from dreval.journal.store import Store
 from dreval.records.notes import Note, refusal
@@ -246,7 +246,8 @@ class Reruns:
         """The embedding of the data themselves, with the case's seed or another one under another name."""
         kept = self._db.get(self._run, name) if self._db else None
         if kept is not None and kept[1] is not None:
-            return np.asarray(kept[1])
+            what = self.case.source
+            return check_embedding(kept[1], self.case.data.n, what.argument, what.what)
         job = Job(self.case.data.X, self.case.seed if seed is None else seed)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -280,6 +281,11 @@ class Reruns:
 
         finished = self._db.cells(self._run) if self._db else {}
         found = {name: _with_values(*finished[name]) for name in names if name in finished}
+        if self._db:
+            with self._db.as_written():
+                for name, one in found.items():
+                    if one["reason"] is not None or not float(one["seconds"]) >= 0:
+                        raise ValueError(f"the run {name!r} is none that succeeded")
         arguments = (self.case, self.n_components, base, self.compare)
         calls = (delayed(_answer)(name, *arguments, job(name)) for name in names if name not in found)
         with open_progress(self.progress) if self.bar is None else nullcontext(self.bar) as bar:

@@ -9,27 +9,20 @@ import json
 import math
 import os
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from dreval._check import check_unpacked, read_limit, unpack_limit
+from dreval._check import check_npy, check_unpacked, read_limit, unpack_limit
+from dreval._inside import check_folder, hdf5_objects
 from dreval.errors import InputError
+from dreval.inputs.features import check_places
 
 NUMBER = 8  # bytes
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
-
-
-def check_npy(file: BinaryIO, size: int) -> bool:
-    """Whether an open .npy file of ``size`` bytes holds objects; ValueError where it is shorter than it says."""
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(file)
-    if not dtype.hasobject and math.prod(shape) * dtype.itemsize > size - file.tell():
-        raise ValueError(f"it says that it has shape {shape}, and is too short for that")
-    return bool(dtype.hasobject)
 
 
 def check_npz(path: Path, argument: str, names: set[str]) -> bool:
@@ -45,14 +38,9 @@ def check_npz(path: Path, argument: str, names: set[str]) -> bool:
 
 
 def check_sparse(matrix: Any, path: Path, argument: str) -> Any:
-    """A sparse matrix whose places lie within its shape, and whose rows and columns can be counted in memory."""
-    check_unpacked(NUMBER * (matrix.shape[0] + matrix.shape[1]), path, argument)
-    if hasattr(matrix, "check_format"):  # csr, csc, bsr: their readers trust the places
-        matrix.check_format(full_check=True)
-    elif matrix.format == "coo" and matrix.nnz:
-        for places, length in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-            if places.min() < 0 or places.max() >= length:
-                raise ValueError(f"an entry lies outside of the shape {matrix.shape}")
+    """A sparse matrix whose rows and columns can be counted in memory, and whose places lie within its shape."""
+    check_unpacked(NUMBER * sum(map(int, matrix.shape)), path, argument)
+    check_places(matrix, argument)
     return matrix
 
 
@@ -75,20 +63,47 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
 
 
 def check_zarr(path: Path, argument: str) -> None:
-    """Check the shapes that the arrays of a .zarr folder declare, and that none of them is read by unpickling."""
+    """Check that a .zarr folder holds all of its data, the shapes of its arrays, and that nothing is unpickled."""
+    check_folder(path, argument)
     sizes = []
     for folder, _, files in os.walk(path):
-        for name in {".zarray", "zarr.json", ".zmetadata"}.intersection(files):
+        for name in {".zarray", "zarr.json"}.intersection(files):
             about = json.loads(Path(folder, name).read_bytes())
             if "pickle" in _codecs(about):
                 cure = "Save plain numbers: zarr.save_array(path, array.astype(float))."
                 got = f"{str(path)!r} with pickled objects, which are never loaded"
                 raise InputError(argument, "must hold plain numbers", got, cure)
             if "shape" in about:
-                kind = about.get("dtype", about.get("data_type"))
-                item = np.dtype(kind).itemsize if isinstance(kind, str) and kind not in ("string", "bytes") else NUMBER
-                sizes.append(math.prod(about["shape"]) * max(item, 1))
+                item = _item_size(about.get("dtype", about.get("data_type")))
+                sizes.append(item * max(math.prod(about["shape"]), math.prod(_chunk_shape(about))))
+                for separator in _separators(about):
+                    if separator not in ("/", "."):  # the place of a chunk is made of it
+                        raise ValueError(f"chunks whose numbers are separated by {separator!r}")
     check_unpacked(sum(sizes), path, argument)
+
+
+def _item_size(kind: Any) -> int:
+    """Bytes of an element of an array of zarr, by the description of its type."""
+    if isinstance(kind, dict):  # of version 3, with a length of its own
+        return max(int((kind.get("configuration") or {}).get("length_bytes", NUMBER)), 1)
+    if isinstance(kind, list):  # the fields of an element
+        return sum(_item_size(one[1]) * math.prod(one[2] if len(one) > 2 else ()) for one in kind)
+    named = isinstance(kind, str) and kind not in ("string", "bytes", "variable_length_utf8", "variable_length_bytes")
+    try:
+        return max(np.dtype(kind).itemsize, 1) if named else NUMBER
+    except TypeError:  # a type that numpy does not have
+        return NUMBER
+
+
+def _chunk_shape(about: dict[str, Any]) -> Any:
+    """The shape of the chunks of an array of zarr: of version 2, else of version 3."""
+    return about.get("chunks") or ((about.get("chunk_grid") or {}).get("configuration") or {}).get("chunk_shape", ())
+
+
+def _separators(about: dict[str, Any]) -> Iterator[Any]:
+    """What separates the numbers in the names of chunks, where an array of zarr says it."""
+    for part in (about, (about.get("chunk_key_encoding") or {}).get("configuration") or {}):
+        yield from (part[key] for key in ("dimension_separator", "separator") if part.get(key) is not None)
 
 
 def _codecs(about: Any) -> set[str]:
@@ -102,24 +117,48 @@ def _codecs(about: Any) -> set[str]:
 
 
 def check_hdf5(path: Path, argument: str) -> int:
-    """Check the shapes that the arrays of a .h5ad file declare; the bytes are returned.
+    """Check that a .h5ad file holds all of its data, and the shapes that its arrays declare; the bytes are returned.
 
     Parts that were never written take no room in the file.
     """
     h5py = importlib.import_module("h5py")
-
-    sizes: list[int] = []
-
-    def add(_: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            sizes.append(math.prod(item.shape or ()) * max(item.dtype.itemsize, 1))
-        elif "shape" in item.attrs and "indptr" in item:
-            sizes.append(NUMBER * int(np.sum(item.attrs["shape"])))
-
+    size, texts = 0, []
     with h5py.File(path, "r") as file:
-        file.visititems(add)
-    check_unpacked(sum(sizes), path, argument)
-    return sum(sizes)
+        for _, item in hdf5_objects(file, repr(str(path)), argument):
+            if isinstance(item, h5py.Dataset):
+                count = max(math.prod(item.shape or ()), math.prod(item.chunks or ()))
+                size += count * max(item.dtype.itemsize, 1)
+                texts += [item] if item.dtype.hasobject and item.shape is not None else []
+            elif "shape" in item.attrs and "indptr" in item:
+                size += NUMBER * int(np.sum(item.attrs["shape"]))
+        check_unpacked(size, path, argument)
+        for item in texts:
+            size += _size_of_texts(item, path, argument)
+    return size
+
+
+def _size_of_texts(dataset: Any, path: Path, argument: str) -> int:
+    """Bytes of texts and lists of any length in a data set of HDF5: many of them may be the same place in the file.
+
+    None of them is longer than the file, so that as many are read at once as the file may unpack to.
+    """
+    limit, longest, size = unpack_limit(path), path.stat().st_size, 0
+    if dataset.size * longest <= limit:
+        return int(dataset.size * longest)
+    rows = max(1, int(limit // longest) // math.prod(dataset.shape[1:]))
+    for start in range(0, len(dataset), rows):
+        size += _length(dataset[start : start + rows])
+        check_unpacked(size, path, argument)
+    return size
+
+
+def _length(value: Any) -> int:
+    """Bytes of objects of any length in an array."""
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return sum(_length(value[name]) for name in value.dtype.names)
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        return sum(map(_length, value.ravel().tolist()))
+    return value.nbytes if isinstance(value, np.ndarray) else len(value) if isinstance(value, str | bytes) else NUMBER
 
 
 def read_lines(path: Path, compressed: bool, argument: str) -> bytes:

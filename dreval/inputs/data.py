@@ -14,6 +14,7 @@ import pandas as pd
 
 from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, describe, did_you_mean, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
+from dreval.glossary import printable
 from dreval.inputs._header import Header, Reading, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
@@ -41,6 +42,7 @@ from dreval.inputs.variables import (
     as_ids,
     as_label_vector,
     as_latent,
+    check_lengths,
 )
 from dreval.records.notes import Note, Notes, note
 
@@ -158,7 +160,7 @@ class Data:
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
         what = "distances" if self.p is None else f"{self.p} features"
-        return f"Data({self.name}: {self.n} points, {what}{extra})"
+        return f"Data({printable(self.name)}: {self.n} points, {what}{extra})"
 
 
 def as_data(
@@ -268,6 +270,8 @@ def as_data(
         return same if header is None else replace(same, header=header)
     raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=Reading(header))
     raw, index, given = _take_ids(raw, ids)
+    if index is not None and not given:
+        check_lengths(index, "ids")
     reserve = raw.reserve if index is None else None
     for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)

@@ -205,8 +205,55 @@ def is_sparse(value: Any) -> bool:
     return hasattr(value, "tocsr") and hasattr(value, "toarray")
 
 
+def check_places(matrix: Any, argument: str) -> None:
+    """Check that the entries of a sparse matrix lie within its shape, as code that trusts them would not.
+
+    Compiled code writes where the indices say: those beyond the shape end the process.
+    """
+    if len(matrix.shape) != 2:
+        cure = "Pass rows and columns: matrix.reshape(-1, 1) is one column."
+        raise InputError(argument, "must be a table of rows and columns", describe(matrix), cure)
+    fault = _fault(matrix)
+    if fault is not None:
+        rule = "must be a sparse matrix with all entries within its shape"
+        cure = "Build it again, for instance by coo_array((values, (rows, columns)), shape)."
+        raise InputError(argument, rule, f"{describe(matrix)} with {fault}", cure)
+
+
+def _fault(matrix: Any) -> str | None:
+    """What is wrong with the parts of a sparse matrix; None for a valid one."""
+    form = getattr(matrix, "format", "")
+    if form == "coo":
+        if len({len(matrix.data), *map(len, matrix.coords)}) > 1:
+            return f"{len(matrix.data)} values at {' and '.join(str(len(one)) for one in matrix.coords)} places"
+        pairs = zip(matrix.coords, matrix.shape, strict=True)
+        wrong = any(len(places) and (places.min() < 0 or places.max() >= size) for places, size in pairs)
+        return "places outside of its shape" if wrong else None
+    if form in ("dia", "dok", "lil"):
+        try:
+            return _fault(matrix.tocoo())
+        except (ValueError, IndexError) as error:
+            return f"places that are none ({' '.join(str(error).split())[:80]})"
+    if form not in ("csr", "csc", "bsr"):  # of another library, which checks its own
+        return None
+    indptr, indices, along = matrix.indptr, matrix.indices, int(form == "csc")
+    block = matrix.blocksize if form == "bsr" else (1, 1)
+    major, minor = matrix.shape[along] // block[along], matrix.shape[1 - along] // block[1 - along]
+    if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in (indptr, indices)):
+        return "an indptr or indices that are no vectors of integers"
+    if len(indptr) != major + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        return f"an indptr that does not ascend from 0 in {major + 1} steps"
+    if indptr[-1] > min(len(indices), len(matrix.data)):
+        return f"an indptr up to {indptr[-1]} for {len(indices)} indices and {len(matrix.data)} values"
+    used = indices[: indptr[-1]]
+    if len(used) and (used.min() < 0 or used.max() >= minor):
+        return f"indices from {used.min()} to {used.max()} for {minor} {'columns' if along == 0 else 'rows'}"
+    return None
+
+
 def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], Note]:
     """A sparse matrix as a dense array, with a note; more than 8 GiB, or DREVAL_READ_LIMIT, raises an error."""
+    check_places(matrix, argument)
     rows, columns = matrix.shape
     needed = rows * columns * 8
     size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
@@ -233,11 +280,13 @@ def as_csr(matrix: Any, argument: str) -> Any:
     from scipy.sparse import csr_array
 
     check_real(matrix, argument)
+    check_places(matrix, argument)
     check_exact(np.asarray(matrix.data if hasattr(matrix, "indptr") else matrix.tocoo().data), argument)
     plain = getattr(matrix, "format", "") == "csr" and matrix.dtype == np.float64 and matrix.has_canonical_format
     if plain and matrix.data.all():  # as it should be: the caller's own arrays
         return csr_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
     own = csr_array(matrix, dtype=np.float64, copy=True)
+    check_places(own, argument)
     own.sum_duplicates()
     own.eliminate_zeros()
     own.sort_indices()

@@ -19,10 +19,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from dreval._check import did_you_mean
+from dreval._check import check_npy, did_you_mean
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._header import AUTO, Reading
-from dreval.inputs._sizes import check_hdf5, check_mtx, check_npy, check_npz, check_parquet, check_sparse
+from dreval.inputs._sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
 from dreval.inputs.features import COLUMN_SOURCE
 from dreval.inputs.paths import locate
@@ -164,10 +164,12 @@ def read_zarr(path: Path, argument: str, member: str | None) -> Any:
     """The array, or the AnnData object whose matrices stay in the file, in a .zarr folder."""
     _require("zarr", "zarr", "a .zarr folder", path, argument)
     try:
+        if not path.is_dir():
+            raise InputError(argument, "must be a .zarr folder", f"the file {str(path)!r}", "Name the folder.")
         return open_zarr(path, argument, member)
     except DrevalError:
         raise
-    except (*_BROKEN, ImportError) as error:
+    except Exception as error:  # the reader of another library, whose errors are of any kind
         raise _unreadable(path, argument, ".zarr", error) from error
 
 
@@ -201,7 +203,7 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
                 found = importlib.import_module("anndata").read_h5ad(path)
         except DrevalError:
             raise
-        except (*_BROKEN, ImportError) as error:
+        except Exception as error:  # the reader of another library, whose errors are of any kind
             raise _unreadable(path, argument, ".h5ad", error) from error
     others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]
     for one in others:

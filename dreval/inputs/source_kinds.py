@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from types import TracebackType
 from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
@@ -28,10 +27,13 @@ from dreval._check import (
     known_name,
 )
 from dreval._random import root_seed, stream_seed
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
-from dreval.glossary import METRICS
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.glossary import METRICS, printable
+from dreval.inputs._foreign import ALONE as ALONE
+from dreval.inputs._foreign import Foreign as Foreign
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
+from dreval.inputs.features import check_places, is_sparse
 from dreval.inputs.survey import Reordered, digest_of, read_blocks
 from dreval.inputs.tables import as_numpy, as_pandas, is_anndata, is_table
 from dreval.inputs.variables import HasRows, LabelVector, Rows
@@ -39,31 +41,8 @@ from dreval.records.notes import Note, Notes, note
 
 METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the distance in the data
 NO_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")  # their others
-ALONE = "Run it alone on the same data to see where."
 ROWS_AND_COLUMNS = "Return an array with a row for each point and a column for each component."
 LISTED_KEYS = 6  # keys of a result that an error names
-
-
-class Foreign:
-    """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
-
-    Errors of dreval itself are not changed.
-    """
-
-    def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:
-        self.argument, self.what, self.task = argument, what, task
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not isinstance(error, Exception) or isinstance(error, DrevalError):
-            return
-        message = " ".join(str(error).split())
-        got = f"{type(error).__name__}: {message}" if message else type(error).__name__
-        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error
 
 
 def read_returned(
@@ -97,6 +76,8 @@ def check_embedding(
     cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     try:
         value = check_unmasked(value, argument)
+        if is_sparse(value):
+            check_places(value, argument)
     except InputError as error:
         raise error.altered(MethodFailed) from error
     if (result := wrong_result(value, n, what, call)) is not None:
@@ -252,7 +233,7 @@ class Source:
     kind: ClassVar[str] = "coordinates"
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}: {self.what})"
+        return f"{type(self).__name__}({self.name!r}: {printable(self.what)})"
 
     @property
     def argument(self) -> str:

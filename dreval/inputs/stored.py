@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +20,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean, read_limit
+from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
 from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.glossary import printable
 from dreval.inputs._sizes import check_zarr
-from dreval.inputs.features import DENSE_LIMIT, as_csr, frame_numbers, is_sparse
+from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse
 from dreval.inputs.survey import row_blocks
 
 LARGE = 2**28  # bytes of a table from which on its file is read by blocks, where it can be
@@ -87,7 +90,7 @@ class Stored:
 
     def __repr__(self) -> str:
         n, p = self.shape
-        return f"Stored({self.what}: {n} rows, {p} columns)"
+        return f"Stored({printable(self.what)}: {n} rows, {p} columns)"
 
     def __getitem__(self, places: Any) -> Any:
         """Rows by a slice, a mask or an array of row numbers; a column as ``table[:, j]``."""
@@ -326,7 +329,9 @@ class _Dask:
     @staticmethod
     def kept(rows: Any, keep: IntArray | None) -> Any:
         """The columns of rows that belong to the table."""
-        rows = rows.tocsr() if is_sparse(rows) else rows
+        if is_sparse(rows):
+            check_places(rows, "data")
+            rows = rows.tocsr()
         return rows if keep is None else rows[:, keep]
 
     def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
@@ -340,18 +345,46 @@ class _SparseRows:
 
     sparse, edges = True, None
 
-    def __init__(self, source: Any) -> None:
-        self.source, self.shape = source, tuple(source.shape)
+    def __init__(self, source: Any, argument: str) -> None:
+        self.source, self.shape, self.argument = source, tuple(source.shape), argument
+        parts = [source.group[name] for name in ("indptr", "indices", "data")]
+        _check_pointers(parts, self.shape, argument)
 
     def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
         """Consecutive rows."""
-        rows = self.source[start:stop].tocsr()
+        rows = self.source[start:stop]
+        check_places(rows, self.argument)
+        rows = rows.tocsr()
         return rows if keep is None else rows[:, keep]
 
     def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
         """One column."""
         blocks = [self.read(part.start, part.stop, np.array([at])).toarray() for part in parts]
         return np.concatenate(blocks)[:, 0]
+
+
+def _check_pointers(parts: list[Any], shape: tuple[int, ...], argument: str) -> None:
+    """Check where the rows of a sparse matrix in a file begin; their columns are checked when they are read.
+
+    ``parts`` are indptr, indices and data.
+    """
+    lengths = [math.prod(part.shape) for part in parts]
+    if (
+        any(len(part.shape) != 1 for part in parts)
+        or len(shape) != 2
+        or any(p.dtype.kind not in "iu" for p in parts[:2])
+    ):
+        fault = "an indptr or indices that are no vectors of integers, or a shape that is none"
+    elif lengths[0] != shape[0] + 1:
+        fault = f"an indptr of {lengths[0]} for {shape[0]} rows"
+    else:
+        starts = parts[0][:]
+        fault = "an indptr that does not ascend from 0" if starts[0] != 0 or (starts[1:] < starts[:-1]).any() else ""
+        if not fault and starts[-1] > min(lengths[1:]):
+            fault = f"an indptr up to {starts[-1]} for {lengths[1]} indices and {lengths[2]} values"
+    if fault:
+        rule = "must be a sparse matrix with all entries within its shape"
+        raise InputError(argument, rule, f"one of shape {shape} in a file, with {fault}", "Write the file again.")
 
 
 class _Parquet:
@@ -521,6 +554,7 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
     """A table that is not in memory, as ``Stored``; a sparse matrix that lies by columns is read, as a scipy array."""
     if isinstance(value, Stored):
         return replace(value, argument=argument, _last={})
+    check_opened(value, argument)
     if type(value).__name__ in ("Group", "File"):
         value = _only_array(value, argument)
     library = type(value).__module__.split(".")[0]
@@ -528,7 +562,7 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
     _check_table(value, argument)
     if _is_sparse_dataset(value):
         if value.format == "csr":
-            return Stored(_SparseRows(value), what, argument)
+            return Stored(_SparseRows(value, argument), what, argument)
         needed, limit = 16 * value.group["data"].shape[0], max(DENSE_LIMIT, read_limit() or 0)
         if needed > limit:
             got = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
@@ -621,7 +655,7 @@ def open_zarr(path: Path, argument: str, member: str | None) -> Any:
     """The array or the AnnData object in a folder of zarr; ``member`` names an array."""
     check_zarr(path, argument)
     try:
-        found = importlib.import_module("zarr").open(str(path), mode="r")
+        found = _open_folder(path)
     except Exception as error:
         why = " ".join(str(error).split())[:120]
         cure = "Write the folder again."
@@ -635,3 +669,24 @@ def open_zarr(path: Path, argument: str, member: str | None) -> Any:
         return _only_array(found, argument, member)
     with few_chunks():
         return open_cells(found)
+
+
+def _open_folder(path: Path) -> Any:
+    """The array or group in a folder of zarr, by the metadata of each part, which were checked.
+
+    The path is not parsed, since text may name stores in other places, and metadata of all parts in one file are not
+    used.
+    """
+    zarr = importlib.import_module("zarr")
+    if not hasattr(zarr, "config"):  # before version 3
+        return zarr.open(zarr.DirectoryStore(str(path)), mode="r")
+    store = importlib.import_module("zarr.storage").LocalStore(path, read_only=True)
+    if _is_array(path):
+        return zarr.open_array(store, mode="r")
+    return zarr.open_group(store, mode="r", use_consolidated=False)
+
+
+def _is_array(path: Path) -> bool:
+    """Whether the metadata in a folder of zarr are those of an array."""
+    about = path / "zarr.json"
+    return json.loads(about.read_bytes())["node_type"] == "array" if about.is_file() else (path / ".zarray").is_file()

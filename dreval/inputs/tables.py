@@ -15,6 +15,7 @@ import pandas as pd
 
 from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import Hint, InputError, UnknownName
+from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import AUTO, Reading
 from dreval.inputs.features import COLUMN_SOURCE, as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import (
@@ -524,12 +525,13 @@ def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
     if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
         cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
-    try:
-        return np.asarray(value), ()
-    except (ValueError, TypeError, RuntimeError, OverflowError) as error:
-        why = " ".join(str(error).split())[:100]
-        cure = "Every row needs the same number of numbers."
-        raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
+    with Foreign(argument, type(value).__name__, "become a numeric array"):
+        try:
+            return np.asarray(value), ()
+        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
+            why = " ".join(str(error).split())[:100]
+            cure = "Every row needs the same number of numbers."
+            raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
 
 
 def take_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> tuple[pd.Series[Any], pd.DataFrame]:

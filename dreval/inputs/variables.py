@@ -13,6 +13,7 @@ import pandas as pd
 
 from dreval._check import (
     FROM_ZERO,
+    LONGEST_TEXT,
     IntArray,
     check_classes,
     check_finite,
@@ -25,7 +26,9 @@ from dreval._check import (
     of_one_kind,
     whole_numbers,
 )
+from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, UnknownName
+from dreval.glossary import printable
 from dreval.inputs._header import Header, Reading
 from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids
 from dreval.inputs.files import Table, read_table
@@ -90,14 +93,25 @@ def reading_for(rows: HasRows) -> Reading:
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     """A vector of row names; missing and repeated ones raise an error."""
+    check_opened(value, argument)
     index = value if isinstance(value, pd.Index) else pd.Index(value)
     if index.dtype.kind == "O":
         check_single_values(index.to_numpy(), argument)
     if index.hasnans:
         row = int(np.flatnonzero(index.isna())[0])
         raise InputError(argument, "must be complete", f"a missing id in row {row}", "Give every row an id.")
+    check_lengths(index, argument)
     check_unique(index, argument)
     return index
+
+
+def check_lengths(values: Any, argument: str) -> None:
+    """Check that no text is longer than a label or an id may be: no table shows it, and no archive keeps it."""
+    longest = max((len(one) for one in values if isinstance(one, str)), default=0)
+    if longest > LONGEST_TEXT:
+        got = f"one of {longest:,} characters"
+        cure = "Pass short names, and keep the texts in a table of your own."
+        raise InputError(argument, f"must be texts of at most {LONGEST_TEXT:,} characters", got, cure)
 
 
 def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
@@ -442,7 +456,7 @@ class LabelVector:
     def __repr__(self) -> str:
         gaps = len(self) - int(self.known.sum())
         without = f", {gaps} without" if gaps else ""
-        return f"LabelVector({self.name}: {len(self.codes)} points, {len(self.classes)} classes{without})"
+        return f"LabelVector({printable(self.name)}: {len(self.codes)} points, {len(self.classes)} classes{without})"
 
 
 def with_gaps(codes: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -473,6 +487,7 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     if len(classes) > labeled / 2:
         notes = (*notes, note("labels.many", argument=argument, count=len(classes), points=labeled))
     texts = [str(one) for one in classes.tolist()]
+    check_lengths(texts, argument)
     if spaced := [repr(one) for one in texts if one != one.strip() and one.strip() in texts]:
         notes = (*notes, note("labels.spaces", argument=argument, values=tuple(spaced[:3])))
     if labeled < rows.n:
@@ -584,6 +599,7 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         table = as_pandas(value, argument)
         named = isinstance(table, pd.DataFrame) or table.name is not None
         return _one_column(Raw(pd.DataFrame(table), named), rows, argument)
+    check_opened(value, argument)
     value = as_numpy(value, argument)
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
     return pd.Series(array), align(len(array), None, rows, argument)[1]

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -21,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_path
-from dreval.errors import InputError, MissingFile
+from dreval._check import check_npy, check_path, describe
+from dreval.errors import DrevalError, InputError, MissingFile
 
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
@@ -41,7 +42,13 @@ CREATE TABLE IF NOT EXISTS tasks (
 ) WITHOUT ROWID;
 """
 
+_DEFINED = "SELECT name, sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_'"  # by others than SQLite itself
 _VALUE, _ARRAY = "value, value_sha256", "array, array_sha256"
+_WHOLE = "Copy the file back from where it is whole, or begin a new one."
+_OTHER_CONTENT = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError, EOFError, OSError,
+    SyntaxError,
+)  # fmt: skip
 Cell = tuple[dict[str, Any], npt.NDArray[Any] | None]
 
 
@@ -129,15 +136,25 @@ class Store:
         return db
 
     def _check_format(self, read_only: bool) -> None:
-        """Create the tables of a new file in one transaction; other databases and formats raise an error."""
-        tables = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        if "about" not in tables and (tables or read_only):
+        """Create the tables of a new file in one transaction; other databases and formats raise an error.
+
+        A database may hold views, triggers and computed columns in place of tables, of any size and without an end.
+        """
+        self.rows("PRAGMA trusted_schema=OFF")
+        tables, known = _tables(self.rows(_DEFINED)), _known_tables()
+        if tables.get("about") == known["about"]:
+            self._check_version()
+        if tables != known and (tables or read_only):
             got = f"{str(self.path)!r}, {'another database' if tables else 'which is empty'}"
             raise InputError(self._argument, "must be a journal of dreval", got, "Choose a new file.")
         if not read_only:
             self._write_ahead()
             begun = f"INSERT OR IGNORE INTO about VALUES ('format', '{FORMAT}')"
             self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {begun}; COMMIT;")
+        self._check_version()
+
+    def _check_version(self) -> None:
+        """Refuse a journal of another format."""
         found = [value for (value,) in self.rows("SELECT value FROM about WHERE name = 'format'")]
         if found != [str(FORMAT)]:
             rule, got = f"must have format {FORMAT}", f"format {', '.join(map(str, found)) or 'unknown'}"
@@ -204,6 +221,17 @@ class Store:
         rows = self.rows(f"SELECT cell, {_VALUE}, {_ARRAY} FROM cells WHERE run = ? ORDER BY cell", (run,))
         return {cell: self._cell((run, cell), *stored) for cell, *stored in rows}
 
+    @contextmanager
+    def as_written(self) -> Iterator[None]:
+        """Content that dreval does not write, and that may come from anyone, as an error of the file."""
+        try:
+            yield
+        except DrevalError:
+            raise
+        except _OTHER_CONTENT as error:
+            got = f"{str(self.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
+            raise InputError(self._argument, "must be as dreval wrote it", got, _WHOLE) from error
+
     def texts(self, run: str) -> dict[str, str]:
         """The values of all finished cells as JSON text, without their arrays."""
         rows = self.rows(f"SELECT cell, {_VALUE} FROM cells WHERE run = ? ORDER BY cell", (run,))
@@ -211,24 +239,27 @@ class Store:
 
     def _value(self, place: tuple[str, str], value: Any, known: Any) -> str:
         """The text of a value, which must be the one that was written at this place."""
-        if not isinstance(value, str) or _sha256(*place, value) != known:
+        if not all(isinstance(one, str) for one in (*place, value)) or _sha256(*place, value) != known:
             raise self._changed(place[1])
-        return value
+        return str(value)
 
     def _cell(self, place: tuple[str, str], value: Any, known: Any, blob: Any, blob_known: Any) -> Cell:
         """Value and array of a cell, which must be those that were written at this place."""
         text = self._value(place, value, known)
-        if blob is None and blob_known is None:
-            return json.loads(text), None
-        if not isinstance(blob, bytes) or _sha256(*place, blob) != blob_known:
+        if (blob is not None or blob_known is not None) and (
+            not isinstance(blob, bytes) or _sha256(*place, blob) != blob_known
+        ):
             raise self._changed(place[1])
-        return json.loads(text), np.load(io.BytesIO(blob), allow_pickle=False)
+        with self.as_written():
+            found = json.loads(text)
+            if not isinstance(found, dict):
+                raise TypeError(f"the value of {describe(place[1])} is no mapping")
+            return found, None if blob is None else _array(blob)
 
     def _changed(self, cell: str) -> InputError:
         """The error for a cell that something else than dreval has changed."""
-        got = f"{str(self.path)!r}, whose cell {cell} was changed after it was written"
-        cure = "Copy the file back from where it is whole, or begin a new one."
-        return InputError(self._argument, "must be as dreval wrote it", got, cure)
+        got = f"{str(self.path)!r}, whose cell {describe(cell)} was changed after it was written"
+        return InputError(self._argument, "must be as dreval wrote it", got, _WHOLE)
 
     def close(self) -> None:
         """Close the file."""
@@ -242,6 +273,19 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _tables(rows: Iterable[tuple[Any, ...]]) -> dict[str, str]:
+    """Everything that a database defines, as it was written, by its name."""
+    return {str(name): " ".join(str(text).split()) for name, text in rows}
+
+
+@cache
+def _known_tables() -> dict[str, str]:
+    """What a journal defines."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_TABLES)
+        return _tables(db.execute(_DEFINED))
 
 
 def _read_uri(path: Path) -> str:
@@ -263,6 +307,15 @@ def cell_row(
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return *row, buffer.getvalue(), _sha256(run, cell, buffer.getvalue())
+
+
+def _array(blob: bytes) -> npt.NDArray[Any]:
+    """An array in the .npy format, which is as long as its header says and holds no objects."""
+    file = io.BytesIO(blob)
+    if check_npy(file, len(blob)):
+        raise TypeError("an array of objects, which are never loaded")
+    file.seek(0)
+    return np.asarray(np.load(file, allow_pickle=False))
 
 
 def _text(value: Mapping[str, Any]) -> str:

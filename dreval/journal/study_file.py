@@ -141,7 +141,7 @@ class StudyFile:
             yield
         except DrevalError:
             raise
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
             got = f"{str(self.store.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
             cure = "Copy the file back from where it is whole, or begin a new one."
             raise InputError("path", "must hold a study as dreval wrote it", got, cure) from error

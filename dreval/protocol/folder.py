@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
+import shlex
+import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
@@ -20,6 +23,7 @@ from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.replicates import LEAST
 from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude
+from dreval.glossary import printable
 from dreval.inputs._header import Reading
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
@@ -34,6 +38,49 @@ MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "retu
 DRIVERS = ("run.sh", "run_uwot.R", "run_rtsne.R")
 AGAIN = "Or export again with the same data, settings and random_state (README.md names it): what is there is kept."
 NAME = re.compile(r"[a-z]+(-[0-9]+)?")  # of a task, and of its files without their suffix
+
+
+ID_COLUMN = re.compile(r"[A-Za-z][\w.]{0,99}")  # its name, which drivers write as it is
+
+
+def place_in(folder: Path, name: str, *, is_folder: bool = False) -> Path:
+    """Return the place of a file (or folder) in the folder, which need not exist; every read and write asks for it.
+
+    What came back from a tool may come from anyone: nothing is read or written through a link in the folder, and
+    nothing is read that is no file. The folder itself may be a link, since the caller named it.
+
+    Raises
+    ------
+    ProtocolError
+        If the file, or a folder on the way to it, is a link or of another kind.
+    """
+    path, parts = folder, Path(name).parts
+    for depth, part in enumerate(parts, 1):
+        path = path / part
+        if not os.path.lexists(path):
+            break
+        expected = "a file" if depth == len(parts) and not is_folder else "a folder"
+        mode, argument = os.lstat(path).st_mode, "/".join(parts[:depth])
+        kinds = {"a file": stat.S_ISREG(mode), "a folder": stat.S_ISDIR(mode)}
+        if kinds[expected]:
+            continue
+        rule, got = (
+            f"must be {expected}",
+            next((kind for kind, is_one in kinds.items() if is_one), "a pipe or a device"),
+        )
+        if stat.S_ISLNK(mode):
+            got = f"a link to {os.readlink(path)!r}"
+            leads = os.path.exists(path)
+            rule, got = ("must lie in the folder", got) if leads else (rule, f"{got}, which leads to nothing")
+        raise ProtocolError(argument, rule, got, f"Delete it, or put {expected} itself in its place.")
+    return folder / name
+
+
+def write_in(folder: Path, name: str, content: str | bytes) -> None:
+    """Write a file of the folder."""
+    path = place_in(folder, name)
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, content, "folder")
 
 
 @dataclass(frozen=True)
@@ -94,9 +141,9 @@ class Manifest:
         """Write the manifest, and the list of tasks that drivers read."""
         listed = ["task", "round", "input", "output", "n_components", "seed"]
         table = pd.DataFrame([asdict(task) for task in self.tasks])[listed]
-        write_whole(folder / TASKS, table.to_csv(index=False, lineterminator="\n"), "folder")
+        write_in(folder, TASKS, table.to_csv(index=False, lineterminator="\n"))
         body = asdict(self)
-        write_whole(folder / MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n", "folder")
+        write_in(folder, MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n")
 
 
 def _body_hash(body: Mapping[str, Any]) -> str:
@@ -109,7 +156,7 @@ class DamagedManifest(ProtocolError):
 
 def read_manifest(folder: Any) -> Manifest:
     """The manifest of a folder; an altered one raises an error."""
-    path = check_path(folder, "folder") / MANIFEST
+    path = place_in(check_path(folder, "folder"), MANIFEST)
     cure = "Name the folder that dreval.Protocol(...).export(folder) wrote; copy it back whole."
     if not path.is_file():
         raise ProtocolError(str(path), "must exist", "no such file", cure)
@@ -134,6 +181,8 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
     texts = (manifest.name, manifest.id_column, manifest.base_sha256, *manifest.ids, *(manifest.columns or ()))
     if manifest.format not in FORMATS or manifest.round not in (1, 2) or not all(isinstance(t, str) for t in texts):
         yield "a format, round, name or id that is none"
+    elif not ID_COLUMN.fullmatch(manifest.id_column) or manifest.id_column in (manifest.columns or ()):
+        yield f"the id column {describe(manifest.id_column)}"
     if type(manifest.random_state) is not int or not manifest.tasks:
         yield "no seed or no tasks"
     try:
@@ -194,15 +243,22 @@ def exported_data(folder: Path, manifest: Manifest) -> Data:
     """The data of the folder; an altered file raises an error."""
     task = manifest.tasks[0]
     check_input(folder, task)
-    frame = read_table(folder / task.input, task.input, reading=Reading(header=True)).values
-    X = pd.DataFrame(frame).drop(columns=manifest.id_column)
+    frame = pd.DataFrame(read_table(folder / task.input, task.input, reading=Reading(header=True)).values)
+    wanted = [manifest.id_column, *columns_of(manifest.columns, frame.shape[1] - 1)]
+    if list(map(str, frame.columns)) != wanted or len(frame) != len(manifest.ids):
+        rule = f"must have {len(manifest.ids)} rows, the id column {manifest.id_column!r}, and the columns exported"
+        named = ", ".join(repr(str(name)) for name in frame.columns[:6])
+        got = f"{len(frame)} rows of {frame.shape[1]} columns: {named}"
+        cure = "Export the data again into a new folder: this one was changed."
+        raise ProtocolError(task.input, rule, got, cure)
+    X = frame.drop(columns=manifest.id_column)
     given: Any = X if manifest.columns is not None else X.to_numpy(np.float64)
     return as_data(given, ids=list(manifest.ids) if manifest.own_ids else None, name=manifest.name)
 
 
 def check_input(folder: Path, task: Task) -> None:
     """Check that an input file is the one that was exported."""
-    path = folder / task.input
+    path = place_in(folder, task.input)
     if not path.is_file():
         raise ProtocolError(task.input, "must exist", "no such file", "Copy it back from where it was exported.")
     got = file_hash(path)
@@ -222,13 +278,16 @@ def check_place(place: Path) -> None:
 
 def check_listed(place: Path, tasks: Sequence[Task]) -> None:
     """Check that tasks with a returned file are those that the folder listed for it, where it has a list."""
-    if not (place / TASKS).is_file():
+    if not place_in(place, TASKS).is_file():
         return
-    listed = read_table(place / TASKS, TASKS, reading=Reading(header=True)).values.astype(str).set_index("task")
+    listed = pd.DataFrame(read_table(place / TASKS, TASKS, reading=Reading(header=True)).values).astype(str)
+    if not {"task", "seed", "n_components"} <= set(listed.columns):
+        raise _other_export(TASKS)
+    known = {name: rows for name, *rows in listed[["task", "seed", "n_components"]].itertuples(index=False, name=None)}
     for task in tasks:
-        if task.task in listed.index and (place / task.output).exists():
-            row = listed.loc[task.task]
-            if (row["seed"], row["n_components"]) != (str(task.seed), str(task.n_components)):
+        if place_in(place, task.output).exists():
+            own = [str(task.seed), str(task.n_components)]
+            if known.get(task.task, own) != own:
                 raise _other_export(TASKS)
 
 
@@ -251,7 +310,7 @@ def task_of(
     if written is None:
         frame = pd.DataFrame(X, columns=columns_of(manifest.columns, X.shape[1]))
         ids = manifest.ids if rows is None else [manifest.ids[i] for i in rows]
-        write_table(folder / file, frame, manifest, ids, used=(folder / output).exists())
+        write_table(folder, file, frame, manifest, ids, used=place_in(folder, output).exists())
     return Task(
         task=name,
         round=manifest.round,
@@ -285,7 +344,7 @@ def usable_ids(ids: Any) -> list[str] | None:
 
 def id_column(own: Any, taken: Collection[str]) -> str:
     """Name of the column of ids: that of the data if it is a plain word, else the first that is not a feature."""
-    own = [own] if isinstance(own, str) and re.fullmatch(r"[A-Za-z][\w.]*", own) else []
+    own = [own] if isinstance(own, str) and ID_COLUMN.fullmatch(own) else []
     return next(name for name in [*own, "id", *(f"id_{i}" for i in range(len(taken) + 1))] if name not in taken)
 
 
@@ -302,8 +361,10 @@ def columns_of(columns: Sequence[str] | None, p: int) -> list[str]:
     return [f"x{j + 1}" for j in range(p)] if columns is None else list(columns)
 
 
-def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest, ids: Sequence[str], *, used: bool = False) -> None:
-    """Write a table with its ids as the first column; every number keeps its last bit.
+def write_table(
+    folder: Path, name: str, frame: pd.DataFrame, manifest: Manifest, ids: Sequence[str], *, used: bool = False
+) -> None:
+    """Write a table of the folder with its ids as the first column; every number keeps its last bit.
 
     A file that was ``used`` to make a returned one is not replaced by another content.
     """
@@ -314,10 +375,10 @@ def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest, ids: Sequen
         frame.to_csv(content, index=False, lineterminator="\n")
     else:
         frame.to_parquet(content, index=False)
+    path = place_in(folder, name)
     if used and path.is_file() and path.read_bytes() != content.getvalue():
         raise _other_export(path.name)
-    path.parent.mkdir(exist_ok=True)
-    write_whole(path, content.getvalue(), "folder")
+    write_in(folder, name, content.getvalue())
 
 
 def _other_export(file: str) -> ProtocolError:
@@ -372,7 +433,7 @@ In this folder's parent, from a shell:
     dreval protocol export ...  # the same command as before, once `{returned}/data.{format}` exists: writes round 2
     dreval protocol collect {folder}
 
-or in Python: `dreval.Protocol(data).export("{folder}")` and `dreval.Protocol.collect("{folder}")`. The settings of the
+or in Python: `dreval.Protocol(data).export({text})` and `dreval.Protocol.collect({text})`. The settings of the
 first export are kept: {settings}, random_state={seed}.
 """
 
@@ -448,9 +509,14 @@ def write_texts(folder: Path, manifest: Manifest) -> None:
     drivers = {file: _r_driver(file, tool, embed, manifest) for file, (tool, embed) in TOOLS.items()}
     drivers["run.sh"] = SHELL.replace("@RETURNED@", RETURNED)
     for file, text in drivers.items():
-        if not (folder / file).exists():
-            write_whole(folder / file, text, "folder")
-    write_whole(folder / "README.md", _readme(folder, manifest), "folder")
+        if not place_in(folder, file).exists():
+            write_in(folder, file, text)
+    write_in(folder, "README.md", _readme(folder, manifest))
+
+
+def _in_shell(name: str) -> str:
+    """The name of a folder in a command."""
+    return shlex.quote(f"./{name}" if name.startswith("-") else name)
 
 
 def _r_driver(file: str, tool: str, embed: str, manifest: Manifest) -> str:
@@ -469,8 +535,9 @@ def _readme(folder: Path, manifest: Manifest) -> str:
     lines += ["    Rscript run_rtsne.R               # R's Rtsne (t-SNE)"]
     lines += ["    sh run.sh COMMAND [ARGUMENT ...]  # anything: called with INPUT OUTPUT N_COMPONENTS SEED"]
     settings = ", ".join(f"{name}={value!r}" for name, value in manifest.settings.items())
+    called = folder.name if folder.name.isprintable() and "`" not in folder.name else ""
     return README.format(
-        name=manifest.name,
+        name=printable(manifest.name),
         n=len(manifest.ids),
         round=manifest.round,
         rounds=manifest.rounds,
@@ -478,7 +545,8 @@ def _readme(folder: Path, manifest: Manifest) -> str:
         returned=RETURNED,
         id=manifest.id_column,
         format=manifest.format,
-        folder=folder.name or "FOLDER",
+        folder=_in_shell(called or "FOLDER"),
+        text=json.dumps(called or "FOLDER", ensure_ascii=False),
         settings=settings,
         seed=manifest.random_state,
     )

@@ -202,7 +202,7 @@ class Protocol:
         """
         place = check_path(folder, "folder")
         try:
-            known = folders.read_manifest(place) if (place / folders.MANIFEST).exists() else None
+            known = folders.read_manifest(place) if folders.place_in(place, folders.MANIFEST).exists() else None
         except folders.DamagedManifest:
             known = None  # its tasks are made once more, and must agree with what was returned
         if known is not None:
@@ -215,7 +215,7 @@ class Protocol:
             now = first_round(place, self.data, self.settings, self.seed, form)
         if Y is not None:
             put_embedding(place, now, Y)
-        if now.round < now.rounds and (place / now.tasks[0].output).is_file():
+        if now.round < now.rounds and folders.place_in(place, now.tasks[0].output).is_file():
             now = second_round(place, now, self.data.X)
         if now is not known:  # the manifest comes last, so that what was interrupted is repeated
             folders.write_texts(place, now)

@@ -19,7 +19,7 @@ from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
 from dreval.inputs.recording import Run
 from dreval.inputs.variables import Rows, align, as_ids
-from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash
+from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
 from dreval.records._verbs import Record
 from dreval.records.notes import Note, Notes, note
 from dreval.records.read_only import read_only
@@ -72,10 +72,9 @@ def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
 
 def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     """The embedding (n, d) of one task in the order of the data's rows."""
-    path = folder / task.output
-    if not os.path.lexists(path):
+    path = place_in(folder, task.output)
+    if not path.exists():
         raise missing(folder, task)
-    _check_file(folder, path, task)
     cure = AGAIN
     try:
         n = len(manifest.ids if task.rows is None else task.rows)
@@ -98,21 +97,6 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     except DrevalError as error:
         raise ProtocolError(task.output, error.rule, error.got, cure) from error
     return np.ascontiguousarray(Y if order is None else Y[order])
-
-
-def _check_file(folder: Path, path: Path, task: Task) -> None:
-    """Check that what lies at the place of a returned file is one, within the folder."""
-    rule, cure = "must be a file", "Delete it and run its task again."
-    if path.is_symlink():
-        got = f"a link to {os.readlink(path)!r}"
-        if not path.exists():
-            raise ProtocolError(task.output, rule, f"{got}, which leads to nothing", cure)
-        places = [folder.resolve(), (folder / RETURNED).resolve()]
-        if not any(path.resolve().is_relative_to(place) for place in places):
-            raise ProtocolError(task.output, "must lie in the folder", got, "Copy the file itself to this place.")
-    if not path.is_file():
-        got = "a folder" if path.is_dir() else "a pipe or a device"
-        raise ProtocolError(task.output, rule, got, cure)
 
 
 def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
@@ -144,7 +128,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
     task = manifest.tasks[0]
     if (
         manifest.round > 1
-        and (folder / task.output).is_file()
+        and place_in(folder, task.output).is_file()
         and file_hash(folder / task.output) != manifest.base_sha256
     ):
         rule = f"must be the embedding from which the transformed data were made (sha256 {manifest.base_sha256[:12]})"

@@ -33,7 +33,7 @@ SECOND = "tractable_consistency"  # the measure that needs the second round
 def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
     """The manifest of the data, the run at full dimension, and runs with other seeds, whose inputs are written."""
     folders.check_place(place)
-    (place / folders.RETURNED).mkdir(parents=True, exist_ok=True)
+    folders.place_in(place, folders.RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
     manifest = _manifest(data, settings, root, form)
     seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
     wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
@@ -117,9 +117,9 @@ def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
 def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
     """Write an embedding as the returned one; an existing file must hold the same numbers."""
     first = manifest.tasks[0]
-    if not os.path.lexists(place / first.output):
+    if not folders.place_in(place, first.output).exists():
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
-        folders.write_table(place / first.output, frame, manifest, manifest.ids)
+        folders.write_table(place, first.output, frame, manifest, manifest.ids)
     elif not np.array_equal(read_returned(place, manifest, first), Y):
         cure = "Leave `embedding` out, or export into a new folder."
         raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from dreval._check import check_path, check_unpacked, keywords_checked
+from dreval._check import LONGEST_TEXT, check_npy, check_path, check_unpacked, describe, keywords_checked
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.frames import (
@@ -171,7 +172,8 @@ def load_results(path: str | Path) -> Any:
         raise InputError(
             "path", "must be a file written by `save` of a result", f"{str(path)!r} ({why})", "Save the result again."
         ) from cause
-    raise InputError("path", f"must be of format {FORMAT}", f"format {manifest['format']!r}", "Upgrade dreval.")
+    got = f"format {describe(manifest['format'])}"
+    raise InputError("path", f"must be of format {FORMAT}", got, "Upgrade dreval.")
 
 
 def load_evaluation(path: str | Path, argument: str) -> Results:
@@ -252,6 +254,8 @@ def _check_form(value: Any, form: Any, place: str) -> None:
                 _check_form(part, one[0], f"{place}[{i}]")
             return
         if (value is None and one is None) or (isinstance(one, type) and type(value) is one):
+            if isinstance(value, str) and len(value) > LONGEST_TEXT and not place.endswith((".call", ".command")):
+                raise ValueError(f"{place} holds a text of {len(value):,} characters, of {LONGEST_TEXT:,} at most")
             return
     raise ValueError(f"{place} holds a value of another kind")
 
@@ -260,12 +264,12 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     """The result in the content of a file."""
     _check_form(manifest, _MANIFEST, MANIFEST)
     names = manifest["embeddings"]
+    if lost := {"n", "dataset", "random_state"} - manifest["recipe"].keys():
+        raise ValueError(f"a recipe without {', '.join(sorted(lost))}")
     known = set(manifest["recipe"].get("sources", names)) & set(names)
     if len(known) < len(names) or sum(name.startswith("embedding_") for name in members) != len(names):
         raise ValueError("the names of the embeddings are not those of the coordinates")
-    coordinates = {
-        name: np.load(io.BytesIO(members[f"embedding_{i}.npy"]), allow_pickle=False) for i, name in enumerate(names)
-    }
+    coordinates = {name: _coordinates(members[f"embedding_{i}.npy"], name) for i, name in enumerate(names)}
     points = {name: _floats(_cells(members[f"points_{i}.csv"])) for i, name in enumerate(names)}
     table, groups = _cells(members["table.csv"]), _cells(members["groups.csv"])
     groups, table = groups[list(groups_frame([]).columns)], table[list(COLUMNS)]
@@ -290,7 +294,7 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         raise ValueError("embeddings, labels and ids are not of as many points as the recipe says")
     neighbors = None
     if "neighbors.npy" in members:
-        stored = np.load(io.BytesIO(members["neighbors.npy"]), allow_pickle=False)
+        stored = _array(members["neighbors.npy"])
         neighbors, n = stored.astype(np.int32, casting="same_kind"), max(sizes, default=0)
         if neighbors.ndim != 2 or len(neighbors) != n or not ((neighbors >= 0) & (neighbors < n)).all():
             raise ValueError("neighbors.npy does not hold neighbors of the points")
@@ -319,6 +323,25 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         data_neighbors=neighbors,
         reliability={name: _sized(values, len(coordinates[name])) for name, values in reliability.items()},
     )
+
+
+def _array(content: bytes) -> npt.NDArray[Any]:
+    """An array in the .npy format, which is as long as its header says."""
+    file = io.BytesIO(content)
+    if check_npy(file, len(content)):
+        raise ValueError("an array of objects, which are never loaded")
+    file.seek(0)
+    return np.asarray(np.load(file, allow_pickle=False))
+
+
+def _coordinates(content: bytes, name: str) -> npt.NDArray[Any]:
+    """The coordinates of an embedding: rows and columns of finite floats."""
+    found = _array(content)
+    if found.ndim != 2 or found.dtype.kind != "f" or not found.size:
+        raise ValueError(f"the coordinates of {describe(name)} are {describe(found)}, not rows and columns of floats")
+    if not np.isfinite(found).all():
+        raise ValueError(f"the coordinates of {describe(name)} are not finite")
+    return found
 
 
 def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
@@ -362,7 +385,9 @@ def _cells(text: bytes) -> pd.DataFrame:
 
     if not text.strip():
         return pd.DataFrame()
-    return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False, na_filter=False).astype("object")
+    end = None if text.partition(b"\n")[0].endswith(b"\r") else "\n"  # a carriage return may be part of a name
+    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_filter": False, "lineterminator": end}
+    return pd.read_csv(io.BytesIO(text), **options).astype("object")
 
 
 def _floats(cells: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval.glossary import printable
 from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
@@ -128,4 +129,5 @@ class Certificate(Record):
         return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted, **KINDS)
 
     def __repr__(self) -> str:
-        return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.objections)} objections)"
+        name, objections = printable(self.name), len(self.objections)
+        return f"Certificate({name}: held-out error {self.held_out:.4g}, {objections} objections)"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dreval.glossary import printable
 from dreval.records._verbs import Record
 from dreval.records.read_only import read_only
 
@@ -76,5 +77,5 @@ class CostEstimate(Record):
         return self.table.copy()
 
     def __repr__(self) -> str:
-        missing = f", without the runs of {', '.join(self.not_included)}" if self.not_included else ""
+        missing = f", without the runs of {printable(', '.join(self.not_included))}" if self.not_included else ""
         return f"CostEstimate({self.seconds:.2g} seconds, {self.mebibytes:.2g} MiB{missing})"

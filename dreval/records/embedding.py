@@ -12,6 +12,7 @@ import pandas as pd
 
 from dreval._check import check_parameters
 from dreval.errors import InputError
+from dreval.glossary import printable
 from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
@@ -187,4 +188,4 @@ class Embedding(Record):
         return self._kept[key]
 
     def __repr__(self) -> str:
-        return f"Embedding({self.method}: {self.shape[0]} points, {self.shape[1]} components)"
+        return f"Embedding({printable(self.method)}: {self.shape[0]} points, {self.shape[1]} components)"

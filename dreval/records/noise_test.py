@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_one_of
+from dreval.glossary import printable
 from dreval.records._verbs import call
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.read_only import read_only
@@ -137,4 +138,5 @@ class NoiseTest(IndependenceTest):
         return "" if own else super().call
 
     def __repr__(self) -> str:
-        return f"NoiseTest({self.extra.get('null')}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
+        null = printable(self.extra.get("null"))
+        return f"NoiseTest({null}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"

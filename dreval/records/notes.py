@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dreval.errors import DrevalError
-from dreval.glossary import part_words, true_minus
+from dreval.glossary import part_words, printable, true_minus
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 # How much a note weighs: something was assumed or chosen; the value says less than it seems to; there is no value.
@@ -62,7 +62,7 @@ class Note:
     def text(self) -> str:
         """The sentence."""
         said = _SHOWN.format(self.kind.sentence, **dict(self.values))
-        return f"{self.scope}: {said}" if self.scope else said
+        return printable(f"{self.scope}: {said}" if self.scope else said)
 
     def __str__(self) -> str:
         return self.text

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dreval._check import check_one_of, check_path
+from dreval.glossary import printable
 from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes, joined
 from dreval.records.read_only import read_only
@@ -261,4 +262,4 @@ class Sweep(Record):
 
     def __repr__(self) -> str:
         R = self.recipe["parameters"]["n_replicates"]
-        return f"Sweep({self.recipe['source']}: {len(self.settings)} settings, {R} {self.over})"
+        return f"Sweep({printable(self.recipe['source'])}: {len(self.settings)} settings, {R} {self.over})"

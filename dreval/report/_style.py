@@ -18,7 +18,8 @@ from matplotlib.text import Text
 
 from dreval._check import check_float, describe
 from dreval.errors import InputError
-from dreval.report.render.markup import math_symbols, printable
+from dreval.glossary import printable
+from dreval.report.render.markup import math_symbols
 
 # What a page calls its colors, in light and dark. Figures are drawn in the light ones; where a figure enters a page
 # each of them becomes the variable of its name, so all values of LIGHT differ.

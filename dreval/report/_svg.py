@@ -10,8 +10,8 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from dreval.glossary import printable
 from dreval.report._style import PIXELS_PER_INCH, css_variables, drawing
-from dreval.report.render.markup import printable
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"

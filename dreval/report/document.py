@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
-from dreval.glossary import spread, terminal_width, true_minus
-from dreval.report.render.markup import marked, plain_symbols, printable
+from dreval.glossary import printable, spread, terminal_width, true_minus
+from dreval.report.render.markup import marked, plain_symbols
 
 WIDTH = 78
 TERMINAL = 80  # columns, all of which a table may take

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dreval.glossary import MARK, spread, terminal_width
+from dreval.glossary import MARK, printable, spread, terminal_width
 from dreval.report.document import Block
-from dreval.report.render.markup import printable
 
 ROOM = 60  # letters of a name on a page, but in its first table
 

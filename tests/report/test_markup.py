@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreval.report.render.markup import known_letters, latex_text, markdown_text, printable
+from dreval.glossary import printable
+from dreval.report.render.markup import known_letters, latex_text, markdown_text
 
 anything = st.text(max_size=80)
 SPELLED = {

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray
-from dreval.glossary import true_minus
+from dreval.glossary import printable, true_minus
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.results import Results
 from dreval.report._numbers import counted, decisive_p, p_words, plain_numbers
@@ -23,7 +23,6 @@ from dreval.report.contents.tests import is_smallest, resampled
 from dreval.report.document import Figure as Drawn
 from dreval.report.names import short_name
 from dreval.report.reading import Reading
-from dreval.report.render.markup import printable
 
 DIGIT = 0.079  # inches of a digit of a tick
 EDGE = 0.2  # inches beside the axis that any panel has

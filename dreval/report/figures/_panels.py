@@ -19,6 +19,7 @@ from matplotlib.path import Path
 
 from dreval._check import FloatArray, IntArray, check_one_of, describe
 from dreval.errors import InputError
+from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.report._numbers import decimals_for, fixed
@@ -35,7 +36,6 @@ from dreval.report._style import (
 from dreval.report.contents.comparison import direction_of, heading
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Reading, named_embeddings, read_results
-from dreval.report.render.markup import printable
 
 CELLS = 30  # cells a side of a map
 CELLS_ABOVE = 600  # points of a map are drawn one by one up to here

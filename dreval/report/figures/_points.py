@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from dreval._check import check_int, check_rows
 from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
+from dreval.glossary import printable
 from dreval.records.frames import setting_names
 from dreval.records.noise_test import NoiseTest
 from dreval.records.point_scores import PointScores
@@ -76,7 +77,6 @@ from dreval.report.figures._panels import (
 from dreval.report.figures._panels import scale_of_maps as make_scale
 from dreval.report.names import breadth, short_name, short_names
 from dreval.report.reading import Column, Reading, parameter, parameter_words
-from dreval.report.render.markup import printable
 
 PANEL = 2.06  # inches; three stand side by side
 MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dreval.errors import InputError
+from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.report._numbers import adjusted_by, counted, probability
@@ -33,7 +34,6 @@ from dreval.report.figures._panels import (
 )
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import BESIDE, SCALE, Column, Reading, parameter, parameter_words, read_results
-from dreval.report.render.markup import printable
 
 ADVANTAGES = {
     "wilcoxon": "Hodges-Lehmann advantage",

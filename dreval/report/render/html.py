@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from html import escape
 from itertools import zip_longest
 
+from dreval.glossary import printable
 from dreval.report.document import Best, Block, Content, Small, Words
-from dreval.report.render.markup import html_symbols, printable, sentence
+from dreval.report.render.markup import html_symbols, sentence
 
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dreval.glossary import printable
 from dreval.report.document import (
     Best,
     Block,
@@ -22,7 +23,7 @@ from dreval.report.document import (
     Words,
     in_text,
 )
-from dreval.report.render.markup import markdown_text, plain_symbols, printable, sentence
+from dreval.report.render.markup import markdown_text, plain_symbols, sentence
 
 
 def markdown_sentence(text: str) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import chain, groupby
 from typing import Any
 
+from dreval.glossary import printable
 from dreval.registry import MEASURES
 
 NAMED = re.compile("\u2068(.*?)\u2069")  # a name of the user within a sentence, between marks of its direction
@@ -45,16 +46,9 @@ _UPRIGHT_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΧο"  # Greek letters that mathematic
 WORD = 10  # letters after which a long word may break at a mark, and twice as many after which anywhere
 
 
-def printable(value: Any, keep: str = "") -> str:
-    """A value as text that every writer takes: control characters, surrogates and non-characters become spaces."""
-    text = str(value)
-    bad = {c for c in set(text) - set(keep) if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
-    return text.translate({ord(c): " " for c in bad}) if bad else text
-
-
 def marked(name: Any) -> str:
     """A name of the user for a sentence, so that ``sentence`` tells it from words of ours."""
-    return "\u2068" + re.sub("[\u2068\u2069]", "", printable(name)) + "\u2069"
+    return f"\u2068{printable(name)}\u2069"
 
 
 def sentence(text: str, name: Callable[[str], str] = str, words: Callable[[str], str] = str) -> str:

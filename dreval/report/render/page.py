@@ -14,10 +14,11 @@ from latex2mathml import exceptions
 from latex2mathml.converter import convert
 from markupsafe import Markup
 
+from dreval.glossary import printable
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, RAMP
 from dreval.report.document import Report
 from dreval.report.render.html import html_sentence
-from dreval.report.render.markup import html_symbols, printable
+from dreval.report.render.markup import html_symbols
 
 _NO_FORMULA = (*(one for one in vars(exceptions).values() if isinstance(one, type)), LookupError, ValueError)
 _BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")

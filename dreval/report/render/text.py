@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dreval.glossary import MARK, spread
+from dreval.glossary import MARK, printable, spread
 from dreval.report.document import CODES, LEAST, STAR, TERMINAL, WIDTH, Content
 from dreval.report.names import in_short, shortened
-from dreval.report.render.markup import plain_symbols, printable, sentence
+from dreval.report.render.markup import plain_symbols, sentence
 
 CALL_LINES = 5  # of a longer call the middle is left out
 SAID: Any = {"break_on_hyphens": False}
@@ -47,7 +47,7 @@ def text(content: Content) -> str:
             said = spread(printable(note))
             lines += textwrap.wrap(said, WIDTH, initial_indent=f"[{i}] ", subsequent_indent="    ")
     lines += textwrap.wrap(content.more, WIDTH, **SAID)
-    return "\n".join(lines).replace(MARK, "")
+    return printable("\n".join(lines).replace(MARK, ""), keep="\n")
 
 
 def _call_lines(call: str) -> list[str]:

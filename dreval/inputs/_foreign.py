@@ -1,0 +1,50 @@
+"""Code of users and other packages: what it raises becomes an error of its argument."""
+
+from __future__ import annotations
+
+import signal
+import traceback
+from types import TracebackType
+
+from dreval.errors import DrevalError, MethodFailed
+
+ALONE = "Run it alone on the same data to see where."
+ENDINGS = (SystemExit, GeneratorExit)  # what other code raises to end itself, which must not end everything
+
+
+def ends_everything(error: BaseException) -> bool:
+    """Whether what other code raised is a wish to stop: an interrupt, or raised by a handler of a signal.
+
+    A handler of SIGTERM usually raises SystemExit, at whatever line the process is. ``sys.exit`` of a method is no such
+    wish: it ends the method.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(ends_everything, error.exceptions))
+    if not isinstance(error, (Exception, *ENDINGS)):
+        return True
+    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
+    return isinstance(error, ENDINGS) and any(
+        frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
+
+
+class Foreign:
+    """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
+
+    So do ``SystemExit`` and ``GeneratorExit``. Errors of dreval itself and wishes to stop are not changed.
+    """
+
+    def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:
+        self.argument, self.what, self.task = argument, what, task
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, DrevalError) or ends_everything(error):
+            return
+        message = " ".join(str(error).split())
+        got = f"{type(error).__name__}: {message}" if message else type(error).__name__
+        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error

@@ -1,0 +1,225 @@
+"""One failing embedding never loses the others, whatever it raises; a wanted interrupt stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.errors import DrevalError, MethodFailed
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] + 0.1
+RAISED: dict[str, Callable[[], BaseException]] = {
+    "SystemExit": lambda: SystemExit(1),
+    "SystemExit without a code": SystemExit,
+    "GeneratorExit": GeneratorExit,
+    "ZeroDivisionError": lambda: ZeroDivisionError("division"),
+    "StopIteration": StopIteration,
+    "a group with SystemExit": lambda: BaseExceptionGroup("several", [SystemExit(2), ValueError("x")]),
+    "a group of errors": lambda: ExceptionGroup("several", [ValueError("x")]),
+}
+
+
+class Value:
+    """An array that raises when it is read."""
+
+    shape, dtype = (40, 2), np.dtype(float)
+
+    def __init__(self, make: Callable[[], BaseException]) -> None:
+        self.make = make
+
+    def __len__(self) -> int:
+        return 40
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise self.make()
+
+
+class Tool:
+    """An estimator that raises in one of its parts."""
+
+    def __init__(self, make: Callable[[], BaseException] = ValueError, place: str = "fit") -> None:
+        self.make, self.place = make, place
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"make": self.make, "place": self.place}
+
+    def set_params(self, **values: Any) -> Tool:
+        vars(self).update(values)
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tool:
+        if self.place == "copy":
+            raise self.make()
+        return Tool(self.make, self.place)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        if self.place == "fit":
+            raise self.make()
+        return Value(self.make)
+
+
+def ways(make: Callable[[], BaseException]) -> dict[str, Any]:
+    """Embeddings that raise in a function, in each part of an estimator, and when their array is read."""
+
+    def function(*_: Any) -> Any:
+        raise make()
+
+    return {
+        "function": function,
+        "fit": Tool(make),
+        "copy": Tool(make, "copy"),
+        "result": Tool(make, "result"),
+        "array": Value(make),
+    }
+
+
+@pytest.mark.parametrize("kind", RAISED)
+def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
+    """By an evaluation, with and without a journal; the failure says what was raised."""
+    for store in (None, tmp_path / "a.journal"):
+        ev = dreval.Evaluation(X, {"good": Y, **ways(RAISED[kind]), "pca": "pca"}, n_neighbors=5, random_state=0)
+        results = ev.run("trustworthiness", None, None, store=store)
+        values = results.tidy().set_index("embedding")["value"]
+        assert values.notna().to_dict() == {"good": True, "pca": True, **dict.fromkeys(ways(RAISED[kind]), False)}
+        assert values["good"] == dreval.trustworthiness(X, Y, n_neighbors=5)
+        notes = {one.scope: str(one) for one in results.failures()}
+        assert notes.keys() == set(ways(RAISED[kind]))
+        name = type(RAISED[kind]()).__name__
+        assert name in notes["function"]
+        assert all(name in text or "numeric array" in text for text in notes.values()), notes
+        assert len(results.summary().as_text()) > 100
+
+
+@pytest.mark.parametrize("kind", ["SystemExit", "GeneratorExit", "a group with SystemExit"])
+def test_other_entries(kind: str, tmp_path: Path) -> None:
+    """``embed``, a study in one process and in two, re-runs, a sweep, a null, a statistic: an error or a failed cell."""
+    make = RAISED[kind]
+    tool = ways(make)["function"]
+    for call in (
+        lambda: dreval.embed(X, tool),
+        lambda: dreval.embed(X, Tool(make)),
+        lambda: dreval.stability(X, tool, n_replicates=3, random_state=0),
+        lambda: dreval.noise_test(X, tool, n_replicates=3, random_state=0),
+        lambda: dreval.noise_test(X, "pca", null=tool, n_replicates=3, random_state=0),
+    ):
+        with pytest.raises(DrevalError):
+            call()
+    for jobs in (1, 2):
+        path = tmp_path / f"{jobs}.journal"
+        study = dreval.Study(
+            path, {"x": X, "y": X**3}, {"t": Tool(make), "pca": "pca"}, "trustworthiness", n_neighbors=5
+        )
+        values = study.run(n_jobs=jobs, progress=False).table().set_index(["embedding", "dataset"])["value"]
+        assert values.notna().groupby("embedding").sum().to_dict() == {"pca": 2, "t": 0}
+
+
+def interrupt(*_: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def ended(*_: Any) -> None:
+    raise SystemExit(143)
+
+
+def terminated(*_: Any) -> Any:
+    """A process that is asked to end while a method runs."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _i in range(10**6):
+        np.zeros(1)
+    return Y
+
+
+@pytest.mark.parametrize(
+    ("source", "raised"),
+    [
+        (interrupt, KeyboardInterrupt),
+        pytest.param(terminated, SystemExit, marks=pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")),
+        (lambda *_: (_ for _ in ()).throw(BaseExceptionGroup("g", [KeyboardInterrupt()])), BaseExceptionGroup),
+    ],
+)
+def test_a_wanted_interrupt_stops(source: Any, raised: type[BaseException], tmp_path: Path) -> None:
+    """Ctrl-C, and SIGTERM whose handler raises SystemExit; what was finished is in the journal."""
+    before = signal.signal(signal.SIGTERM, ended)
+    try:
+        ev = dreval.Evaluation(X, {"first": "pca", "stopped": source, "never": "isomap"}, n_neighbors=5, random_state=0)
+        with pytest.raises(raised):
+            ev.run("trustworthiness", None, None, store=tmp_path / "a.journal")
+        with pytest.raises(raised):
+            dreval.embed(X, source)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with closing(sqlite3.connect(tmp_path / "a.journal")) as db:
+        assert db.execute("SELECT count(*) FROM cells WHERE cell = 'embedding'").fetchone() == (1,)
+
+
+CLOSED = """
+import sys, tempfile, warnings
+import numpy as np
+{close}
+import dreval
+X = np.random.default_rng(0).normal(size=(40, 4))
+def bad(X, n): raise ValueError
+found = []
+for progress in (None, True, False):
+    ev = dreval.Evaluation(X, {{"u": X[:, :2], "pca": "pca", "bad": bad}}, n_neighbors=5, random_state=0)
+    found.append(int(ev.run("trustworthiness", progress=progress).tidy().value.notna().sum()))
+path = tempfile.mkdtemp() + "/s.journal"
+study = dreval.Study(path, {{"x": X, "y": X**3}}, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5)
+found.append(len(study.run(n_jobs=2, progress=True).table()))
+found.append(dreval.noise_test(X, "pca", n_replicates=3, random_state=0, progress=True).p_value > 0)
+print(found, sys.stderr is None)
+sys.stderr = sys.__stderr__
+"""
+
+
+@pytest.mark.parametrize("way", ["none", "descriptor", "no flush"])
+def test_without_stderr(way: str) -> None:
+    """A service, ``2>&-``, and a stream of another program: nothing is lost, and stderr is as it was afterwards."""
+    close = {"none": "sys.stderr = None", "descriptor": "", "no flush": "sys.stderr = type('W', (), {'write': len})()"}
+    text = CLOSED.format(close=close[way])
+    if way == "descriptor" and os.name != "posix":
+        pytest.skip("a shell of POSIX")
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *command] if way == "descriptor" else command,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout.split("\n")[0] == f"[2, 2, 2, 4, True] {way != 'no flush'}"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+def test_the_command_line_without_stderr(tmp_path: Path) -> None:
+    """Its messages are lost, its output and exit code are not."""
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    for arguments, code in (
+        (["evaluate", str(tmp_path / "x.csv"), "-e", "pca", "-e", "isomap", "--measures", "trustworthiness"], 0),
+        (["evaluate", str(tmp_path / "nothing.csv"), "-e", "pca"], 2),
+        (["evaluate", "--nothing"], 2),
+    ):
+        command = ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "dreval", *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == code
+        assert ("isomap" in done.stdout) == (code == 0)
+        assert "must" not in done.stdout
+
+
+def test_the_error_names_what_was_raised() -> None:
+    with pytest.raises(
+        MethodFailed, match=r"must embed the data, but function raised: got SystemExit: 1\. Run it alone"
+    ):
+        dreval.embed(X, ways(RAISED["SystemExit"])["function"])

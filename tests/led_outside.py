@@ -1,0 +1,301 @@
+"""Files and folders that lead to other files, which the tests make: links, virtual data sets, external storage, pipes.
+
+Each writes into a new folder; what it leads to lies in another one. ``ATTACKS`` names them all:
+
+.venv/bin/python tests/led_outside.py     error, seconds and peak of memory of each
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SECRET = 4242.0  # the first number of what is outside
+N, P = 30, 3
+SECONDS = 40.0  # after which reading does not end
+PARTS = ("X", "obsm/X_pca", "layers/counts", "obs/kind", "obs/score", "raw/X", "uns/more")
+GROUPS = ("obsm", "layers", "obs", "var", "raw")
+ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # what writes it, and the name of its file
+
+
+def attack(name: str, file: str) -> Callable[..., Any]:
+    """Add a function that writes ``file`` of the first folder, and what it leads to in the second one."""
+
+    def added(write: Callable[[Path, Path], None]) -> Callable[[Path, Path], None]:
+        ATTACKS[name] = (write, file)
+        return write
+
+    return added
+
+
+def cells() -> Any:
+    """AnnData with every part of which something is read."""
+    import anndata
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    names = [f"cell{i}" for i in range(N)]
+    obs = pd.DataFrame({"kind": list("abc") * 10, "score": rng.normal(size=N)}, index=names)
+    made = anndata.AnnData(rng.normal(size=(N, P)), obs=obs)
+    made.raw = made.copy()
+    made.obsm["X_pca"], made.layers["counts"] = rng.normal(size=(N, 2)), rng.poisson(3, size=(N, P)).astype(float)
+    made.uns["more"] = rng.normal(size=5)
+    return made
+
+
+def secret(shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers that nothing else has."""
+    return SECRET + np.arange(np.prod(shape, dtype=int), dtype=np.float64).reshape(shape)
+
+
+def outside(folder: Path, shape: tuple[int, ...]) -> Path:
+    """A file of HDF5 with the secret."""
+    import h5py
+
+    with h5py.File(folder / "secret.h5", "w") as file:
+        file["secret"] = secret(shape)
+    return folder / "secret.h5"
+
+
+def external_link(parent: Any, name: str, old: Any, folder: Path) -> None:
+    import h5py
+
+    parent[name] = h5py.ExternalLink(str(outside(folder, old.shape)), "secret")
+
+
+def virtual(parent: Any, name: str, old: Any, folder: Path) -> None:
+    import h5py
+
+    layout = h5py.VirtualLayout(old.shape, np.float64)
+    layout[:] = h5py.VirtualSource(str(outside(folder, old.shape)), "secret", shape=old.shape)
+    parent.create_virtual_dataset(name, layout)
+
+
+def unlimited_virtual(parent: Any, name: str, old: Any, folder: Path) -> None:
+    """One whose shape is that of what it leads to: asking for it opens the other file."""
+    import h5py
+
+    with h5py.File(folder / "secret.h5", "w") as file:
+        file.create_dataset("secret", data=secret(old.shape), maxshape=(None, *old.shape[1:]), chunks=old.shape)
+    layout = h5py.VirtualLayout(old.shape, np.float64, maxshape=(None, *old.shape[1:]))
+    source = h5py.VirtualSource(folder / "secret.h5", "secret", old.shape, maxshape=(None, *old.shape[1:]))
+    layout[: h5py.h5s.UNLIMITED] = source[: h5py.h5s.UNLIMITED]
+    parent.create_virtual_dataset(name, layout)
+
+
+def storage(parent: Any, name: str, old: Any, folder: Path) -> None:
+    secret(old.shape).tofile(folder / "secret.raw")
+    size = int(np.prod(old.shape)) * 8
+    parent.create_dataset(name, old.shape, np.float64, external=[(str(folder / "secret.raw"), 0, size)])
+
+
+def behind_a_group(parent: Any, name: str, old: Any, folder: Path) -> None:
+    """A soft link through a group that is an external link."""
+    import h5py
+
+    with h5py.File(folder / "secret.h5", "w") as file:
+        file["group/secret"] = secret(old.shape)
+    parent.file.require_group("uns")["way"] = h5py.ExternalLink(str(folder / "secret.h5"), "group")
+    parent[name] = h5py.SoftLink("/uns/way/secret")
+
+
+KINDS = {
+    "an external link": external_link,
+    "a virtual data set": virtual,
+    "a virtual data set of any length": unlimited_virtual,
+    "external storage": storage,
+    "a soft link behind an external one": behind_a_group,
+}
+
+
+def _h5ad_part(part: str, kind: str) -> None:
+    @attack(f"h5ad: {part} is {kind}", "cells.h5ad")
+    def write(folder: Path, other: Path) -> None:
+        import h5py
+
+        cells().write_h5ad(folder / "cells.h5ad")
+        with h5py.File(folder / "cells.h5ad", "r+") as file:
+            parent, _, name = file, *part.rpartition("/")[1:]
+            parent = file[part.rpartition("/")[0]] if "/" in part else file
+            old, about = parent[name], dict(parent[name].attrs)
+            old = old["codes"] if isinstance(old, h5py.Group) else old
+            about = {"encoding-type": "array", "encoding-version": "0.2.0"}
+            del parent[name]
+            KINDS[kind](parent, name, old, other)
+            if name in parent and parent.get(name, getclass=True, getlink=True) is h5py.HardLink:
+                parent[name].attrs.update(about)
+        if kind != "external storage":
+            with h5py.File(other / next(iter(os.listdir(other))), "r+") as file:
+                found = file["secret"] if "secret" in file else file["group/secret"]
+                found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+
+
+def _h5ad_group(part: str) -> None:
+    @attack(f"h5ad: all of {part} is an external link", "cells.h5ad")
+    def write(folder: Path, other: Path) -> None:
+        import h5py
+
+        for place in (folder, other):
+            cells().write_h5ad(place / "cells.h5ad")
+        with h5py.File(folder / "cells.h5ad", "r+") as file:
+            del file[part]
+            file[part] = h5py.ExternalLink(str(other / "cells.h5ad"), f"/{part}")
+
+
+def _zarr_part(part: str) -> None:
+    def chunk_of(folder: Path) -> Path:
+        names = [path for path in sorted((folder / "cells.zarr" / part).rglob("*")) if path.is_file()]
+        return next(path for path in names if path.name[0] != "." and path.suffix != ".json")
+
+    @attack(f"zarr: a chunk of {part} is a link", "cells.zarr")
+    def linked(folder: Path, other: Path) -> None:
+        cells().write_zarr(folder / "cells.zarr")
+        chunk = chunk_of(folder)
+        shutil.move(chunk, other / "secret")
+        chunk.symlink_to(other / "secret")
+
+    @attack(f"zarr: {part} is a link", "cells.zarr")
+    def linked_folder(folder: Path, other: Path) -> None:
+        cells().write_zarr(folder / "cells.zarr")
+        shutil.move(folder / "cells.zarr" / part, other / "secret")
+        (folder / "cells.zarr" / part).symlink_to(other / "secret")
+
+    @attack(f"zarr: the metadata of {part} are a link", "cells.zarr")
+    def linked_metadata(folder: Path, other: Path) -> None:
+        cells().write_zarr(folder / "cells.zarr")
+        names = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
+        path = next(p for name in names if (p := folder / "cells.zarr" / part / name).exists())
+        shutil.move(path, other / path.name)
+        path.symlink_to(other / path.name)
+
+    @attack(f"zarr: a chunk of {part} is a pipe", "cells.zarr")
+    def pipe(folder: Path, other: Path) -> None:
+        cells().write_zarr(folder / "cells.zarr")
+        chunk = chunk_of(folder)
+        chunk.unlink()
+        os.mkfifo(chunk)
+
+    @attack(f"zarr: a chunk of {part} is a link to a device", "cells.zarr")
+    def device(folder: Path, other: Path) -> None:
+        cells().write_zarr(folder / "cells.zarr")
+        chunk = chunk_of(folder)
+        chunk.unlink()
+        chunk.symlink_to("/dev/zero")
+
+
+for _part in PARTS:
+    for _kind in KINDS:
+        _h5ad_part(_part, _kind)
+    _zarr_part(_part)
+for _part in GROUPS:
+    _h5ad_group(_part)
+
+
+@attack("zarr: chunks above the folder", "x.zarr")
+def _above(folder: Path, other: Path) -> None:
+    """The separator of the numbers of a chunk leads out of the folder."""
+    about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}
+    about |= {"order": "C", "filters": None, "dimension_separator": f"/../../../{other.name}/secret"}
+    (folder / "x.zarr" / "0").mkdir(parents=True)
+    (folder / "x.zarr" / ".zarray").write_text(json.dumps(about))
+    secret((N, P)).tofile(other / "secret0")
+
+
+@attack("zarr: a reference store", "x.zarr")
+def _reference(folder: Path, other: Path) -> None:
+    """A file that names the places of chunks, as kerchunk writes it."""
+    secret((N, P)).tofile(other / "secret")
+    about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}
+    refs = {".zarray": json.dumps(about | {"order": "C", "filters": None}), "0.0": [str(other / "secret")]}
+    (folder / "x.zarr").write_text(json.dumps({"version": 1, "refs": refs}))
+
+
+@attack("zarr: metadata of all parts that name another folder", "cells.zarr")
+def _consolidated(folder: Path, other: Path) -> None:
+    """The one file of all metadata has an array that no file of its own has."""
+    cells().write_zarr(folder / "cells.zarr")
+    one = folder / "cells.zarr" / "zarr.json"
+    path = one if one.exists() else folder / "cells.zarr" / ".zmetadata"
+    about = json.loads(path.read_text())
+    parts = about["consolidated_metadata"]["metadata"] if one.exists() else about["metadata"]
+    key = "X" if one.exists() else "X/.zarray"
+    parts[f"obsm/../../../{other.name}/{key}"] = parts[key]
+    parts[key]["shape"] = [10**6, 10**6]
+    path.write_text(json.dumps(about))
+
+
+RUN = """
+import json, resource, sys, time, warnings
+import numpy as np, pandas, scipy.sparse
+import anndata, h5py, zarr
+import dreval
+from dreval.inputs import files
+from dreval.inputs.data import as_data
+warnings.simplefilter("ignore")
+as_data(np.random.default_rng(0).normal(size=(50, 3)))
+path, mode = sys.argv[1:]
+files.LARGE = 0 if mode == "blocks" else files.LARGE
+before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+try:
+    kinds = {}
+    if path.endswith("cells.h5ad") or path.endswith("cells.zarr"):
+        kinds = {"labels": "kind"}
+    data = as_data(path, **kinds)
+    X = np.asarray(data.dense())
+    read = [X, *(np.asarray(one) for one in data.obsm.values())]
+    if kinds:
+        read += [as_data(path, layer=name).dense() for name in ("counts", "raw")]
+        read += [pandas.Series(as_data(path, covariates="score").covariates["score"]).to_numpy()]
+    told = ["read the secret" if any((np.asarray(one, float) == 4242).any() for one in read) else "read", ""]
+except BaseException as error:
+    told = [type(error).__name__, str(error)]
+more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(json.dumps([*told, time.perf_counter() - began, more / 1024]))
+"""
+
+
+def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, float, float]:
+    """What reading gives (the kind of an error, or "read"), its text, seconds, and growth of the peak in MiB."""
+    write, file = ATTACKS[name]
+    inner, other = folder / "inner", folder / "other"
+    inner.mkdir(parents=True)
+    other.mkdir()
+    write(inner, other)
+    command = [sys.executable, "-c", RUN, str(inner / file), mode]
+    limits = (resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+            preexec_fn=lambda: resource.setrlimit(*limits),
+        )
+    except subprocess.TimeoutExpired:
+        return "did not end", "", SECONDS, 0.0
+    if done.returncode or not done.stdout.strip():
+        return f"process ended with {done.returncode}", done.stderr[-200:], 0.0, 0.0
+    kind, text, seconds, more = json.loads(done.stdout.splitlines()[-1])
+    return kind, text.replace(str(folder), ""), seconds, more
+
+
+if __name__ == "__main__":
+    began = time.perf_counter()
+    chosen = [name for name in ATTACKS if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
+    for name in chosen:
+        for mode in ("whole", "blocks"):
+            with tempfile.TemporaryDirectory() as place:
+                kind, text, seconds, more = measure(name, Path(place), mode)
+                print(f"{name} | {mode} | {kind}: {text[:200]} | {seconds:.2f} s | {more:.1f} MiB", flush=True)

@@ -1,0 +1,283 @@
+"""Archives and journals with valid checksums and other content: one clear error each, of bounded size."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import resource
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.errors import DrevalError, InputError
+from dreval.journal.store import Store, _sha256, cell_row
+from dreval.records import archive
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+LONG = 10_000_000
+Body = dict[str, Any]
+
+
+def npy(array: np.ndarray, pickled: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=pickled)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = tmp_path_factory.mktemp("saved") / "r.dreval"
+    ev = dreval.Evaluation(X, {"u": X[:, :2]}, labels=list("ab") * 15, ids=[f"p{i}" for i in range(30)], n_neighbors=5)
+    ev.run(["trustworthiness", "stress"], None).save(path)
+    return path
+
+
+def forge(saved: Path, path: Path, change: Callable[[Body, dict[str, bytes]], object]) -> Path:
+    """Write an archive with another manifest and other members, and the checksums of them."""
+    with zipfile.ZipFile(saved) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    body = json.loads(members.pop(archive.MANIFEST))
+    body.pop("sha256")
+    change(body, members)
+    body["members"] = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    text = json.dumps({"sha256": archive._hash(body), **body})
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in {archive.MANIFEST: text.encode(), **members}.items():
+            file.writestr(name, content)
+    return path
+
+
+def coordinates(array: np.ndarray, pickled: bool = False) -> Callable[[Body, dict[str, bytes]], object]:
+    return lambda _, members: members.update({"embedding_0.npy": npy(array, pickled)})
+
+
+def recipe(**fields: Any) -> Callable[[Body, dict[str, bytes]], object]:
+    return lambda body, _: body["recipe"].update(fields)
+
+
+Y = X[:, :2]
+ARCHIVES: dict[str, Callable[[Body, dict[str, bytes]], object]] = {
+    "NaN": coordinates(np.where(np.arange(60).reshape(30, 2) == 7, np.nan, Y)),
+    "infinity": coordinates(np.where(np.arange(60).reshape(30, 2) == 7, np.inf, Y)),
+    "one dimension": coordinates(Y[:, 0]),
+    "three dimensions": coordinates(Y[:, :, None]),
+    "no column": coordinates(Y[:, :0]),
+    "no dimension": coordinates(np.array(1.0)),
+    "text": coordinates(Y.astype(str)),
+    "complex": coordinates(Y.astype(complex)),
+    "fields": coordinates(np.zeros(30, [("a", float), ("b", float)])),
+    "pickled": coordinates(Y.astype(object), pickled=True),
+    "fewer rows": coordinates(Y[:9]),
+    "cut": lambda _, members: members.update({"embedding_0.npy": npy(Y)[:200]}),
+    "no n": lambda body, _: body["recipe"].pop("n"),
+    "n of text": recipe(n="30"),
+    "n huge": recipe(n=10**400),
+    "n negative": recipe(n=-30),
+    "long ids": lambda body, _: body["ids"].update(values=["p" * LONG, *body["ids"]["values"][1:]]),
+    "long labels": lambda body, _: body["labels"].update(values=["p" * LONG, *body["labels"]["values"][1:]]),
+    "a wide type": lambda body, _: body["ids"].update(dtype=f"<U{10**9}"),
+    "a long name": lambda body, _: body.update(embeddings=["u" * LONG]),
+    "a long data set": recipe(dataset="u" * LONG),
+    "deep notes": lambda _, members: members.update({"notes.json": b"[" * 200_000}),
+    "a huge integer": lambda _, members: members.update({"notes.json": b"[" + b"9" * 100_000 + b"]"}),
+    "notes of an unknown code": lambda _, members: members.update(
+        {"notes.json": json.dumps([{"code": "no.such", "values": {}, "scope": "", "embedding": "u"}]).encode()}
+    ),
+    "a huge Shepard diagram": lambda _, members: members.update(
+        {"shepard.json": json.dumps({"u": {"x_edges": [0] * 200_000, "y_edges": [0] * 200_000}}).encode()}
+    ),
+    "labels of lists": lambda body, _: body["labels"].update(values=[[1]] * 30),
+    "members of lists": lambda body, _: body.update(embeddings=[["u"]]),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
+    """Refused in four parts, without the memory that it asks for."""
+    path = forge(saved, tmp_path / "r.dreval", ARCHIVES[name])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match=r"`path` must be a file written by `save` of a result: got ") as caught:
+        dreval.load_results(path)
+    assert len(str(caught.value)) < 1000
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
+
+
+def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
+    """Also with coordinates of single precision, and ids as long as a protein."""
+    again = forge(saved, tmp_path / "same.dreval", lambda *_: None)
+    assert dreval.load_results(again).names == ["u"]
+    single = forge(saved, tmp_path / "single.dreval", coordinates(Y.astype(np.float32)))
+    assert dreval.load_results(single).embeddings["u"].dtype == np.float32
+    ids = [f"{i}{'M' * 35_000}" for i in range(30)]
+    results = dreval.Evaluation(X, {"u": Y}, ids=ids, n_neighbors=5).run("trustworthiness", None, None)
+    assert dreval.load_results(results.save(tmp_path / "long.dreval")).ids.tolist() == ids
+
+
+def test_long_ids_are_refused_by_data_as_by_archives() -> None:
+    import pandas as pd
+
+    texts = ["p" * LONG, *map(str, range(29))]
+    for call in (
+        lambda: dreval.Evaluation(X, {"u": Y}, ids=texts),
+        lambda: dreval.Evaluation(pd.DataFrame(X, index=texts), {"u": Y}),
+        lambda: dreval.Evaluation(X, {"u": Y}, labels=texts),
+    ):
+        with pytest.raises(InputError, match="must be texts of at most 100,000 characters") as caught:
+            call()
+        assert len(str(caught.value)) < 1000
+
+
+VALUES: dict[str, str] = {
+    "deep": '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "deep lists": "[" * 100_000,
+    "a huge integer": '{"seconds": ' + "9" * 100_000 + "}",
+    "a large integer": '{"seconds": 1' + "0" * 400 + ', "rows": [], "reason": null, "warnings": []}',
+    "a list": "[1, 2]",
+    "a text": '"text"',
+    "a number": "3",
+    "nothing": "null",
+    "no JSON": "{",
+    "rows of numbers": '{"seconds": 1, "rows": [1], "reason": null, "warnings": []}',
+    "warnings of text": '{"seconds": 1, "rows": [], "reason": null, "warnings": ["a"]}',
+    "a reason of no code": '{"seconds": 1, "rows": [], "reason": {"code": "no.such", "values": {}, "scope": ""}}',
+    "a value of lists": '{"seconds": 1, "rows": [{"value": [1, 2]}], "reason": null, "warnings": []}',
+    "empty": "{}",
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = tmp_path_factory.mktemp("study") / "s.journal"
+    _study(path).run()
+    return path
+
+
+def replaced(source: Path, path: Path, run: str, **fields: Any) -> Path:
+    """A copy of a journal in which all cells of a run are changed, with the checksums of it."""
+    path.write_bytes(source.read_bytes())
+    with closing(sqlite3.connect(path)) as db, db:
+        for (cell,) in db.execute("SELECT cell FROM cells WHERE run = ?", (run,)).fetchall():
+            row = dict(zip(COLUMNS, cell_row(run, cell, {}, np.eye(2)), strict=True))
+            if "value" in fields:
+                row |= {"value": fields["value"], "value_sha256": _sha256(run, cell, fields["value"])}
+                row |= {"array": None, "array_sha256": None}
+            if "array" in fields:
+                old = db.execute("SELECT value FROM cells WHERE run = ? AND cell = ?", (run, cell)).fetchone()[0]
+                row |= {"value": old, "value_sha256": _sha256(run, cell, old)}
+                row |= {"array": fields["array"], "array_sha256": _sha256(run, cell, fields["array"])}
+            names = ", ".join(f"{name} = :{name}" for name in COLUMNS)
+            db.execute(f"UPDATE cells SET {names} WHERE run = :run AND cell = :cell", row)
+    return path
+
+
+COLUMNS = ("run", "cell", "value", "value_sha256", "array", "array_sha256")
+
+
+@pytest.mark.parametrize("run", ["study", "study cells", "study data sets", "study methods"])
+@pytest.mark.parametrize("name", VALUES)
+def test_a_forged_study(name: str, run: str, study: Path, tmp_path: Path) -> None:
+    """What is read gives an answer or one clear error, by each way to read it."""
+    path = replaced(study, tmp_path / "s.journal", run, value=VALUES[name])
+    kinds = [
+        _said(lambda: str(dreval.Study.open(path).status())),
+        _said(lambda: dreval.Study.open(path).table()),
+        _said(lambda: dreval.Study.open(path).compare()),
+        _said(lambda: _study(path).run()),
+    ]
+    assert all(len(text) < 1500 for text in kinds)
+    assert any(kinds) or name in ("empty", "a value of lists") or run == "study methods"
+
+
+def _study(path: Path) -> dreval.Study:
+    return dreval.Study(path, {"x": X, "y": X**3}, ["pca"], "trustworthiness", n_neighbors=5, random_state=0)
+
+
+def _said(call: Callable[[], object]) -> str:
+    """The text of a refusal; all else that is raised fails the test."""
+    try:
+        call()
+    except DrevalError as error:
+        return str(error)
+    return ""
+
+
+ARRAYS = {
+    "pickled": npy(np.array([{}, 1], dtype=object), pickled=True),
+    "cut": npy(np.ones((1000, 2)))[:500],
+    "text": b"text",
+    "empty": b"",
+    "a header alone": npy(np.ones((10**6, 2)))[:128],
+    "three dimensions": npy(np.ones((30, 2, 2))),
+    "NaN": npy(np.full((30, 2), np.nan)),
+    "fewer rows": npy(np.ones((3, 2))),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_forged_arrays_of_a_store(name: str, tmp_path: Path) -> None:
+    """Finished embeddings of an evaluation, and of a study: refused, or kept as a failure."""
+    path, ev = tmp_path / "a.journal", dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=5, random_state=0)
+    ev.run("trustworthiness", None, None, store=path)
+    with closing(sqlite3.connect(path)) as db:
+        runs = [run for (run,) in db.execute("SELECT run FROM cells WHERE cell = 'embedding'")]
+    for run in runs:
+        replaced(path, tmp_path / "b.journal", run, array=ARRAYS[name])
+    with pytest.warns(dreval.errors.EmbeddingFailed):
+        results = ev.run("trustworthiness", None, None, store=tmp_path / "b.journal")
+    assert len(results.failures()) == 1
+    assert len(str(results.failures()[0])) < 1000
+
+
+SCHEMAS = {
+    "a view without an end": "DROP TABLE cells; CREATE VIEW cells AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+    "SELECT i + 1 FROM n) SELECT 'study' AS run, i AS cell, '' AS value, '' AS value_sha256, NULL AS array, NULL AS "
+    "array_sha256 FROM n;",
+    "a view of a large blob": "DROP TABLE cells; CREATE VIEW cells AS SELECT 'study' AS run, 'recipe' AS cell, "
+    "zeroblob(900000000) AS value, '' AS value_sha256, NULL AS array, NULL AS array_sha256;",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON tasks BEGIN DELETE FROM cells; END;",
+    "a computed column": "ALTER TABLE cells ADD COLUMN more AS (zeroblob(900000000));",
+    "another table": "CREATE TABLE more (a);",
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_other_schemas_are_refused(name: str, study: Path, tmp_path: Path) -> None:
+    """A journal has its tables, and nothing that computes."""
+    path = tmp_path / "s.journal"
+    path.write_bytes(study.read_bytes())
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(SCHEMAS[name])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for read_only in (True, False):
+        with pytest.raises(InputError, match=r"must be a journal of dreval: got .*another database"):
+            Store(path, "path", read_only=read_only)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+
+
+def test_a_journal_after_analysis_is_read(study: Path, tmp_path: Path) -> None:
+    """SQLite adds tables of its own; a vacuum changes nothing."""
+    path = tmp_path / "s.journal"
+    path.write_bytes(study.read_bytes())
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("ANALYZE; VACUUM;")
+    assert len(dreval.Study.open(path).table()) == 2
+
+
+@pytest.mark.parametrize("cell", [b"\xff\xfe", "[" * 100_000, "x" * LONG, "[1, 2, 3, 4]", '["x", "pca", 1e400, 0]'])
+def test_names_of_cells_that_are_none(cell: Any, study: Path, tmp_path: Path) -> None:
+    path = tmp_path / "s.journal"
+    path.write_bytes(study.read_bytes())
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM tasks")
+        db.execute("INSERT INTO tasks VALUES ('study cells', ?, NULL)", (cell,))
+    with pytest.raises(InputError, match="`path` must") as caught:
+        dreval.Study.open(path).status()
+    assert len(str(caught.value)) < 1500

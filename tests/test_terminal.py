@@ -1,0 +1,209 @@
+"""No name reaches a terminal raw: escapes, other control characters and marks of direction."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval._parallel import open_progress
+from dreval.errors import DrevalError, InputError, InputWarning
+from dreval.glossary import DIRECTION_MARKS, printable
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+from dreval.journal.store import _sha256
+from dreval.records.notes import note
+
+BAD = "a\x1b[31m\x1b]0;t\x07\x9b2J\r\b\x85\u2028\u202e\u2066\u200f\u061cb"
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] + 0.1
+
+
+def clean(text: object) -> bool:
+    """Whether a terminal shows each line as it is."""
+    said = str(text).replace("\n", "")
+    return not any(ord(c) < 32 or 127 <= ord(c) < 160 or c in DIRECTION_MARKS for c in said)
+
+
+def frame() -> pd.DataFrame:
+    """Columns, classes and row names that steer a terminal."""
+    made = pd.DataFrame(X, columns=[f"{BAD}{j}" for j in range(4)], index=[f"{BAD}{i}" for i in range(40)])
+    made[f"{BAD} kind"] = [f"{BAD}{i % 3}" for i in range(40)]
+    return made
+
+
+def results() -> dreval.Results:
+    ev = dreval.Evaluation(
+        frame(),
+        {"u": Y, "v": X[:, 1:3]},
+        labels=f"{BAD} kind",
+        covariates={BAD: X[:, 0]},
+        n_neighbors=5,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ev.with_embedding("bad", Y[:4]).run(["trustworthiness", "knn_accuracy"], n_resamples=19)
+
+
+def test_what_is_printable() -> None:
+    """Every control character and mark of direction goes; letters of all scripts and emoji stay."""
+    every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS
+    assert printable(every) == " " * (0x20 + 0x21 + 2)
+    assert clean(printable(BAD))
+    kept = "größe 嵌入 עברית عربي 🌍 👩‍🔬 नमस्ते a‌b"
+    assert printable(kept) == kept
+    assert printable("a\n\tb", keep="\n\t") == "a\n\tb"
+
+
+ERRORS: dict[str, Callable[[], Any]] = {
+    "a column that is not there": lambda: dreval.Evaluation(frame(), {"u": Y}, labels=f"{BAD} knd"),
+    "a column of text": lambda: as_data(frame()),
+    "a name of an embedding": lambda: dreval.Evaluation(X, {BAD: Y}),
+    "a file": lambda: as_data(f"{BAD}.csv"),
+    "a method": lambda: dreval.embed(X, BAD),
+    "a keyword": lambda: dreval.embed(X, "pca", **{BAD: 1}),
+    "a repeated id": lambda: as_data(X, ids=[BAD] * 40),
+    "names of other rows": lambda: dreval.trustworthiness(frame().iloc[:, :4], frame().iloc[:9, :2]),
+    "an exception": lambda: dreval.embed(X, lambda *_: (_ for _ in ()).throw(ValueError(BAD))),
+    "an option": lambda: dreval.Evaluation(X, {"u": Y}).run(options={BAD: {}}),
+    "covariates": lambda: as_data(frame(), covariates=[BAD, f"{BAD}x"]),
+    "missing cells": lambda: as_data(frame().iloc[:, :4].mask(X > 1)),
+    "the cure": lambda: (_ for _ in ()).throw(InputError("x", "must", "got", BAD)),
+    "another argument": lambda: (_ for _ in ()).throw(InputError("{y}", "must", "{y}", "{y}", y=BAD)),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name: str) -> None:
+    """In all four parts, also after other names were given to the arguments."""
+    with pytest.raises(DrevalError) as caught:
+        ERRORS[name]()
+    error = caught.value
+    for one in (error, error.named({"data": BAD}), error.altered(cure=BAD)):
+        assert clean(one)
+        assert all(map(clean, (one.argument, one.rule, one.got, one.cure)))
+
+
+def test_warnings_and_notes() -> None:
+    """Of names, of user code, and of texts in values."""
+    said = note("warned", BAD, category=BAD, message=BAD)
+    assert clean(said)
+    assert clean(InputWarning(said))
+    assert clean(InputWarning(BAD))
+    with pytest.warns(dreval.errors.EmbeddingFailed) as caught:
+        dreval.Evaluation(X, {"u": Y, "f": lambda *_: 1 / len(BAD[:0])}, n_neighbors=5).run("trustworthiness", None)
+    assert all(clean(one.message) for one in caught)
+
+
+def test_printed_records(tmp_path: Path) -> None:
+    """What is printed of a result, its parts, and of one that was loaded."""
+    made = results()
+    loaded = dreval.load_results(made.save(tmp_path / "r.dreval"))
+    for one in (made, loaded):
+        summary = one.summary()
+        parts = (one, repr(one), summary, summary.as_markdown(), one.paragraph(), one.bibtex())
+        assert all(map(clean, parts))
+        assert all(clean(text) for text in one.notes["note"]) if "note" in one.notes else True
+    data = as_data(frame().iloc[:, :4], name=BAD)
+    embedding = dreval.embed(X, "pca")
+    for record in (data, as_source(Y, BAD, as_data(X)), embedding, dreval.Evaluation(data, {"u": Y})):
+        assert clean(record)
+        assert clean(repr(record))
+
+
+def test_progress() -> None:
+    """Descriptions of a bar, which name embeddings, methods and data sets."""
+    stream = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", stream)
+        with open_progress(True) as bar:
+            bar.reset(total=3)
+            bar.set_description(BAD)
+            bar.update(1)
+    shown = stream.getvalue()
+    assert "a" in shown
+    assert "\x1b[31m" not in shown
+    assert not set(shown) & set(DIRECTION_MARKS + "\x07\x9b\b\x85")
+
+
+def test_a_journal_of_other_names(tmp_path: Path) -> None:
+    """States, reasons and tables of a study are printed clean; its methods may have raised anything."""
+
+    def tool(*_: Any) -> np.ndarray:
+        raise ValueError(BAD)
+
+    path = tmp_path / "s.journal"
+    study = dreval.Study(path, {"x": X, "y": X**3}, {"t": tool, "pca": "pca"}, "trustworthiness", n_neighbors=5)
+    study.run(progress=False)
+    opened = dreval.Study.open(path)
+    assert all(map(clean, (study, repr(study), opened.status(), repr(opened.status()))))
+    shown = run("study", "status", path)
+    assert "tool" in shown.stdout + shown.stderr or "failed" in shown.stdout
+    assert clean(shown.stdout)
+    assert clean(shown.stderr)
+
+
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    command = [sys.executable, "-m", "dreval", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    """Output, errors and warnings; JSON keeps the names, in escapes of its own."""
+    table = frame().drop(columns=f"{BAD} kind").rename(columns=lambda name: name.replace("\r", "").replace("\x85", ""))
+    table.columns = [name.replace("\u2028", "") for name in table.columns]
+    table.reset_index(drop=True).to_csv(tmp_path / "x.csv", index=False)
+    pd.DataFrame(Y, columns=["y1", "y2"]).to_csv(tmp_path / "y.csv", index=False)
+    made = run("evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--labels", "nothing")
+    assert made.returncode == 2
+    assert clean(made.stderr)
+    made = run("evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--measures", "trustworthiness")
+    assert made.returncode == 0, made.stderr
+    assert clean(made.stdout)
+    assert clean(made.stderr)
+    shown = run(
+        "evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--measures", "trustworthiness", "--json"
+    )
+    assert clean(shown.stdout)
+    assert json.loads(shown.stdout)
+
+
+def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
+    """A study refuses such names; a file that has them prints clean, and errors of it too."""
+    path = tmp_path / "s.journal"
+    dreval.Study(path, {"x": X, "y": X**3}, ["pca"], "trustworthiness", n_neighbors=5).run(progress=False)
+    with closing(sqlite3.connect(path)) as db, db:
+        for run_, cell, value in db.execute("SELECT run, cell, value FROM cells").fetchall():
+            names = json.loads(cell) if cell.startswith("[") else cell
+            if run_ == "study cells":
+                other = json.dumps([names[0].replace("x", BAD), f"{BAD}{names[1]}", *names[2:]], ensure_ascii=False)
+            else:
+                other = {"x": BAD, "pca": f"{BAD}pca"}.get(cell, cell)
+            db.execute(
+                "UPDATE cells SET cell = ?, value_sha256 = ? WHERE run = ? AND cell = ?",
+                (other, _sha256(run_, other, value), run_, cell),
+            )
+        db.execute("DELETE FROM tasks")
+    opened = dreval.Study.open(path)
+    assert opened.table()["dataset"].eq(BAD).any()
+    assert all(map(clean, (opened.status(), repr(opened.status()), opened, repr(opened))))
+    with pytest.raises(DrevalError) as caught:
+        opened.embedding("nothing", "pca")
+    assert clean(caught.value)
+    shown = run("study", "status", path)
+    assert clean(shown.stdout)
+    assert clean(shown.stderr)
