@@ -387,7 +387,8 @@ def _cells(text: bytes) -> pd.DataFrame:
         return pd.DataFrame()
     end = None if text.partition(b"\n")[0].endswith(b"\r") else "\n"  # a carriage return may be part of a name
     options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_filter": False, "lineterminator": end}
-    return pd.read_csv(io.BytesIO(text), **options).astype("object")
+    table: pd.DataFrame = pd.read_csv(io.BytesIO(text), **options)
+    return table.astype("object")
 
 
 def _floats(cells: pd.DataFrame) -> pd.DataFrame:

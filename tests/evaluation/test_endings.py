@@ -104,7 +104,7 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["SystemExit", "GeneratorExit", "a group with SystemExit"])
 def test_other_entries(kind: str, tmp_path: Path) -> None:
-    """``embed``, a study in one process and in two, re-runs, a sweep, a null, a statistic: an error or a failed cell."""
+    """``embed``, a study in one process and in two, re-runs, a sweep, a null: an error or a failed cell."""
     make = RAISED[kind]
     tool = ways(make)["function"]
     for call in (
