@@ -212,7 +212,7 @@ def first_row(table: TextTable) -> FirstRow:
     without a trend: 8 sorted numbers are a header. An order with a chance above ``DOUBTFUL_ORDER``, as that of 5
     numbers, is no reason by itself, unless the steps are equal.
     A row of numbers for which one reason holds is data, and doubtful. Two or three numbers are always data, and
-    doubtful if two reasons hold. A number above a column of text makes every row a header.
+    doubtful if their magnitude or decimals are a reason. A number above a column of text makes every row a header.
 
     A row of numbers and text is data if some text of it occurs below in the same column. With fractions it is a header
     if two reasons hold, and doubtful data if one holds. Without fractions it is a header, unless its text has the form
@@ -274,7 +274,7 @@ def _decide_numbers(p: int, reasons: tuple[Reason, ...], chance: float, cells: l
         header |= Reason.EVEN in reasons and p >= MIN_COLUMNS_FOR_EVEN_HEADER
         if reasons == (Reason.SORTED,) and chance > DOUBTFUL_ORDER:
             reasons = ()
-    elif len(reasons) < 2 and not header:
+    elif reasons == (Reason.EVEN,):
         reasons = ()
     header &= all(cells)
     return FirstRow(header, header, bool(reasons) and not header, reasons)
@@ -343,8 +343,10 @@ def _evidence(table: TextTable, numeric: list[int]) -> tuple[tuple[Reason, ...],
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest float
         order, chance = _order(first, values[:, kept])
         size, sizes = np.abs(first).mean(), np.abs(values[:, kept]).mean(axis=1)
+        larger = 0 < sizes.max() * OTHER_MAGNITUDE < size
+        smaller = 0 < size * OTHER_MAGNITUDE < sizes.min()
     reasons += order
-    if 0 < sizes.max() * OTHER_MAGNITUDE < size or 0 < size * OTHER_MAGNITUDE < sizes.min():
+    if larger or smaller:
         reasons.append(Reason.MAGNITUDE)
     places = np.array([table.decimals(table.first[numeric[i]]) for i in kept])
     others = np.array([[table.decimals(row[numeric[i]]) for i in kept] for row in table.below])

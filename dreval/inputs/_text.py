@@ -396,7 +396,7 @@ def _at_ends(raw: bytes) -> bytes:
 
 def _refuse_preamble(raw: bytes, separator: str, path: Path, argument: str) -> None:
     """Raise an error for lines on top that have fewer fields than all that follow: a title, a count, a comment."""
-    rows = list(islice(_rows(raw, separator), _LOOKED_AT))
+    rows = list(islice(_rows(raw, separator), _LOOKED_AT)) or [(0, [""])]
     first, width = rows[0][1], len(rows[-1][1])
     named, widths = len(first), [len(row) for _, row in rows[1:]]
     halves = all(_SPLIT_NUMBER.fullmatch(cell.strip()) for _, row in rows[1:] for cell in row)

@@ -1,7 +1,7 @@
 """Guesses about files: random tables are read right, reported by name, or refused; never anything else in silence.
 
 A ``Layout`` has the traits of a pair of files, a data file and an embedding file of the same points, that a reader must
-guess. The truth is scikit-learn's trustworthiness of the arrays that were written.
+guess. The truth is computed from the arrays that were written, by scipy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.spatial import procrustes
 
 import dreval
 from dreval.errors import DrevalError
 
-manifold = pytest.importorskip("sklearn.manifold")
+metrics = pytest.importorskip("sklearn.metrics")
 
 SEPARATORS = {",": ".csv", ";": ".csv", "\t": ".tsv", " ": ".csv"}
 HEADERS = ("text", "even numbers", "sorted numbers", "0, 1, 2", "none")
@@ -93,7 +94,7 @@ class Written:
     data: str = ""
     embedding: str = ""
     label_file: str = ""
-    named: list[str] = field(default_factory=list)  # words by which a note may name what it is about
+    named: list[str] = field(default_factory=list)  # rows and columns, as notes write them
 
 
 def cells(values: np.ndarray, numbers: str) -> list[list[str]]:
@@ -146,7 +147,7 @@ def write(layout: Layout) -> Written:
     labels = np.repeat([0, 1], [n // 2, n - n // 2])
     X = rng.normal(size=(n, p)) + 3 * labels[:, None]
     if layout.numbers in ("integers", "counts"):
-        X = np.rint(20 * X).astype(int) if layout.numbers == "integers" else rng.poisson(200, (n, p))
+        X = np.rint(4 * X).astype(int) if layout.numbers == "integers" else rng.poisson(200, (n, p))
     X = X.round(3) if layout.numbers == "decimals" else X
     Y = (X[:, :2] + (0.2 if layout.numbers in ("decimals", "floats") else 5) * rng.normal(size=(n, 2))).round(4)
     made = Written(np.asarray(X, float), Y, labels)
@@ -182,11 +183,10 @@ def write(layout: Layout) -> Written:
         layout.ids_last,
         layout.separator,
     )
-    made.named += [
-        layout.ids,
-        layout.embedding_ids,
-        *(line.split(layout.separator)[0].strip('"') for line in heads(made)),
-    ]
+    made.named = [f"'{name}'" for name in (*made.named, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
+    for text in (made.data, made.embedding):
+        first = [cell.strip('"') for cell in text.split("\n", 1)[0].split(layout.separator)]
+        made.named.append(f"({', '.join([cell for cell in first if cell][:2])}")  # as a note shows a row
     shown = rng.permutation(n) if layout.labels_file == "by name" else np.arange(n)
     made.label_file = (
         "Barcode,kind\n" + "".join(f"{ids[i]},{'ab'[labels[i]]}\n" for i in shown)
@@ -194,11 +194,6 @@ def write(layout: Layout) -> Written:
         else "kind\n" + "".join(f"{'ab'[label]}\n" for label in labels)
     )
     return made
-
-
-def heads(made: Written) -> list[str]:
-    """Return the first lines of both files."""
-    return [text.split("\n", 1)[0] for text in (made.data, made.embedding)]
 
 
 def is_plain(layout: Layout) -> bool:
@@ -213,8 +208,13 @@ def is_plain(layout: Layout) -> bool:
     )
 
 
+def disparity(X: np.ndarray, Y: np.ndarray) -> float:
+    """Return the Procrustes disparity by scipy, which needs as many columns on both sides."""
+    return float(procrustes(X, np.hstack([Y, np.zeros((len(Y), X.shape[1] - Y.shape[1]))]))[2])
+
+
 def read(layout: Layout, made: Written, folder: str) -> tuple[dict[str, float] | None, list[str]]:
-    """Return trustworthiness and silhouette by ``Evaluation``, None if refused, and the texts of notes and warnings."""
+    """Return Procrustes disparity and silhouette by ``Evaluation`` (None: refused), and notes and warnings."""
     suffix = SEPARATORS[layout.separator]
     data, embedding, labels = (Path(folder, name) for name in (f"data{suffix}", f"map{suffix}", "labels.csv"))
     for path, text in ((data, made.data), (embedding, made.embedding), (labels, made.label_file)):
@@ -228,7 +228,7 @@ def read(layout: Layout, made: Written, folder: str) -> tuple[dict[str, float] |
         warnings.simplefilter("always")
         try:
             results = dreval.Evaluation(data, {"map": embedding}, **known).run(
-                ["trustworthiness", *(["silhouette"] if layout.labels_file != "none" else [])], None, None
+                ["procrustes_disparity", *(["silhouette"] if layout.labels_file != "none" else [])], None, None
             )
         except DrevalError as error:
             return None, [str(error)]
@@ -238,39 +238,45 @@ def read(layout: Layout, made: Written, folder: str) -> tuple[dict[str, float] |
     return (values or None), texts
 
 
+def looks_like_data(layout: Layout) -> bool:
+    """Whether a header of numbers is a row that data like the others have by chance too often for a note."""
+    counts = layout.numbers == "counts" and (
+        (layout.header == "even numbers" and layout.p < 4) or (layout.header == "sorted numbers" and layout.p < 8)
+    )
+    return counts or (layout.numbers == "integers" and layout.header == "0, 1, 2" and layout.p < 4)
+
+
 @given(layout=LAYOUTS)
 @settings(deadline=None)
 def test_nothing_is_guessed_in_silence(layout: Layout) -> None:
     """The numbers are those of the truth, or a note or warning names the row or column, or the file is refused."""
+    assume(not looks_like_data(layout))
     made = write(layout)
     with tempfile.TemporaryDirectory() as folder:
         values, texts = read(layout, made, folder)
     if values is None:
         assert not is_plain(layout), (layout, texts)
         return
-    truth = {"trustworthiness": manifold.trustworthiness(made.X, made.Y, n_neighbors=4)}
+    truth = {"procrustes_disparity": disparity(made.X, made.Y)}
     if layout.labels_file != "none":
-        from sklearn.metrics import silhouette_score
-
-        truth["silhouette"] = silhouette_score(made.Y, made.labels)
+        truth["silhouette"] = metrics.silhouette_score(made.Y, made.labels)
     if all(values[name] == pytest.approx(truth[name], abs=1e-9) for name in truth):
         return
     assert not is_plain(layout), (layout, values, truth)
-    known = [name for name in made.named if name not in ("", "none", "unnamed", "short")]
-    assert any(name in text for name in known for text in texts), (layout, values, truth, texts)
+    assert any(name in text for name in made.named for text in texts), (layout, values, truth, texts)
 
 
 def test_the_truth_is_missed_by_a_wrong_reading() -> None:
     """The property can fail: a header read as a point, and rows in another order, give other numbers."""
     layout = Layout(1, 30, 4, "decimals", "even numbers", "text", ",", "none", "none", False, False, "none", False)
     made = write(layout)
-    right = manifold.trustworthiness(made.X, made.Y, n_neighbors=4)
+    right = disparity(made.X, made.Y)
     for X, Y in (
         (np.vstack([[400, 410, 420, 430], made.X]), np.vstack([[0, 0], made.Y])),
         (made.X, np.roll(made.Y, 1, axis=0)),
     ):
-        assert abs(manifold.trustworthiness(X, Y, n_neighbors=4) - right) > 1e-3
+        assert abs(disparity(X, Y) - right) > 1e-3
     with tempfile.TemporaryDirectory() as folder:
         values, texts = read(layout, made, folder)
-    assert values == {"trustworthiness": pytest.approx(right, abs=1e-12)}
+    assert values == {"procrustes_disparity": pytest.approx(right, abs=1e-12)}
     assert any("The first row of 'data.csv'" in text for text in texts)
