@@ -208,8 +208,7 @@ class Evaluation:
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
-        read = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
-        self.data: Data = as_data(data, **given, **read)
+        self.data: Data = as_data(data, **given, layer=layer, use_rep=use_rep, metric=self.metric, header=header)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
