@@ -123,6 +123,8 @@ class Reading:
         if self.header is not None:
             return f"pass {Hint('header', header)}"
         options = ["path"] + ([] if table.separator == "," else [f"sep={table.separator!r}"])
+        commas = any(table.is_number(cell) and not NUMBER.fullmatch(cell) for row in table.below for cell in row)
+        options += ["decimal=','"] if commas else []
         options += [] if header else ["header=None"]
         names = [row[0] for row in table.below if row]
         if names and not any(map(table.is_number, names)) and len(set(names)) == len(names):

@@ -282,6 +282,10 @@ def test_semicolons_without_header_lose_no_row(tmp_path: Path) -> None:
     data = as_data(tmp_path / "named.csv", header="auto")
     assert np.array_equal(data.X, X)
     assert codes(data.notes) == ["file.header_compared"]
+    with pytest.warns(InputWarning, match=r"pandas\.read_csv\(path, sep=';', decimal=',', header=None\)"):
+        assert as_data(tmp_path / "named.csv").n == 60
+    frame = pd.read_csv(tmp_path / "named.csv", sep=";", decimal=",", header=None)
+    assert as_data(frame).X[0].tolist() == [400.5, 401.5, 402.5, 403.5]
 
 
 @pytest.mark.parametrize(
