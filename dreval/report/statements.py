@@ -372,7 +372,7 @@ def mark_words(reading: Reading, columns: Iterable[Column], symbols: bool = Fals
         return "best value, not tested" if starred else ""
     which = ordered(bare) if len(bare) <= LISTED + 1 else f"{in_words(len(bare))} measures"
     said = f"best or not distinguishable from it{f' (by {which} the best value, not tested)' if bare else ''}"
-    return f"{said}, by each measure alone (not adjusted over measures)" if len(starred) > 1 else said
+    return f"{said} by this measure (not adjusted over measures)" if len(starred) > 1 else said
 
 
 def verdict(reading: Reading) -> list[Statement]:
@@ -558,7 +558,7 @@ def _split(part: Sequence[Contest]) -> str:
     """Return which embeddings are best, or that none is, by which measures, where these disagree."""
     found: dict[str, list[str]] = {}
     for one in part:
-        called = one.column.named if len(part) < LISTED + 2 else one.column.called
+        called = one.column.named if len(part) < LISTED else one.column.called
         found.setdefault(_split_words(one), []).append(called)
     return "; ".join(f"{words} by {ordered(called)}" for words, called in found.items())
 
