@@ -392,7 +392,7 @@ def mark_words(reading: Reading, columns: Iterable[Column], symbols: bool = Fals
         return "best value, not tested" if starred else ""
     which = ordered(bare) if len(bare) <= LISTED + 1 else f"{in_words(len(bare))} measures"
     said = f"best or not distinguishable from it{f' (by {which} the best value, not tested)' if bare else ''}"
-    return f"{said}, by each measure alone (not adjusted over measures)" if len(starred) > 1 else said
+    return f"{said}, not adjusted over measures" if len(starred) > 1 else said
 
 
 def verdict(reading: Reading) -> list[Statement]:
@@ -502,7 +502,7 @@ def _best_at(reading: Reading, goal: str, part: list[Contest]) -> Statement:
     if not any(one.others or len(one.best) < 2 for one in part):
         return Statement(f"{UNCLEAR} at {keeping}{either}{at} ({_beside(part, part[0].best)}).", NONE, rows)
     if len({frozenset(one.best) for one in part}) > 1:
-        said = f"Measures disagree on which is best at {keeping}{at}: {_split(part)}."
+        said = f"Measures disagree on which is best at {keeping}{at}: {_split(part, order)}."
         return Statement(said + doubt, SPLIT, rows)
     best = [name for name in order if name in part[0].best]
     beside = f"{by}{at} ({_beside(part, best)})"
@@ -574,11 +574,11 @@ def _apart(column: Column, *values: float) -> list[str]:
     return [*texts, *[""] * (len(values) - len(texts))]
 
 
-def _split(part: Sequence[Contest]) -> str:
+def _split(part: Sequence[Contest], order: Sequence[str]) -> str:
     """Return which embeddings are best, or that none is, by which measures, where these disagree."""
     found: dict[str, list[str]] = {}
-    for one in part:
-        called = one.column.named if len(part) < LISTED + 2 else one.column.called
+    for one in (one._replace(best=tuple(sorted(one.best, key=order.index))) for one in part):
+        called = one.column.named if len(part) < LISTED else one.column.called
         found.setdefault(_split_words(one), []).append(called)
     return "; ".join(f"{words} by {ordered(called)}" for words, called in found.items())
 

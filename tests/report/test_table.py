@@ -82,7 +82,7 @@ def test_measures_are_chosen_in_order(results):
         results.to_markdown("continuity")
     with pytest.raises(UnknownName, match="embeddings"):
         results.to_html(rows="embedding")
-    with pytest.raises(InputError, match="must hold a value"):
+    with pytest.raises(InputError, match="must name something"):
         results.to_latex([])
 
 

@@ -213,7 +213,8 @@ def _clear(
 ) -> Iterator[str]:
     """By how many of the measures that have tests, of all m, the best is distinguishable from all others."""
     if sizes:
-        most = f"; else {what} up to {max(sizes)} embeddings" if max(sizes) > 1 else ""
+        largest = max((size for size, alone in zip(sizes, clear, strict=True) if not alone), default=1)
+        most = f"; else {what} up to {largest} embeddings" if largest > 1 else ""
         tests = f" with {having}" if len(sizes) < m else ""
         of = counted(len(sizes), "measure")
         yield f"The best is distinguishable from all others by {sum(clear)} of {of}{tests}{most}."
