@@ -29,19 +29,6 @@ NUMBERS = ("integers", "counts", "decimals", "floats")
 IDS = ("none", "id", "unnamed", "short", "Barcode", "whole numbers")
 EXTRAS = ("none", "nCount", "copy of a data column", "cluster")
 
-# Traits that are left out of the draw: columns of an embedding that are no coordinates, and ids under a name that is
-# not known, or in an order that only such names tell.
-PENDING = {
-    "extra": {"nCount", "copy of a data column", "cluster"},
-    "ids": {"Barcode", "whole numbers"},
-    "labels": {"by name"},
-}
-
-
-def allowed(trait: str, values: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """Return a strategy for the values of a trait that are not pending."""
-    return st.sampled_from([value for value in values if value not in PENDING.get(trait, ())])
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -69,17 +56,17 @@ LAYOUTS = st.builds(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(12, 40),
     p=st.integers(2, 9),
-    numbers=allowed("numbers", NUMBERS),
-    header=allowed("header", HEADERS),
-    embedding_header=allowed("header", HEADERS),
+    numbers=st.sampled_from(NUMBERS),
+    header=st.sampled_from(HEADERS),
+    embedding_header=st.sampled_from(HEADERS),
     separator=st.sampled_from(list(SEPARATORS)),
-    ids=allowed("ids", IDS),
-    embedding_ids=allowed("ids", IDS),
+    ids=st.sampled_from(IDS),
+    embedding_ids=st.sampled_from(IDS),
     ids_last=st.booleans(),
     shuffled=st.booleans(),
-    extra=allowed("extra", EXTRAS),
+    extra=st.sampled_from(EXTRAS),
     extra_first=st.booleans(),
-    labels_file=allowed("labels", ("none", "by position", "by name")),
+    labels_file=st.sampled_from(("none", "by position", "by name")),
     pass_ids=st.booleans(),
 )
 
