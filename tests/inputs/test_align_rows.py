@@ -85,7 +85,6 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
         (NAMES, [1, 2, 3, 4, 5, 6], 1),
         ([12, 13, 15, 17, 18, 19], None, 1),
         (None, [12, 13, 15, 17, 18, 19], 1),
-        (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "c", "c"], 0),
     ],
 )
 def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int) -> None:
@@ -106,7 +105,7 @@ def test_names_without_a_common_one_are_refused(embedding: list[Any]) -> None:
 SHIFTED = [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("index", [SHIFTED, [0, 1, 2, 3, 5, 6], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [0, 1, 2, 0, 1, 2]])
+@pytest.mark.parametrize("index", [SHIFTED, [0, 1, 2, 3, 5, 6], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
 @pytest.mark.parametrize("side", ["data", "embedding", "labels", "latent", "covariates", "function"])
 def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> None:
     """A frame of which rows were dropped and one that counts its rows: by position all rows would be shifted."""
@@ -176,7 +175,7 @@ def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, t
 def test_partly_matching_names_are_refused(index: list[str]) -> None:
     """Row names that match in part, or occur twice, cannot be put in order."""
     values = np.random.default_rng(0).normal(size=(len(index), 2))
-    with pytest.raises(InputError, match=r"must have the same ids|must be different in every row"):
+    with pytest.raises(InputError, match=r"must have the same ids|must have different row names"):
         as_source(pd.DataFrame(values, index=index), "e", as_data(pd.DataFrame(X, index=NAMES)))
 
 

@@ -130,10 +130,12 @@ def test_masked_labels_and_covariates_are_gaps() -> None:
     mask = np.arange(30) % 5 == 0
     labels = np.ma.array(np.arange(30) % 2, mask=mask)
     age = np.ma.array(X[:, 0], mask=mask)
-    data = as_data(X, labels=labels, covariates={"age": age, "kind": labels})
+    covariates = {"age": age, "kind": labels, "number": labels}
+    data = as_data(X, labels=labels, covariates=covariates, covariate_types={"kind": "class"})
 
     assert data.labels is not None
     assert data.labels.classes.tolist() == [0, 1]
     assert np.array_equal(data.labels.known, ~mask)
     assert np.array_equal(np.isnan(data.covariates["age"]), mask)
+    assert np.array_equal(np.isnan(data.covariates["number"]), mask)
     assert [value is None for value in data.covariates["kind"]] == mask.tolist()

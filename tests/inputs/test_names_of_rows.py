@@ -274,7 +274,7 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     [
         (CELLS, SHUFFLED.set_axis(BARE), "0 of 60 ids"),
         (CELLS, SHUFFLED.rename({NAMES[0]: "new"}), "59 of 60 ids"),
-        (CELLS, SHUFFLED.rename({NAMES[0]: NAMES[1]}), "must be different in every row"),
+        (CELLS, SHUFFLED.rename({NAMES[0]: NAMES[1]}), "must have different row names"),
         (pd.DataFrame(X, ORDER), COUNTED.iloc[ORDER[::-1]], "which are names in the data, too"),
         (X, COUNTED.set_axis(range(1, N + 1)).iloc[ORDER], "in another order"),
         (CELLS, SHUFFLED.iloc[:-1], "59"),
