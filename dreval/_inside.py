@@ -41,11 +41,13 @@ def hdf5_objects(group: Any, what: str, argument: str, cure: str = CURE) -> Iter
     links, seen, left = 0, {_address(group)}, [("", group, 0)]
     while left:
         prefix, parent, depth = left.pop()
-        for name in parent:
-            links += 1
-            if links > MAX_LINKS or depth > MAX_DEPTH:
-                rule = f"must have at most {MAX_LINKS:,} links, in at most {MAX_DEPTH} groups within each other"
-                raise InputError(argument, rule, f"{what} with more", "Write the arrays that are needed to a new file.")
+        links += len(parent)
+        if links > MAX_LINKS or depth > MAX_DEPTH:
+            rule = f"must have at most {MAX_LINKS:,} links, in at most {MAX_DEPTH} groups within each other"
+            raise InputError(argument, rule, f"{what} with more", "Write the arrays that are needed to a new file.")
+        names: list[bytes] = []
+        parent.id.links.iterate(names.append)
+        for name in map(os.fsdecode, names):
             path = f"{prefix}/{name}".lstrip("/")
             kind = parent.id.links.get_info(os.fsencode(name)).type
             if kind == h5py.h5l.TYPE_SOFT:

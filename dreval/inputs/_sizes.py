@@ -7,9 +7,11 @@ import importlib
 import io
 import json
 import math
+import mmap
 import os
 import zipfile
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,12 @@ import numpy as np
 from dreval._check import check_npy, check_unpacked, read_limit, unpack_limit
 from dreval._inside import check_folder, hdf5_objects
 from dreval.errors import InputError
+from dreval.inputs._chunks import check_hdf5_chunks, unpacked_chunks
 from dreval.inputs.features import check_places
 
 NUMBER = 8  # bytes
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
+HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
 
 
@@ -65,7 +69,7 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
 def check_zarr(path: Path, argument: str) -> None:
     """Check that a .zarr folder holds all of its data, the shapes of its arrays, and that nothing is unpickled."""
     check_folder(path, argument)
-    sizes = []
+    sizes, limit = [], unpack_limit(path)
     for folder, _, files in os.walk(path):
         for name in {".zarray", "zarr.json"}.intersection(files):
             about = json.loads(Path(folder, name).read_bytes())
@@ -76,6 +80,8 @@ def check_zarr(path: Path, argument: str) -> None:
             if "shape" in about:
                 item = _item_size(about.get("dtype", about.get("data_type")))
                 sizes.append(item * max(math.prod(about["shape"]), math.prod(_chunk_shape(about))))
+                for unpacked in unpacked_chunks(Path(folder), about, limit):
+                    check_unpacked(int(unpacked), path, argument)
                 for separator in _separators(about):
                     if separator not in ("/", "."):  # the place of a chunk is made of it
                         raise ValueError(f"chunks whose numbers are separated by {separator!r}")
@@ -122,10 +128,12 @@ def check_hdf5(path: Path, argument: str) -> int:
     Parts that were never written take no room in the file.
     """
     h5py = importlib.import_module("h5py")
-    size, texts = 0, []
+    size, texts, limit = 0, [], unpack_limit(path)
     with h5py.File(path, "r") as file:
         for _, item in hdf5_objects(file, repr(str(path)), argument):
+            check_unpacked(_size_of_attributes(item, path), path, argument)
             if isinstance(item, h5py.Dataset):
+                check_hdf5_chunks(item, limit, lambda unpacked: check_unpacked(int(unpacked), path, argument))
                 count = max(math.prod(item.shape or ()), math.prod(item.chunks or ()))
                 size += count * max(item.dtype.itemsize, 1)
                 texts += [item] if item.dtype.hasobject and item.shape is not None else []
@@ -135,6 +143,31 @@ def check_hdf5(path: Path, argument: str) -> int:
         for item in texts:
             size += _size_of_texts(item, path, argument)
     return size
+
+
+def _size_of_attributes(item: Any, path: Path) -> int:
+    """Bytes that texts and lists of any length in the attributes of an object take at most.
+
+    An attribute is read as a whole, and many of its texts may be the same place in the file: a text is no longer than
+    the largest heap in the file.
+    """
+    h5a, size = importlib.import_module("h5py").h5a, 0
+    for i in range(h5a.get_num_attrs(item.id)):
+        found = h5a.open(item.id, index=i)
+        count = math.prod(found.shape) if found.dtype.hasobject else 0
+        many = count * path.stat().st_size > unpack_limit(path)
+        size += count * (_largest_heap(path, path.stat().st_mtime_ns) if many else 0)
+    return size
+
+
+@lru_cache(maxsize=1)
+def _largest_heap(path: Path, _changed: int) -> int:
+    """Bytes of the largest heap of texts in a file of HDF5, each of which begins with the same letters."""
+    largest, at = 0, -1
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        while (at := content.find(HEAP, at + 1)) >= 0:
+            largest = max(largest, min(int.from_bytes(content[at + 8 : at + 16], "little"), len(content)))
+    return largest
 
 
 def _size_of_texts(dataset: Any, path: Path, argument: str) -> int:

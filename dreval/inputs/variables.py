@@ -669,8 +669,14 @@ def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64]
     return codes, classes
 
 
+def _texts(series: pd.Series[Any]) -> Any:
+    """The values of a column that may hold texts."""
+    return () if isinstance(series.dtype, np.dtype) and series.dtype.kind != "O" else series
+
+
 def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
     """Class values as a numpy array."""
+    check_lengths(series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _texts(series), argument)
     if series.dtype.kind in "mM":
         cure = "Turn them into text or integers first, for instance the year."
         raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", cure)

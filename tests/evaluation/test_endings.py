@@ -104,7 +104,7 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["SystemExit", "GeneratorExit", "a group with SystemExit"])
 def test_other_entries(kind: str, tmp_path: Path) -> None:
-    """``embed``, a study in one process and in two, re-runs, a sweep, a null: an error or a failed cell."""
+    """``embed``, re-runs, null data, and a study in one process and in two: an error, or a failed cell."""
     make = RAISED[kind]
     tool = ways(make)["function"]
     for call in (
@@ -118,9 +118,8 @@ def test_other_entries(kind: str, tmp_path: Path) -> None:
             call()
     for jobs in (1, 2):
         path = tmp_path / f"{jobs}.journal"
-        study = dreval.Study(
-            path, {"x": X, "y": X**3}, {"t": Tool(make), "pca": "pca"}, "trustworthiness", n_neighbors=5
-        )
+        methods = {"t": Tool(make), "pca": "pca"}
+        study = dreval.Study(path, {"x": X, "y": X**3}, methods, "trustworthiness", n_neighbors=5)
         values = study.run(n_jobs=jobs, progress=False).table().set_index(["embedding", "dataset"])["value"]
         assert values.notna().groupby("embedding").sum().to_dict() == {"pca": 2, "t": 0}
 

@@ -152,11 +152,13 @@ def test_a_constant_embedding_is_judged() -> None:
     ],
 )
 def test_labels_that_cannot_be_tested(labels: list[Any], reason: str) -> None:
-    """One class, or as many classes as points, is a reason in the test's row; the measures are computed."""
+    """One class, or as many classes as points, is a reason in the rows of the test and of the measure of labels."""
     table = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5, random_state=0).run().tidy()
     test = table[table["test"] != ""].iloc[0]
 
-    assert table.loc[table["test"] == "", "value"].notna().all()
+    measures = table[table["test"] == ""].set_index("measure")
+    assert measures["value"].drop("knn_accuracy").notna().all()
+    assert np.isnan(measures.loc["knn_accuracy", "value"]) == (reason != "")
     assert test["note"].startswith(reason)
     assert np.isnan(test["p_value"]) == (reason != "")
 

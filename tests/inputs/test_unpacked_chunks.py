@@ -1,0 +1,220 @@
+"""What compressed chunks unpack to is known before they are: bombs are refused, and all usual codecs are read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import resource
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import led_outside
+import numpy as np
+import pytest
+
+from dreval.errors import InputError
+from dreval.inputs._chunks import inflated
+from dreval.inputs.data import as_data
+
+pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
+SIZE = 300 * 2**20  # above 256 MiB, that any file may unpack to
+GROWTH = 100  # MiB of the peak of memory, at most
+BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+def refused(path: Path, match: str = "must unpack to at most") -> None:
+    """Refused without the memory."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match=match):
+        as_data(path)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < GROWTH
+
+
+def deflated() -> bytes:
+    packer = zlib.compressobj(9)
+    return b"".join(packer.compress(bytes(2**20)) for _ in range(SIZE // 2**20)) + packer.flush()
+
+
+def with_chunk(folder: Path, blob: bytes, version: int, **about: Any) -> Path:
+    """AnnData in zarr with another chunk of a layer."""
+    import anndata
+
+    anndata.settings.zarr_write_format = version
+    path = folder / "cells.zarr"
+    led_outside.cells().write_zarr(path)
+    part = path / "layers" / "counts"
+    name = part / ("zarr.json" if version == 3 else ".zarray")
+    name.write_text(json.dumps({**json.loads(name.read_text()), **about}))
+    for file in part.rglob("*"):
+        if file.is_file() and file.name not in ("zarr.json", ".zarray", ".zattrs"):
+            file.write_bytes(blob)
+    return path
+
+
+def test_counting() -> None:
+    """The bytes that come out, to the limit; what is cut or no deflate counts what came out of it."""
+    blob = zlib.compress(bytes(5 * 2**20))
+    assert inflated(blob, 10**9) == inflated(gzip.compress(bytes(5 * 2**20)), 10**9) == 5 * 2**20
+    assert 2**20 < inflated(blob, 2**20) <= 2 * 2**20
+    assert inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor()) == 5 * 2**20
+    assert inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor()) <= 5 * 2**20
+    assert inflated(b"no deflate", 10**9) == 0
+
+
+FORMS = ["zstd 3", "zstd of no size 3", "gzip 3", "zlib 2", "bz2 2", "lzma 2", "blosc 2", "lz4 2"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
+    from numcodecs import LZ4, Blosc, Zstd
+
+    zeros = np.zeros(SIZE if form != "lz4 2" else 4 * SIZE, np.uint8)
+    third = {"codecs": [BYTES, {"name": "zstd", "configuration": {"level": 0, "checksum": False}}]}
+    frame = bytearray(Zstd(3).encode(zeros)) if "zstd" in form else b""
+    if "no size" in form:  # the same blocks behind a header without a size: a window of 128 KiB
+        flags = frame[4]
+        width = (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6]
+        frame = frame[:4] + bytes([0, 0x38]) + frame[5 + (not flags & 32) + width :]
+    made: dict[str, Callable[[], Path]] = {
+        "zstd 3": lambda: with_chunk(tmp_path, bytes(frame), 3, **third),
+        "zstd of no size 3": lambda: with_chunk(tmp_path, bytes(frame), 3, **third),
+        "gzip 3": lambda: with_chunk(
+            tmp_path,
+            gzip.compress(zeros.tobytes(), 9),
+            3,
+            codecs=[BYTES, {"name": "gzip", "configuration": {"level": 5}}],
+        ),
+        "zlib 2": lambda: with_chunk(tmp_path, deflated(), 2, compressor={"id": "zlib", "level": 1}),
+        "bz2 2": lambda: with_chunk(tmp_path, bz2.compress(zeros.tobytes()), 2, compressor={"id": "bz2", "level": 1}),
+        "lzma 2": lambda: with_chunk(
+            tmp_path,
+            lzma.compress(zeros.tobytes(), preset=0),
+            2,
+            compressor={"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
+        ),
+        "blosc 2": lambda: with_chunk(tmp_path, Blosc("zstd", 9).encode(zeros), 2),
+        "lz4 2": lambda: with_chunk(tmp_path, LZ4().encode(zeros), 2, compressor={"id": "lz4", "acceleration": 1}),
+    }
+    path = made[form]()
+    refused(path)
+
+
+def test_a_bomb_in_a_shard(tmp_path: Path) -> None:
+    import google_crc32c
+    import zarr
+    from numcodecs import Zstd
+
+    array = zarr.create_array(str(tmp_path / "x.zarr"), shape=(30, 3), chunks=(15, 3), shards=(30, 3), dtype="f8")
+    array[:] = np.random.default_rng(0).normal(size=(30, 3))
+    assert as_data(tmp_path / "x.zarr").n == 30
+    file = next(path for path in (tmp_path / "x.zarr").rglob("*") if path.is_file() and path.name != "zarr.json")
+    blob = Zstd(3).encode(np.zeros(SIZE, np.uint8))
+    index = np.array([0, len(blob), 0, len(blob)], "<u8").tobytes()
+    file.write_bytes(blob + index + int(google_crc32c.value(index)).to_bytes(4, "little"))
+    refused(tmp_path / "x.zarr")
+
+
+def test_compressed_twice(tmp_path: Path) -> None:
+    """What is small could be anything."""
+    import h5py
+
+    packed = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+    refused(with_chunk(tmp_path, b"", 3, codecs=[BYTES, packed, packed]), "compressed 2 times")
+    path = hdf5_chunk(tmp_path / "cells.h5ad", zlib.compress(deflated()), 2)
+    refused(path, "compressed 2 times")
+    assert h5py.is_hdf5(path)
+
+
+def hdf5_chunk(path: Path, blob: bytes, times: int) -> Path:
+    """AnnData with another chunk of a layer, compressed so many times."""
+    import h5py
+
+    led_outside.cells().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        about = dict(file["layers/counts"].attrs)
+        del file["layers/counts"]
+        settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        settings.set_chunk((30, 3))
+        for _ in range(times):
+            settings.set_deflate(9)
+        space = h5py.h5s.create_simple((30, 3))
+        made = h5py.h5d.create(file["layers"].id, b"counts", h5py.h5t.NATIVE_DOUBLE, space, settings)
+        made.write_direct_chunk((0, 0), blob)
+        h5py.Dataset(made).attrs.update(about)
+    return path
+
+
+def test_a_bomb_in_a_chunk_of_hdf5(tmp_path: Path) -> None:
+    refused(hdf5_chunk(tmp_path / "cells.h5ad", deflated(), 1))
+
+
+def repeated(path: Path, name: str, count: int, text: str) -> None:
+    """Texts that all are the same place in the file."""
+    import h5py
+
+    with h5py.File(path, "r+") as file:
+        made = file.create_dataset(name, (count,), dtype=h5py.string_dtype())
+        made[0], made[count - 1] = text, "x"
+        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+        place = made.id.get_offset()
+    with path.open("r+b") as file:
+        file.seek(place)
+        one = file.read(16)
+        file.seek(place)
+        file.write(one * count)
+
+
+def test_one_text_many_times(tmp_path: Path) -> None:
+    """In an array and in an attribute; many short texts, and a long one, are valid."""
+    import h5py
+
+    path = tmp_path / "cells.h5ad"
+    led_outside.cells().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        file["uns/texts"] = np.array([f"text {i}" for i in range(20_000)], dtype=object)
+        file["uns/texts"].attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+        file["uns/long"] = "a" * 2**16
+        file["uns/long"].attrs.update({"encoding-type": "string", "encoding-version": "0.2.0"})
+        file["uns"].attrs["names"] = np.array([f"name {i}" for i in range(2000)], dtype=object)
+    assert as_data(path).n == 30
+    repeated(path, "uns/bomb", 3000, "a" * 2**20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match="must unpack to at most"):
+        as_data(path)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 400
+
+    led_outside.cells().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        texts = np.array(["a" * 2**20, *["b" * 40] * 2999], dtype=object)
+        file["obs"].attrs.create("more", texts, dtype=h5py.string_dtype())
+    raw = bytearray(path.read_bytes())
+    at, key = 0, (2**20).to_bytes(4, "little")
+    while (at := raw.find(key, at)) >= 0:
+        if raw[at + 16 : at + 20] == (40).to_bytes(4, "little"):
+            raw[at : at + 16 * 3000] = bytes(raw[at : at + 16]) * 3000
+        at += 1
+    path.write_bytes(raw)
+    refused(path)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_usual_codecs_are_read(version: int, tmp_path: Path) -> None:
+    """Constant numbers, which all codecs pack best, in every usual codec."""
+    import numcodecs
+    import zarr
+    from zarr import codecs as third
+
+    X = np.zeros((4000, 50))
+    X[:, 0] = np.arange(4000)
+    second = [getattr(numcodecs, name)() for name in ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")]
+    packed = second if version == 2 else [third.ZstdCodec(), third.GzipCodec(), third.BloscCodec()]
+    for i, one in enumerate([None, *packed]):
+        path = tmp_path / f"{i}.zarr"
+        options = {"zarr_format": version, "compressors": one}
+        made = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)
+        made[:] = X
+        assert np.array_equal(np.asarray(as_data(path).dense()), X), one
