@@ -40,8 +40,8 @@ def same_values(X: Any, Y: Any) -> bool:
 def same_map(X: Any, Y: Any) -> bool:
     """Return whether two tables of as many columns are equal up to a similarity transformation.
 
-    Their Procrustes disparity must be below 1e-12. Tables whose points have other distances from the center, at the
-    same total size, are told apart before: O(n p) time; else O(n p^2 + p^3). Of more than 2000 columns only equal
+    Their Procrustes disparity must be below 1e-12. It is computed only if the distances from the center, at the same
+    total size, agree: O(n p) time for these, O(n p^2 + p^3) for the disparity. Of more than 2000 columns only equal
     values count.
 
     Examples
