@@ -528,7 +528,7 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     if hasattr(value, "toarray"):
         raise InputError(argument, "must be dense, not sparse", describe(value), f"Use {argument}.toarray().")
     if array.dtype.kind == "O":
-        shapes = vectors(array.ravel()) if array.size == len(array) else None
+        shapes = vectors(array.ravel()) if array.ndim and array.size == len(array) else None
         if shapes is not None:
             got, cure = described_vectors(shapes, len(array), _cells_text(value))
             raise InputError(argument, "must hold numbers", got, cure)

@@ -163,7 +163,8 @@ def integer_notes(value: Any, argument: str) -> Notes:
     array = np.asarray(value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim != 1 or str(getattr(value, "dtype", "")) == "category":
+    is_table = array.dtype.names is not None  # records
+    if array.ndim != 1 or is_table or str(getattr(value, "dtype", "")) == "category":
         return ()
     count = count_codes(pd.Series(array))
     return (note("variable.integers", argument=argument, count=count),) if count else ()
