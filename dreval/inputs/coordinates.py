@@ -206,7 +206,8 @@ def doubtful_columns(
 
     1. It has the name and the values (up to ``EQUAL_COLUMNS`` of their range) of a column of the data. If all columns
        have, they were selected from the data, and none is reported.
-    2. It holds a different integer in every row, or, 3., integers that repeat, and another column has decimals.
+    2. It holds a different integer in every row, and another column has decimals.
+    3. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
     4. The standard deviations of the other columns, in descending order, fall from its own or from a smaller one to
        less than a part of ``SPREAD_RATIO`` in one step. Columns that are constant up to rounding
        (``NEGLIGIBLE_SPREAD``) do not count.
@@ -228,8 +229,10 @@ def doubtful_columns(
     whole = _integer_columns(values)
     for j in () if whole.all() else np.flatnonzero(whole).tolist():
         different = len(np.unique(np.asarray(values[:, j], np.float64)))
-        if different > 1:
-            reasons.setdefault(j, "column.names_rows" if different == n else "column.integers")
+        if different == n:
+            reasons.setdefault(j, "column.names_rows")
+        elif different > 1 and (names is not None or d - np.count_nonzero(whole) > 1):
+            reasons.setdefault(j, "column.integers")
     sizes = np.array(spread, np.float64)
     sizes[[*reasons]] = 0.0
     widest = _widest(sizes)

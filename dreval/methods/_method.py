@@ -121,7 +121,7 @@ class Method:
 
     def __init_subclass__(cls) -> None:
         if "transform" in vars(cls):
-            cls.transform = _in_container(vars(cls)["transform"])  # type: ignore[attr-defined]
+            cls.transform = _in_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
         keywords_checked(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

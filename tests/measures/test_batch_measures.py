@@ -181,7 +181,7 @@ def test_batches_come_as_labels_do() -> None:
     assert ev.run("ilisi", **run).tidy()["value"].item() == value
     with pytest.raises(InputError, match="`batch` must be complete: got 1 points without a batch"):
         dreval.ilisi(Y, Y, batch=[None, *batch[1:].tolist()])
-    with pytest.raises(InputError, match=r"^`batch` must be batches .* Write codes of batches as integers"):
+    with pytest.raises(InputError, match=r"^`batch` must be batches .* write codes of batches as whole numbers"):
         dreval.ilisi(Y, Y, batch=Y[:, 0])
     with pytest.raises(InputError, match=r"^`batch` must be one value .* Name one: batch='file.csv:column'"):
         dreval.ilisi(Y, Y, batch=frame)
