@@ -136,7 +136,7 @@ def test_what_all_indices_say_of_the_starts_is_said_once():
     )
     alone = dreval.Evaluation(_blobs()[0], {"Y": _blobs()[0]}, labels=_blobs()[1], random_state=0)
     codes = set(alone.run(list(AGREEMENT), None, None).notes["code"])
-    assert codes == {"kmeans.starts", "data.not_reduced"}
+    assert codes == {"kmeans.starts", "data.reference"}
 
 
 def test_the_note_has_the_distribution_over_the_starts():

@@ -62,7 +62,8 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
     plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
     for said in (
         "Sizes",
-        "(size = 0.1) and (size = 0.2, sign = absolute) are not",
+        "size = 0.1 has the best mean",
+        "(size = 0.2, sign = absolute) is not distinguishable from it",
         "size 9",
         "too optimistic",
         "seeds",
