@@ -149,6 +149,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "use_rep": None,
         "n_neighbors": "auto",
         "metric": "euclidean",
+        "header": "auto",
         "anchors": "auto",
         "random_state": None,
         "n_jobs": None,

@@ -527,7 +527,9 @@ def as_covariates(
         covariates[name] = _covariate(series, f"{argument}[{name!r}]", types.get(name))
         notes = (*notes, *marked)
         if name not in types and (count := count_codes(series)):
-            notes = (*notes, note(f"{argument}.integers", argument=f"{argument}[{name!r}]", name=name, count=count))
+            code = "response.integers" if argument == "response" else "covariates.integers"
+            call = f"covariate_types={ {name: 'class'} }"
+            notes = (*notes, note(code, argument=f"{argument}[{name!r}]", count=count, call=call))
     return covariates, notes
 
 
@@ -535,7 +537,7 @@ def _checked_types(types: Mapping[str, str] | None, names: Iterable[str]) -> dic
     """Return the types of covariates by name; unknown names and types raise an error."""
     argument, names = "covariate_types", [*names]
     return {
-        check_one_of(name, names, argument): check_one_of(kind, COVARIATE_TYPES, f"{argument}[{name!r}]")
+        check_one_of(name, names, argument): check_one_of(kind, COVARIATE_TYPES, f"{argument}[{name!r}]", aliases=True)
         for name, kind in (types or {}).items()
     }
 

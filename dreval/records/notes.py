@@ -526,7 +526,7 @@ CODES: dict[str, Code] = {
     ),
     "covariates.integers": Code(
         "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
-        "pass covariate_types={{{name!r}: 'class'}}, or append :class to the column on the command line.",
+        "pass {call}, or append :class to the column on the command line.",
         ASSUMPTION,
     ),
     "response.integers": Code(
