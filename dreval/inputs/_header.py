@@ -195,11 +195,12 @@ def first_row(table: TextTable) -> FirstRow:
     - a row of different numbers next to "id", "sample" or a similar name, or behind an empty first cell above text or
       above 0, 1, 2, ... or 1, 2, 3, ...
 
-    A row with a number that repeats is data, since names do not repeat. Other rows are compared with up to
+    A row of numbers of which one repeats is data, since names rarely repeat; it is doubtful if both its magnitude and
+    its decimals are others than below. Rows of different numbers are compared with up to
     ``MAX_ROWS_COMPARED`` rows below. These are reasons for a header:
 
     - order: the numbers have equal steps, and those of no row below have; or they are sorted, and at most
-      ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Two or three numbers: they are 1, 2, 3;
+      ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Two or three: 1, 2, 3 or 0, 1, 2;
     - magnitude: the mean absolute value is more than ``OTHER_MAGNITUDE`` times that of every row below, or every row
       below has more than ``OTHER_MAGNITUDE`` times that of the first row;
     - decimals: the most decimals in the row are at most ``FEWER_DECIMALS`` times those in every row below, or the
@@ -214,7 +215,8 @@ def first_row(table: TextTable) -> FirstRow:
     without a trend: 8 sorted numbers are a header. An order with a chance above ``DOUBTFUL_ORDER``, as that of 5
     numbers, is no reason by itself, unless the steps are equal.
     A row of numbers for which one reason holds is data, and doubtful. Two or three numbers are always data, and
-    doubtful if their magnitude or decimals are a reason. A number above a column of text makes every row a header.
+    doubtful if their magnitude or decimals are a reason, or if three of them count. A number above a column of text
+    makes every row a header.
 
     A row of numbers and text is data if some text of it occurs below in the same column. With fractions it is a header
     if two reasons hold, and doubtful data if one holds. Without fractions it is a header, unless its text has the form
@@ -254,7 +256,11 @@ def first_row(table: TextTable) -> FirstRow:
         return FirstRow(False, is_value=not fractions)
     if different and _is_beside_row_names(table, numeric, texts):
         return FirstRow(True, numbers=True)
-    reasons, chance = _evidence(table, numeric) if different else ((), 1.0)
+    reasons, chance = _evidence(table, numeric) if different or not texts else ((), 1.0)
+    if not texts and not different:
+        unlike = (Reason.MAGNITUDE, Reason.DECIMALS)
+        reasons = unlike if set(unlike) <= set(reasons) else ()
+        return FirstRow(False, doubtful=bool(reasons), reasons=reasons)
     if not texts:
         return _decide_numbers(len(numeric), reasons, chance, cells)
     same_form = any(_has_form_of(cells[j], table.column(j)) for j in texts)
@@ -276,7 +282,7 @@ def _decide_numbers(p: int, reasons: tuple[Reason, ...], chance: float, cells: l
         header |= Reason.EVEN in reasons and p >= MIN_COLUMNS_FOR_EVEN_HEADER
         if reasons == (Reason.SORTED,) and chance > DOUBTFUL_ORDER:
             reasons = ()
-    elif reasons == (Reason.EVEN,):
+    elif reasons == (Reason.EVEN,) and p < 3:
         reasons = ()
     header &= all(cells)
     return FirstRow(header, header, bool(reasons) and not header, reasons)
@@ -363,7 +369,8 @@ def _order(first: FloatArray, below: FloatArray) -> tuple[list[Reason], float]:
     """Return the reason in the order of a row, if there is one, and the chance that a row of data is sorted so."""
     p = len(first)
     if p < MIN_COLUMNS_FOR_HEADER:
-        return ([Reason.EVEN] if np.array_equal(first, np.arange(1, p + 1)) else []), 1.0
+        counts = p == 3 and any(np.array_equal(first, np.arange(p) + start) for start in (0, 1))
+        return ([Reason.EVEN] if counts or np.array_equal(first, np.arange(1, p + 1)) else []), 1.0
     steps, steps_below = np.diff(first), np.diff(below, axis=1)
     direction = np.sign(steps[0])
     if direction == 0 or not (np.sign(steps) == direction).all():

@@ -525,7 +525,7 @@ def as_covariates(
     for name, series in columns.items():
         series, marked = _without_missing_texts(series, f"{argument}[{name!r}]")
         covariates[name] = _covariate(series, f"{argument}[{name!r}]", types.get(name))
-        notes = (*notes, *marked)
+        notes = (*notes, *marked, *(() if name in types else _text_among_numbers(series, f"{argument}[{name!r}]")))
         if name not in types and (count := count_codes(series)):
             code = "response.integers" if argument == "response" else "covariates.integers"
             call = f"covariate_types={ {name: 'class'} }"
@@ -551,6 +551,21 @@ def count_codes(series: pd.Series[Any]) -> int:
     turned = len(known) < len(series) and known.dtype.kind == "f" and whole_numbers(known.to_numpy(dtype=np.float64))
     count = int(known.nunique()) if turned or pd.api.types.is_integer_dtype(known.dtype) else 0
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
+
+
+def _text_among_numbers(series: pd.Series[Any], argument: str) -> Notes:
+    """Return a note if a column of text, which is classes, holds numbers in more than half of its cells."""
+    known = series[series.notna()]
+    if isinstance(series.dtype, pd.CategoricalDtype) or not len(known):
+        return ()
+    if pd.api.types.infer_dtype(known) not in ("string", "mixed", "mixed-integer"):
+        return ()
+    numbers = pd.to_numeric(known, errors="coerce").notna()
+    count = int(numbers.sum())
+    if not len(known) / 2 < count < len(known):
+        return ()
+    text = repr(str(known[~numbers].iloc[0]))
+    return (note("covariates.numbers", argument=argument, count=count, known=len(known), text=text),)
 
 
 def _without_missing_texts(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:

@@ -529,6 +529,11 @@ CODES: dict[str, Code] = {
         "pass {call}, or append :class to the column on the command line.",
         ASSUMPTION,
     ),
+    "covariates.numbers": Code(
+        "`{argument}` is used as classes, although {count} of its {known} values are numbers: {text} is text. If they "
+        "are numbers, leave that cell empty.",
+        ASSUMPTION,
+    ),
     "response.integers": Code(
         "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
         "pass text, or append :class to the name of the column.",

@@ -244,3 +244,13 @@ def test_codes_of_groups_and_blocks_may_be_whole_floats() -> None:
         assert "labels.floats" in codes_of(found.notes)
         with pytest.raises(InputError, match="whole numbers"):
             run(codes + 0.5)
+
+
+def test_a_text_among_numbers_is_named() -> None:
+    """One word makes classes of a column of numbers: the note names it; a column whose type was passed has none."""
+    ages = ["unknown", *(str(age) for age in AGE[1:])]
+    notes = [note for note in as_data(X, covariates={"age": ages}).notes if note.code == "covariates.numbers"]
+    assert len(notes) == 1
+    assert f"{len(AGE) - 1} of its {len(AGE)} values are numbers: 'unknown' is text" in str(notes[0])
+    typed = as_data(X, covariates={"age": ages}, covariate_types={"age": "class"})
+    assert "covariates.numbers" not in [note.code for note in typed.notes]

@@ -306,3 +306,16 @@ def test_text_next_to_numbers(tmp_path: Path, text: str, header: bool, code: str
     table = read_table(tmp_path / "t.csv", reading=Reading("auto"))
     assert (table.columns is not None) == header
     assert codes(table.notes) == ([code] if code else [])
+
+
+@pytest.mark.parametrize(("header", "integers"), [("400,400,401,402", False), ("0,1,2", True), ("1,2,3", True)])
+def test_a_header_that_could_be_a_point_is_never_silent(tmp_path: Path, header: str, integers: bool) -> None:
+    """Numbers that repeat, and a count of three columns above integers: read as a point, with a note."""
+    rng = np.random.default_rng(2)
+    p = header.count(",") + 1
+    values = rng.integers(0, 9, (60, p)) if integers else rng.normal(size=(60, p)).round(4)
+    (tmp_path / "t.csv").write_text(header + "\n" + pd.DataFrame(values).to_csv(index=False, header=False))
+    data = as_data(tmp_path / "t.csv", header="auto")
+    assert data.n == 61
+    assert "file.row" in codes(data.notes)
+    assert as_data(tmp_path / "t.csv", header=True).n == 60
