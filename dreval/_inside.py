@@ -110,7 +110,7 @@ def check_opened(value: Any, argument: str) -> None:
             raise InputError(argument, RULE, f"an array of {value.file.filename!r}, which is {where}", CURE_OPENED)
         if value.is_virtual:  # of arrays of the same file
             check_opened(value.file, argument)
-    elif library == "zarr" and (name := LOCAL_STORES.get(type(value.store).__name__)):
+    elif library == "zarr" and (name := LOCAL_STORES.get(type(getattr(value, "store", None)).__name__)):
         check_folder(Path(getattr(value.store, name), value.path), argument)
 
 

@@ -196,7 +196,7 @@ def test_exactly_one_of_the_two_arguments(name):
         cls(n_neighbors=7, radius=2.0).fit(X)
     with pytest.raises(InputError, match=r"`n_neighbors` must be a number where radius is None: got None for both"):
         cls(n_neighbors=None).fit(X)
-    for radius in (0.0, -1.0, np.inf, "1"):
+    for radius in (0.0, -1.0, np.nan, "1"):
         with pytest.raises(InputError, match="`radius` must be"):
             cls(n_neighbors=None, radius=radius).fit(X)
 
