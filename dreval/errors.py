@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
 from dreval.glossary import printable
@@ -124,7 +124,14 @@ class NotFitted(InputError, AttributeError):
     """A method is used before it is fitted; also a ``NotFittedError`` of scikit-learn where that is imported."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(not_fitted, self._whose, *self._said, **self._others), ()
+        kind = NotFitted if type(self) is NotFitted else not_fitted
+        return partial(kind, self._whose, *self._said, **self._others), ()
+
+
+@cache
+def _not_fitted_of_both(base: type[Exception]) -> type[NotFitted]:
+    """Return the one class that is ours and scikit-learn's."""
+    return type("NotFitted", (NotFitted, base), {"__module__": __name__})
 
 
 def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> NotFitted:
@@ -137,9 +144,7 @@ def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hi
     (True, True, True)
     """
     base = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
-    kind: type[NotFitted] = NotFitted
-    if base is not None:
-        kind = type("NotFitted", (NotFitted, base), {"__module__": __name__})
+    kind = NotFitted if base is None else _not_fitted_of_both(base)
     return kind(argument, rule, got, cure, **others)
 
 

@@ -28,7 +28,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
 import dreval
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, NotFitted, UnknownName
 from dreval.registry import METHODS
 
 OWN = "the checks take a class of the name CCA for scikit-learn's, whose fit_transform also returns scores of y"
@@ -125,8 +125,10 @@ def test_what_is_not_fitted_is_not_fitted_for_scikit_learn(frame):
         with pytest.raises(NotFittedError):
             check_is_fitted(METHODS.get(name)())
     copy = pickle.loads(pickle.dumps(error.value))
+    assert type(copy) is type(error.value)
     assert isinstance(copy, NotFittedError)
     assert str(copy) == str(error.value)
+    assert type(pickle.loads(pickle.dumps(NotFitted("a", "must be b", "c", "Do d.")))) is NotFitted
     with pytest.raises(NotFittedError):
         make_pipeline(dreval.methods.PCA(2)).transform(frame)
 
