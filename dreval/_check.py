@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import io
 import math
 import numbers
 import os
@@ -56,6 +57,7 @@ __all__ = [
     "no_attribute",
     "not_finite",
     "read_limit",
+    "read_npy",
     "vectors",
 ]
 
@@ -460,6 +462,15 @@ def check_npy(file: BinaryIO, size: int) -> bool:
     if not dtype.hasobject and math.prod(shape) * dtype.itemsize > size - file.tell():
         raise ValueError(f"it says that it has shape {shape}, and is too short for that")
     return bool(dtype.hasobject)
+
+
+def read_npy(content: bytes) -> npt.NDArray[Any]:
+    """Return the array in the content of an .npy file, which must be as long as its header says and hold no objects."""
+    file = io.BytesIO(content)
+    if check_npy(file, len(content)):
+        raise ValueError("an array of objects, which are never loaded")
+    file.seek(0)
+    return np.asarray(np.load(file, allow_pickle=False))
 
 
 def check_random_state(value: Any, argument: str = "random_state") -> int | np.random.Generator | None:

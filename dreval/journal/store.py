@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_npy, check_path, describe
+from dreval._check import check_path, describe, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 
 FORMAT = 1
@@ -254,7 +254,7 @@ class Store:
             found = json.loads(text)
             if not isinstance(found, dict):
                 raise TypeError(f"the value of {describe(place[1])} is no mapping")
-            return found, None if blob is None else _array(blob)
+            return found, None if blob is None else read_npy(blob)
 
     def _changed(self, cell: str) -> InputError:
         """The error for a cell that something else than dreval has changed."""
@@ -307,15 +307,6 @@ def cell_row(
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return *row, buffer.getvalue(), _sha256(run, cell, buffer.getvalue())
-
-
-def _array(blob: bytes) -> npt.NDArray[Any]:
-    """An array in the .npy format, which is as long as its header says and holds no objects."""
-    file = io.BytesIO(blob)
-    if check_npy(file, len(blob)):
-        raise TypeError("an array of objects, which are never loaded")
-    file.seek(0)
-    return np.asarray(np.load(file, allow_pickle=False))
 
 
 def _text(value: Mapping[str, Any]) -> str:

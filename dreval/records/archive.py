@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import LONGEST_TEXT, check_npy, check_path, check_unpacked, describe, keywords_checked
+from dreval._check import LONGEST_TEXT, check_path, check_unpacked, describe, keywords_checked, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.frames import (
@@ -294,7 +294,7 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
         raise ValueError("embeddings, labels and ids are not of as many points as the recipe says")
     neighbors = None
     if "neighbors.npy" in members:
-        stored = _array(members["neighbors.npy"])
+        stored = read_npy(members["neighbors.npy"])
         neighbors, n = stored.astype(np.int32, casting="same_kind"), max(sizes, default=0)
         if neighbors.ndim != 2 or len(neighbors) != n or not ((neighbors >= 0) & (neighbors < n)).all():
             raise ValueError("neighbors.npy does not hold neighbors of the points")
@@ -325,18 +325,9 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     )
 
 
-def _array(content: bytes) -> npt.NDArray[Any]:
-    """An array in the .npy format, which is as long as its header says."""
-    file = io.BytesIO(content)
-    if check_npy(file, len(content)):
-        raise ValueError("an array of objects, which are never loaded")
-    file.seek(0)
-    return np.asarray(np.load(file, allow_pickle=False))
-
-
 def _coordinates(content: bytes, name: str) -> npt.NDArray[Any]:
     """The coordinates of an embedding: rows and columns of finite floats."""
-    found = _array(content)
+    found = read_npy(content)
     if found.ndim != 2 or found.dtype.kind != "f" or not found.size:
         raise ValueError(f"the coordinates of {describe(name)} are {describe(found)}, not rows and columns of floats")
     if not np.isfinite(found).all():
