@@ -197,7 +197,7 @@ def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, re
     table = TextTable(rows[0][1], [row for _, row in rows[1:]], separator, _is_quoted_header(raw, separator))
     named = len(table.first)
     if reading.header is not False and _is_short_header(table, reading.header is True):
-        table = replace(table, first=["", *table.first])
+        table = _lengthened(table)
     else:
         _refuse_preamble(raw, separator, path, argument)
     notes: list[Note] = []
@@ -255,7 +255,7 @@ def _notes_on_first_row(decision: FirstRow, table: TextTable, path: Path, readin
     row = shown_row(table.first)
     if decision.is_value:
         return (note("file.first_value", row=row, file=path.name),)
-    reasons = tuple(reason.value for reason in decision.reasons)
+    reasons = tuple(note(reason.value) for reason in decision.reasons)
     if not decision.numbers and not decision.doubtful:
         return ()
     remedy = reading.remedy(not decision.header, table)
@@ -307,11 +307,16 @@ def _is_short_header(table: TextTable, certain: bool) -> bool:
         return True
     names, numeric = table.column(0), len(table.numeric)
     if numeric == len(table.first):
-        return table.quoted or (numeric > 2 and first_row(replace(table, first=["", *table.first])).header)
+        return table.quoted or (numeric > 2 and first_row(_lengthened(table)).header)
     if numeric or any(map(table.is_number, table.below[0])):
         return not numeric
     again = any(cell in table.column(j)[1:] for j, cell in enumerate(table.below[0]) if j)
     return again and len(set(names)) == len(names)
+
+
+def _lengthened(table: TextTable) -> TextTable:
+    """Return the table with an empty cell before the first row, above the names of the rows."""
+    return replace(table, first=["", *table.first], short=True)
 
 
 def _without_comments(raw: bytes, usual: str) -> tuple[bytes, int]:

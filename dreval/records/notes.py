@@ -557,6 +557,16 @@ CODES: dict[str, Code] = {
         "columns, {remedy}.",
         LIMIT,
     ),
+    # what the first row of a file has, compared with the rows below: parts of the notes on it
+    "row.even": Code("equal steps", ASSUMPTION),
+    "row.sorted": Code("sorted numbers", ASSUMPTION),
+    "row.counting": Code("numbers that count the columns", ASSUMPTION),
+    "row.magnitude": Code("another magnitude", ASSUMPTION),
+    "row.decimals": Code("another number of decimals", ASSUMPTION),
+    "row.empty": Code("an empty cell above a complete column", ASSUMPTION),
+    "row.text_below": Code("a number above text", ASSUMPTION),
+    "row.name": Code("text unlike the text below", ASSUMPTION),
+    "row.whole": Code("whole numbers next to text", ASSUMPTION),
     "file.comments": Code(
         "{lines} {lines:line|lines} that {lines:begins|begin} with # at the top of '{file}' {lines:was|were} left out.",
         ASSUMPTION,
