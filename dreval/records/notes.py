@@ -503,6 +503,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),
+    "rows.names_dropped": Code(
+        "{columns:and} of `{argument}` {count:names or counts|name or count} its rows: {count:it is|they are} no "
+        "{count:variable|variables}, and {count:was|were} left out.",
+        ASSUMPTION,
+        "Name the columns that are variables.",
+    ),
     "rows.names_unused": Code(
         "Row names of `{argument}` were not used, since {data} have none: rows were matched by position.", LIMIT
     ),
@@ -511,9 +517,9 @@ CODES: dict[str, Code] = {
     ),
     "labels.many": Code("`{argument}` has {count} different values for {points} points.", ASSUMPTION),
     "labels.spaces": Code(
-        "Values of `{argument}` differ in spaces at their ends alone ({values}), and count as different.",
-        LIMIT,
-        "Remove the spaces, as by .str.strip().",
+        "{count:A value|Values} of `{argument}` {count:differs|differ} from {count:another|others} in spaces at "
+        "{count:its|their} ends alone ({values}): spaces at the ends do not count.",
+        ASSUMPTION,
     ),
     "labels.gaps": Code(
         "`{argument}` has no class for {gaps} of {n} points: measures of labels use the other {labeled}.", ASSUMPTION
@@ -533,6 +539,11 @@ CODES: dict[str, Code] = {
         "`{argument}` is used as classes, although {count} of its {known} values are numbers: {text} is text. If they "
         "are numbers, leave that cell empty.",
         ASSUMPTION,
+    ),
+    "covariates.names_rows": Code(
+        "`{argument}` holds a different integer in every row, as row ids do, and is used as numbers.",
+        LIMIT,
+        "Leave it out if it names the rows.",
     ),
     "response.integers": Code(
         "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "

@@ -341,7 +341,8 @@ def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
 def test_classes_that_differ_in_spaces_are_said() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
     found = [one for one in record.notes if one.code == "labels.spaces"]
-    assert [(one.severity, dict(one.values)["values"]) for one in found] == [("limit", ("'a '",))]
+    assert [(one.severity, dict(one.values)["values"]) for one in found] == [("assumption", ("'a '",))]
+    assert record.labels.classes.tolist() == ["a", "b"]
     assert "labels.spaces" not in [one.code for one in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 
 
