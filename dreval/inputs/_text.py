@@ -34,6 +34,7 @@ from dreval.inputs._header import (
     shown_row,
 )
 from dreval.inputs._sizes import read_lines
+from dreval.inputs.features import ROW_NAMES
 from dreval.records.notes import Note, Notes, note
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -92,6 +93,7 @@ def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -
             argument, "must have rows", f"{str(path)!r} with a header only", "Write the file again with its rows."
         )
     frame.attrs["separator"] = layout.separator  # for the cure of numbers with commas
+    frame.attrs[ROW_NAMES] = layout.header is None and layout.width > 1 and _has_quoted_names(raw, separator)
     return frame, layout.header is not None, tuple(layout.notes)
 
 
@@ -285,6 +287,16 @@ def _is_quoted_header(raw: bytes, separator: str) -> bool:
     return bool(quoted) and any(
         NUMBER.fullmatch(cell) or re.fullmatch(_BARE, cell, re.I) for cell in map(str.strip, bare)
     )
+
+
+def _has_quoted_names(raw: bytes, separator: str) -> bool:
+    """Whether the first cells of all lines looked at are counts in quotes, and no other cell is in quotes.
+
+    So does R write the names of rows that have none, next to numbers, without a header.
+    """
+    lines = [line.decode("utf-8-sig", "replace").strip() for line in islice(_lines(raw), MAX_ROWS_COMPARED)]
+    names = [re.fullmatch(rf'"(\d+)" *{re.escape(separator)}[^"]*', line) for line in lines]
+    return [name and name.group(1) for name in names] == [str(i + 1) for i in range(len(lines))]
 
 
 def _lines(raw: bytes) -> Iterator[bytes]:

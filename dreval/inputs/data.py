@@ -26,7 +26,7 @@ from dreval.inputs.features import (
     frame_numbers,
     frame_table,
     is_sparse,
-    like_distances,
+    symmetric_kind,
 )
 from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
@@ -47,6 +47,7 @@ from dreval.inputs.variables import (
 from dreval.records.notes import Note, Notes, note
 
 MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal that of other rows
+MAX_NAMED = 3  # columns that a note on features names
 FIRST = 1024  # rows of a table that is not in memory which are looked at
 
 
@@ -305,8 +306,8 @@ def as_data(
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         some = rows_of(table, slice(0, FIRST)) if isinstance(table, Stored) else table
         check_no_graph(some, table.shape[0], "data")
-        if like_distances(some[:, : some.shape[0]]):
-            like = note("data.like_distances")
+        if (kind := symmetric_kind(some[:, : some.shape[0]])) is not None:
+            like = note(f"data.like_{kind}")
             warnings.warn(InputWarning(like), stacklevel=caller_level())
             square_notes = (like,)
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
@@ -493,6 +494,7 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, 
         raise InputError("data", "must have features", "no column of numbers", cure)
     numbers = frame_numbers if metric == "precomputed" else frame_table
     table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", FEATURES, "labels", "ids")
+    truths = _truth_values(raw)
     n = table.shape[0]
     if n < MIN_POINTS:
         cure = "Rows are points; transpose the array if columns are."
@@ -510,7 +512,26 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, 
     check_rows_for(metric, found.empty_rows, found.constant_rows, "data")
     if metric == "euclidean" and found.smallest <= found.largest * SAFE:
         check_spread(table.whole if isinstance(table, Stored) else table, "data")
-    return table, columns, found.sha256, [*found.notes(), *direction_notes(table, metric, "data")]
+    return table, columns, found.sha256, [*found.notes(), *truths, *direction_notes(table, metric, "data")]
+
+
+def _truth_values(raw: Raw) -> list[Note]:
+    """Return a note on columns of True and False next to columns of numbers, which may be classes."""
+    if raw.matrix is None:
+        truths = [pd.api.types.infer_dtype(raw.frame.iloc[:, j]) == "boolean" for j in _not_floats(raw.frame)]
+        places = [j for j, truth in zip(_not_floats(raw.frame), truths, strict=True) if truth]
+    else:
+        places = raw.matrix.truth_values() if isinstance(raw.matrix, Stored) else []
+    if not 0 < len(places) < len(raw.columns):
+        return []
+    columns = tuple(repr(str(raw.columns[j])) for j in places[:MAX_NAMED])
+    columns += ("...",) if len(places) > MAX_NAMED else ()
+    return [note("data.truth_values", columns=columns, count=len(places))]
+
+
+def _not_floats(frame: pd.DataFrame) -> list[int]:
+    """Return the positions of the columns whose type does not say that they hold numbers."""
+    return [j for j, kind in enumerate(frame.dtypes) if not isinstance(kind, np.dtype) or kind.kind not in "iuf"]
 
 
 def _not_varying(n: int) -> InputError:

@@ -32,6 +32,7 @@ _NO_POINT = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d*)?\s*")
 _WHOLE = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*")
 _VECTOR = re.compile(r"\s*[\[(]\s*[-+.\de]+([\s,]+[-+.\de]+)+,?\s*[\])]\s*", re.I)  # as a list or an array is printed
 COLUMN_SOURCE = "dreval.column"  # the key of ``DataFrame.attrs`` that holds the expression for a column of the input
+ROW_NAMES = "dreval.row_names"  # the key of ``DataFrame.attrs`` that says that the first column has the row names
 _MINUS = "\u2212"
 _MARKED = re.compile(  # numbers as people write them: with a typographic minus, a percent sign, marks between thousands
     rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
@@ -376,16 +377,28 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
     return both
 
 
-def like_distances(X: Any) -> bool:
-    """Whether features look like distances: square, non-negative, zero diagonal, and symmetric.
+def symmetric_kind(X: Any) -> str | None:
+    """Return what a square matrix of features looks like: "distances", "similarities", or None.
 
-    O(n) time for most square data, else O(n^2), or linear in the entries of sparse data.
+    Both are symmetric, with an entry off the diagonal. Distances have a diagonal of zeros and no negative entry; all
+    others, such as correlations, kernels and products of all pairs of rows, are similarities.
+
+    O(n) time for most square data, whose first row is not their first column, else O(n^2), or linear in the entries of
+    sparse data.
     """
-    if X.shape[0] != X.shape[1] or X.diagonal().any():
-        return False
-    if hasattr(X, "indptr"):
-        return bool((X.data >= 0).all()) and abs(X - X.T).max() <= SYMMETRY * X.max()
-    return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
+    if X.shape[0] != X.shape[1]:
+        return None
+    first, column = (part.toarray() if is_sparse(part) else part for part in (X[[0]], X[:, [0]]))
+    largest = float(max(X.max(), -X.min()))
+    if largest == 0 or np.abs(first.ravel() - column.ravel()).max() > SYMMETRY * largest:
+        return None
+    if abs(X - X.T).max() > SYMMETRY * largest:
+        return None
+    diagonal = X.diagonal()
+    entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
+    if entries == np.count_nonzero(diagonal):
+        return None
+    return "similarities" if diagonal.any() or X.min() < 0 else "distances"
 
 
 GRAPH_ENTRIES = 20  # entries from which on a pattern is evidence

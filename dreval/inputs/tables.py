@@ -17,7 +17,7 @@ from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, ne
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import AUTO, Reading
-from dreval.inputs.features import COLUMN_SOURCE, as_csr, check_real, densify, is_sparse
+from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import (
     Table,
     find_column,
@@ -425,7 +425,8 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
             got = f"the column {parts[0]!r} beside row names of {frame.index.nlevels} parts"
             raise InputError(argument, "must be read with the separator of its file", got, cure)
         notes = (note("data.levels", argument=argument, levels=frame.index.nlevels),)
-    if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
+    names_first = frame.shape[1] > 1 and (is_unnamed(frame.columns[0]) or frame.attrs.get(ROW_NAMES, False))
+    if index is None and names_first:
         first = frame.iloc[:, 0]
         if first.notna().all() and first.duplicated().any():
             if 2 * first.nunique() > len(first) and pd.api.types.infer_dtype(first) == "string":

@@ -609,6 +609,25 @@ CODES: dict[str, Code] = {
         'pass metric="precomputed".',
         LIMIT,
     ),
+    "data.like_similarities": Code(
+        "The data are a symmetric matrix and were taken as features; if its entries compare the points, as "
+        'correlations and kernels do, pass the points, or distances with metric="precomputed".',
+        LIMIT,
+        "Pass the points, or distances.",
+    ),
+    "data.truth_values": Code(
+        "{columns:and} {count:holds|hold} True and False next to columns of numbers and {count:was|were} used as "
+        "{count:a feature|features} (1 and 0). If {count:it holds|they hold} classes, pass {count:it|them} as `labels` "
+        "or `covariates`.",
+        LIMIT,
+        "Name it as labels or covariates, or drop it.",
+    ),
+    "data.counts_rows": Code(
+        "Column {column!r} counts the rows ({first}, {second}, ...) and was used as a feature; if it names them, name "
+        "it as ids={column!r}, or drop it.",
+        LIMIT,
+        "Name it as ids, or drop it.",
+    ),
     "data.pca_unused": Code(
         "The data are X of the AnnData object; obsm[{key!r}] is not used: pass use_rep={key!r} for it.", ASSUMPTION
     ),
