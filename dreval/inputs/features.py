@@ -330,6 +330,8 @@ def looks_like_ids(name: object, values: FloatArray) -> bool:
 
 NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors of 0, as in 1 - cos of equal rows
 NOTHING_SINGLE = 1e-6  # the same of a matrix that was computed in single precision, for its diagonal and its signs
+UNEQUAL_ROWS = 0.5  # of the largest distance: rows that differ by more are not of one point
+ZEROS_COMPARED = 8  # points at distance 0 that each point is compared with
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 
 
@@ -374,7 +376,31 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
     both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)
     np.fill_diagonal(both, 0.0)
     both[both < NOTHING * both.max(initial=0.0)] = 0.0
+    _check_zeros(both, argument)
     return both
+
+
+def _check_zeros(D: FloatArray, argument: str) -> None:
+    """Refuse distances of 0 between points whose distances to a third one differ by more than half of the largest.
+
+    Copies of a point have equal distances to all others, and points at 0 by rounding nearly equal ones. Entries of 0
+    that stand for pairs without an edge, as in the dense form of a graph of neighbors, join points that do not.
+    O(n^2) time: each point is compared with at most ``ZEROS_COMPARED`` of those at distance 0.
+    """
+    limit = UNEQUAL_ROWS * float(D.max(initial=0.0))
+    for i, row in enumerate(D):
+        others = np.flatnonzero(row[:i] == 0)
+        others = others[:: max(1, -(-len(others) // ZEROS_COMPARED))]
+        far = np.abs(D[others] - row) > limit
+        if far.any():
+            j = int(others[np.argmax(far.any(axis=1))])
+            k = int(np.argmax(np.abs(D[j] - row)))
+            got = (
+                f"0 between rows {j} and {i}, whose distances to row {k} are {D[j, k]:.3g} and {D[i, k]:.3g}{FROM_ZERO}"
+            )
+            how = "Pass all pairwise distances: where 0 stands for a pair without an edge, those of the points"
+            how += ", or shortest paths by scipy.sparse.csgraph.shortest_path(graph, directed=False)."
+            raise InputError(argument, "must have a distance for every pair of different points", got, how)
 
 
 def symmetric_kind(X: Any) -> str | None:
