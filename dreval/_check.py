@@ -696,14 +696,20 @@ def _listed(names: Sequence[str], write: Callable[[str], str] = str) -> str:
     return ", ".join(map(write, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def check_rows(rows: int, n: int, argument: str) -> None:
-    """Check that a table has as many rows as the data."""
+def check_rows(rows: int, n: int, argument: str, misread: tuple[str, Hint] | None = None) -> None:
+    """Check that a table has as many rows as the data.
+
+    ``misread`` is a sentence on the first row of a file that may be misread, and the argument ``{header}`` of it.
+    """
     if rows != n:
+        sentence, header = misread or ("", Hint("header"))
+        cure = "Align them: drop or add rows, or give both sides ids (a unique index, or an id column)."
         raise InputError(
             argument,
             "must have one row per point of the data",
             f"{rows} rows for {n} points",
-            "Align them: drop or add rows, or give both sides ids (a unique index, or an id column).",
+            f"{sentence} Else align them: {cure.removeprefix('Align them: ')}" if sentence else cure,
+            header=header,
         )
 
 

@@ -32,7 +32,7 @@ from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import FEATURES, Stored
 from dreval.inputs.survey import SparseSurvey, Survey, digest_of, rows_of
-from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
+from dreval.inputs.tables import Raw, check_column_names, chosen_layer, is_path, unpack
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
     LabelVector,
@@ -89,6 +89,8 @@ class Data:
         The batch of each point.
     header : "auto", bool or None
         Whether the first row of a text file has the names of the columns, for files of embeddings too.
+    other_header : bool or None
+        The other value of ``header`` by which the file of the data could be read; None if there is none.
     """
 
     table: Any
@@ -107,6 +109,7 @@ class Data:
     batch: LabelVector | None = None
     covariate_types: dict[str, str] = field(default_factory=dict)
     header: Header | None = None
+    other_header: bool | None = None
 
     @property
     def n(self) -> int:
@@ -276,7 +279,7 @@ def as_data(
     reserve = raw.reserve if index is None else None
     for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
-    rows = Rows(len(raw.frame), index, given, reserve, header)
+    rows = Rows(len(raw.frame), index, given, reserve, header, raw.other_header)
     raw, labels = _take_named(raw, labels, "labels")
     raw, batch = _take_named(raw, batch, "batch")
     raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name)
@@ -313,7 +316,7 @@ def as_data(
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
     notes = (*raw.notes, *known_notes, *square_notes, *described)
     known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
-    return Data(table, sha256, columns, *known, types, header)
+    return Data(table, sha256, columns, *known, types, header, raw.other_header)
 
 
 def _as_is(data: Data, metric: str, *others: Any) -> Data:
@@ -486,6 +489,8 @@ def _square(raw: Raw) -> tuple[Raw, Notes]:
 def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
     """The features, finite and not all equal, their names and hash, and notes on them."""
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
+    if columns is not None and raw.extra is None:  # of AnnData several genes may have one symbol
+        check_column_names(columns, "data")
     if raw.matrix is not None and metric == "precomputed":
         cure = "Pass a dense (n, n) array: missing entries would count as 0."
         raise InputError("data", "must hold all pairwise distances", "a sparse matrix", cure)

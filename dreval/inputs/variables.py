@@ -38,6 +38,7 @@ from dreval.inputs.tables import (
     Raw,
     as_numpy,
     as_pandas,
+    check_column_names,
     counting,
     is_path,
     is_table,
@@ -71,6 +72,10 @@ class HasRows(Protocol):
     def header(self) -> Header | None:
         """Whether the first rows of text files have the names of the columns."""
 
+    @property
+    def other_header(self) -> bool | None:
+        """The other value of ``header`` by which the file of the data could be read; None if there is none."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -81,6 +86,7 @@ class Rows:
     ids_given: bool = False
     reserve: pd.Index[Any] | None = None
     header: Header | None = None
+    other_header: bool | None = None
 
     @classmethod
     def of(cls, data: HasRows, part: Any) -> Rows:
@@ -91,6 +97,27 @@ class Rows:
 def reading_for(rows: HasRows) -> Reading:
     """Return how a text file with a row for each of these rows is read."""
     return Reading(rows.header, rows.n)
+
+
+def misread_header(raw: Raw, rows: HasRows) -> tuple[str, Hint] | None:
+    """Return what to do where a file, or that of the data, has one row more or less because of its first row.
+
+    A sentence with the argument ``{header}``, and this; None where no first row can be the reason.
+    """
+    differ = len(raw.frame) - rows.n
+    if (differ, raw.other_header) in ((1, True), (-1, False)):
+        whose, header = f"'{os.path.basename(raw.file)}'", differ == 1
+    elif (differ, rows.other_header) in ((-1, True), (1, False)):
+        whose, header = "the file of the data", differ == -1
+    else:
+        return None
+    if isinstance(rows.header, bool) and rows.header == header:
+        return None
+    content = "the names of its columns" if header else "data"
+    how = "pass {header}"
+    if rows.header is None:
+        how = f"read it with pandas.read_csv(path{'' if header else ', header=None'}) and pass the frame"
+    return f"If the first row of {whose} has {content}, {how}.", Hint("header", header)
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
@@ -304,6 +331,7 @@ def align(
     reserve: pd.Index[Any] | None = None,
     beside: str | None = None,
     superset: bool = False,
+    misread: tuple[str, Hint] | None = None,
 ) -> tuple[IntArray | None, Notes]:
     """Return the order of rows of a table that matches the rows of the data (None: unchanged), and notes on it.
 
@@ -317,7 +345,8 @@ def align(
     one side would be matched to the wrong ones. It is not matched to ids that were passed for the data; ids that were
     passed for a table are matched to the counts of the data if they are all of them.
 
-    ``beside`` is a column of names that are not those of the data: a note says that they were not used.
+    ``beside`` is a column of names that are not those of the data: a note says that they were not used. ``misread`` is
+    for the error of ``check_rows``.
     """
     known = data.ids
     if ids is not None and known is not None:
@@ -327,7 +356,7 @@ def align(
         column = ids.name if given else None
         matches = int(right.isin(left).sum())
         if matches == 0 and not (given and data.ids_given):
-            check_rows(len(left), data.n, argument)
+            check_rows(len(left), data.n, argument, misread)
             if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
                 raise _partial(left, right, matches, argument, given or data.ids_given, column)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
@@ -345,7 +374,7 @@ def align(
     elif known is not None and reserve is not None and not data.ids_given:
         left, right, counts = _keys(reserve), _keys(known), f"`{argument}`"
     else:
-        check_rows(n, data.n, argument)
+        check_rows(n, data.n, argument, misread)
         return None, _one_sided(ids, given, data, argument, beside)
     if left.equals(right):
         return None, ()
@@ -353,7 +382,7 @@ def align(
     matches, same = int(right.isin(left).sum()), len(left) == len(right)
     larger = superset and counts != "the data" and len(left) > len(right)
     if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
-        check_rows(n, data.n, argument)
+        check_rows(n, data.n, argument, misread)
         return None, _one_sided(ids, given, data, argument, beside)
     if not (same or larger) or matches < len(right) or not names.is_unique:
         raise _partial(left, right, matches, argument, given, ids.name if given and ids is not None else None)
@@ -530,10 +559,7 @@ def as_covariates(
         raw = unpack(value, argument, reading=reading_for(rows))
         frame, of_rows = _aligned(raw, rows, argument)
         names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
-        if repeated := [name for name in names if names.count(name) > 1]:
-            got = f"{repeated[0]!r}, the name of {names.count(repeated[0])} columns"
-            cure = "Rename the columns so that each name occurs once, or drop one."
-            raise InputError(argument, "must have different column names", got, cure)
+        check_column_names(names, argument)
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
         notes = (*raw.notes, *of_rows)
     types = _checked_types(types, columns)
@@ -629,6 +655,8 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
     """Latent variables (n, q) in the order of the data, with notes."""
     raw = unpack(value, "latent", reading=reading_for(rows))
     frame, notes = _aligned(raw, rows, "latent")
+    if raw.named:
+        check_column_names(frame.columns, "latent")
     points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
     return points, (*raw.notes, *notes)
@@ -638,6 +666,7 @@ def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Note
     """A table in the row order of the data."""
     own = own_ids(raw, None, rows, argument, variable=True)
     names: dict[str, Any] = {"given": own.given, "reserve": raw.reserve, "beside": own.beside}
+    names["misread"] = misread_header(raw, rows)
     order, notes = align(len(own.frame), own.ids, rows, argument, **names, superset=True)
     if own.dropped:
         columns = tuple(map(repr, own.dropped))

@@ -697,6 +697,21 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Select the columns that are coordinates.",
     ),
+    "column.copied": Code(
+        "{columns:and} {count:has|have} the values of {features:and} in the data",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.of_variable": Code(
+        "{columns:and} {count:has the name of a variable|have the names of variables} of the data, with other values",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.shares": Code(
+        "{columns:and} add up to {total} in each row, as probabilities of classes do",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
     "column.names_rows": Code(
         "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (name these with `ids`)",
         LIMIT,

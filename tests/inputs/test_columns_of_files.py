@@ -445,5 +445,5 @@ def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> Non
     with pytest.raises(InputError, match=r"must have different row names, .* got 'c0' in rows 0 and 1 \(rows count"):
         as_source("twice.csv", "e", record)
     table.to_csv("headless.csv", header=False)
-    with pytest.raises(InputError, match=r"text .* in column '0'\. Give the file column names\."):
+    with pytest.raises(InputError, match=r"text .* in column '0'\. Pass 'headless\.csv:1,2', which leaves it out\."):
         as_source("headless.csv", "e", record)

@@ -323,6 +323,10 @@ def test_a_header_that_could_be_a_point_is_never_silent(tmp_path: Path, header: 
     data = as_data(tmp_path / "t.csv", header="auto")
     assert data.n == 61
     assert "file.row" in codes(data.notes)
+    if "400,400" in header:
+        with pytest.raises(InputError, match="must have different column names"):
+            as_data(tmp_path / "t.csv", header=True)
+        return
     assert as_data(tmp_path / "t.csv", header=True).n == 60
 
 
@@ -364,3 +368,47 @@ def test_an_empty_cell_of_data_is_no_name(tmp_path: Path) -> None:
 def test_the_reasons_are_codes_of_notes() -> None:
     """Their words are those of the table of notes."""
     assert {str(note(reason.value)) for reason in Reason} == {CODES[reason.value].sentence for reason in Reason}
+
+
+@pytest.mark.parametrize("role", ["embedding", "labels", "latent", "covariates"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_one_row_more_or_less_names_the_header(tmp_path: Path, role: str, missing: bool) -> None:
+    """Where the first row of the file was misread; what the error says gives as many rows as the data have."""
+    values = np.random.default_rng(5).integers(10, 40, (60, 2))
+    values[0] = [17, 23]
+    rows = values.tolist() if missing else [[17, 23], *values.tolist()]
+    path = tmp_path / "t.csv"
+    path.write_text("".join(f"{a},{b}\n" if role != "labels" else f"{a}\n" for a, b in rows))
+    wrong, right = missing, not missing
+
+    def use(header: Any) -> Any:
+        if role != "embedding":
+            return dreval.Evaluation(X, header=header, **{role: str(path)})
+        ev = dreval.Evaluation(X, {"e": path}, header=header)
+        return ev["e"].coordinates(ev.data)
+
+    with pytest.raises(InputError, match=rf"{59 if missing else 61} rows for 60 points.*'t\.csv' has.*header={right}"):
+        use(wrong)
+    use(right)
+
+
+def test_the_header_of_the_data_is_named_where_it_explains_the_rows(tmp_path: Path) -> None:
+    """One row more in the data than in the embedding; text above numbers cannot be data, and is not."""
+    (tmp_path / "d.csv").write_text("17,23,19\n" + pd.DataFrame(X[:, :3] + 20).to_csv(index=False, header=False))
+    for header, remedy in (("auto", "pass header=True"), (True, None)):
+        ev = dreval.Evaluation(tmp_path / "d.csv", {"e": X[:, :2]}, header=header)
+        if remedy is None:
+            assert np.array_equal(ev["e"].coordinates(ev.data), X[:, :2])
+            continue
+        with pytest.raises(InputError, match=r"If the first row of the file of the data has the names"):
+            ev["e"].coordinates(ev.data)
+    with (
+        pytest.warns(InputWarning, match="17, 23, 19"),
+        pytest.raises(InputError, match=r"read it with pandas\.read_csv\(path\) and pass the frame"),
+    ):
+        dreval.trustworthiness(tmp_path / "d.csv", X[:, :2])
+    pd.DataFrame(X[1:, :2], columns=["x", "y"]).to_csv(tmp_path / "e.csv", index=False)
+    ev = dreval.Evaluation(X, {"e": tmp_path / "e.csv"})
+    with pytest.raises(InputError, match="59 rows for 60 points") as error:
+        ev["e"].coordinates(ev.data)
+    assert "first row" not in str(error.value)

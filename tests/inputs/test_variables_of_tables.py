@@ -117,3 +117,19 @@ def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     with pytest.raises(InputError, match="stands for a missing value"):
         dreval.mmd_test(X, groups=[" nan ", *padded[1:]])
     assert codes(as_data(X, labels=[f"{kind} " for kind in KINDS]).notes, "labels.spaces") == []
+
+
+@pytest.mark.parametrize("argument", ["labels", "batch"])
+def test_the_classes_next_to_a_column_of_names(argument: str) -> None:
+    """A file of names and classes has one variable; names in the data match its rows, and two variables are refused."""
+    table = pd.DataFrame({"Barcode": NAMES, "kind": KINDS}).iloc[ORDER]
+    table.sort_index().to_csv("l.csv", index=False)
+    record = as_data(X, **{argument: "l.csv"})
+    assert getattr(record, argument).values.tolist() == KINDS.tolist()
+    assert codes(record.notes, "rows.ids_beside", "rows.names_dropped") == ["rows.ids_beside", "rows.names_dropped"]
+    table.to_csv("l.csv", index=False)
+    record = as_data(pd.DataFrame(X, index=NAMES), **{argument: "l.csv"})
+    assert getattr(record, argument).values.tolist() == KINDS.tolist()
+    table.assign(age=AGE).to_csv("l.csv", index=False)
+    with pytest.raises(InputError, match=r"got 2 columns \(kind, age\)"):
+        as_data(X, **{argument: "l.csv"})
