@@ -412,3 +412,36 @@ def test_the_header_of_the_data_is_named_where_it_explains_the_rows(tmp_path: Pa
     with pytest.raises(InputError, match="59 rows for 60 points") as error:
         ev["e"].coordinates(ev.data)
     assert "first row" not in str(error.value)
+
+
+@pytest.mark.parametrize(("header", "n"), [("auto", 60), (False, 61), (True, 60)])
+def test_the_recipe_has_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: Any, n: int) -> None:
+    """The call that makes a result again names it, and a loaded result reads the file as the evaluation did."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
+    data = dreval.Evaluation("h.csv", header=header).data
+    results = dreval.Evaluation("h.csv", {"e": data.X[:, :2]}, header=header, random_state=0).run("stress", None, None)
+    assert (results.recipe["header"], results.recipe["n"]) == (header, n)
+    assert (f"header={header}" in results.recipe["call"]) == isinstance(header, bool)
+    results.save("r.dreval")
+    loaded = dreval.load_results("r.dreval")
+    assert loaded.recipe["header"] == header
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        certificate = loaded.certificate("e", data="h.csv", n_resamples=19)
+    assert [warning.category for warning in caught] == ([InputWarning] if header == "auto" else [])
+    assert certificate.held_out == results.certificate("e", n_resamples=19).held_out
+
+
+def test_a_sweep_reads_the_file_in_one_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it turns out that seeds change nothing, and it goes on with halves; the call names the header."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
+
+    def method(X: Any, n_components: int, scale: float = 1.0, random_state: Any = None) -> Any:
+        return X[:, :n_components] * [1, scale]
+
+    for header, n in (("auto", 60), (False, 61)):
+        found = dreval.sweep("h.csv", method, {"scale": [1.0, 5.0]}, n_replicates=3, header=header, random_state=0)
+        assert (found.over, found.recipe["n"]) == ("halves", n)
+        assert ("header=False" in found.recipe["call"]) == (header is False)
