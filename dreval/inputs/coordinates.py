@@ -275,7 +275,7 @@ def doubtful_columns(
     """Return a note on columns that may be no coordinates, each with the first reason that applies to it.
 
     1. It has the values (up to ``EQUAL_COLUMNS`` of their range) of a column of the data, under its name or another
-       one. If all columns have, they were selected from the data, and none is reported.
+       one. If no column would be left, these were selected from the data, and are coordinates.
     2. It has a name of ``same_names``, variables of the data with other values.
     3. It holds a different integer in every row, and another column has decimals.
     4. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
@@ -287,7 +287,7 @@ def doubtful_columns(
     One column alone has nothing to be compared with. ``labels`` are the names or the numbers of the columns, ``order``
     puts the rows into the order of the data, and ``spread`` has the standard deviations.
     """
-    n, d = values.shape
+    d = values.shape[1]
     if d < 2:
         return ()
     copies = {} if data is None else _copies(values, data, order)
@@ -295,15 +295,39 @@ def doubtful_columns(
         return ()
     of_data = {} if data is None else {j: _name_of_column(data, i) for j, i in copies.items()}
     same = {j for j, name in of_data.items() if raw.named and name == repr(labels[j])}
-    reasons = {j: "column.of_data" if j in same else "column.copied" for j in copies}
-    for j in (labels.index(name) for name in same_names):
-        reasons.setdefault(j, "column.of_variable")
+    known = {labels.index(name): "column.of_variable" for name in same_names}
+    reasons, ratio, total = _reasons(values, known, spread, raw.named)
+    if len({*reasons, *copies}) < d:
+        known |= {j: "column.of_data" if j in same else "column.copied" for j in copies}
+        reasons, ratio, total = _reasons(values, known, spread, raw.named)
+    doubts = []
+    for code in dict.fromkeys(reasons.values()):
+        places = [j for j in sorted(reasons) if reasons[j] == code]
+        columns = tuple(repr(labels[j]) if raw.named else f"column {labels[j]}" for j in places)
+        facts: dict[str, Any] = {"features": tuple(of_data[j] for j in places)} if code == "column.copied" else {}
+        facts |= {"ratio": ratio} if code == "column.spread" else {"total": total} if code == "column.shares" else {}
+        doubts.append(note(code, columns=columns, count=len(columns), **facts))
+    if not doubts:
+        return ()
+    way = _selection(raw, labels, [*reasons])
+    return (note("source.doubtful", argument=argument, doubts=tuple(doubts), way=way, named=raw.named),)
+
+
+def _reasons(
+    values: Any, known: dict[int, str], spread: npt.NDArray[np.float64], named: bool
+) -> tuple[dict[int, str], float, int]:
+    """Return why columns may be no coordinates, the ratio of spreads, and the sum of shares.
+
+    A column of ``known`` has this reason.
+    """
+    n, d = values.shape
+    reasons = dict(known)
     whole = _integer_columns(values)
     for j in () if whole.all() else np.flatnonzero(whole).tolist():
         different = len(np.unique(np.asarray(values[:, j], np.float64)))
         if different == n:
             reasons.setdefault(j, "column.names_rows")
-        elif different > 1 and (raw.named or d - np.count_nonzero(whole) > 1):
+        elif different > 1 and (named or d - np.count_nonzero(whole) > 1):
             reasons.setdefault(j, "column.integers")
     shares, total = _shares(values)
     for j in shares:
@@ -313,18 +337,7 @@ def doubtful_columns(
     widest = _widest(sizes)
     reasons |= dict.fromkeys(widest, "column.spread")
     ratio = float(sizes[widest].min() / np.delete(sizes, widest).max()) if widest else 0.0
-    doubts = []
-    for code in dict.fromkeys(reasons.values()):
-        places = [j for j in sorted(reasons) if reasons[j] == code]
-        columns = tuple(repr(labels[j]) if raw.named else f"column {labels[j]}" for j in places)
-        facts: dict[str, Any] = {"ratio": ratio} if code == "column.spread" else {}
-        facts |= {"features": tuple(of_data[j] for j in places)} if code == "column.copied" else {}
-        facts |= {"total": total} if code == "column.shares" else {}
-        doubts.append(note(code, columns=columns, count=len(columns), **facts))
-    if not doubts:
-        return ()
-    way = _selection(raw, labels, [*reasons])
-    return (note("source.doubtful", argument=argument, doubts=tuple(doubts), way=way, named=raw.named),)
+    return reasons, ratio, total
 
 
 def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
@@ -385,7 +398,9 @@ def _add_up(part: FloatArray, total: int) -> bool:
 def _selection(raw: Raw, labels: Sequence[str], doubted: Sequence[int]) -> str:
     """Return what to pass in place of a table so that only its other columns are used."""
     left = [j for j in range(len(labels)) if j not in doubted]
-    few = 0 < len(left) <= MAX_LISTED_COLUMNS
+    few = len(left) <= MAX_LISTED_COLUMNS
+    if not left:
+        return "a table of the columns that are coordinates"
     if raw.file and (raw.named or raw.file.lower().endswith(TEXT_SUFFIXES)):
         quoted = [f'"{labels[j]}"' if "," in labels[j] else labels[j] for j in left]
         shown = [*quoted[:MAX_LISTED_COLUMNS], *([] if few else ["..."])]

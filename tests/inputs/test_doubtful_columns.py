@@ -165,6 +165,13 @@ def test_the_way_to_leave_columns_out_of_a_file_works(suffix: str) -> None:
     assert np.array_equal(as_source(way, "u", as_data(X)).coordinates(as_data(X)), Y)
 
 
+def test_no_selection_is_named_where_no_column_would_be_left() -> None:
+    """Of two columns one has the name of a variable and one holds integers."""
+    record = as_data(X, covariates={"kind": COUNTS})
+    (said,) = as_source(pd.DataFrame({"kind": Y[:, 0], "age": ORDER // 2}), "u", record).notes
+    assert str(said).endswith("To leave these out, pass a table of the columns that are coordinates.")
+
+
 def test_a_copy_of_a_feature_is_found_in_any_order_and_form() -> None:
     """By its values, among sparse features and others, after rows were matched by name, and without names."""
     from scipy import sparse
@@ -176,6 +183,8 @@ def test_a_copy_of_a_feature_is_found_in_any_order_and_form() -> None:
     assert doubts_of(np.column_stack([Y, X[:, 1]]), sparse.csr_array(X)) == {"column.copied": ("column 2",)}
     assert doubts_of(np.column_stack([Y, X[ORDER, 1]])) == {}
     assert doubts_of(X[:, 1:3]) == {}  # columns selected from the data
+    assert doubts_of(np.column_stack([X[:, 1:3], COUNTS])) == {"column.spread": ("column 2",)}
+    assert doubts_of(DATA[["a", "b"]].assign(age=np.arange(N) // 2), DATA) == {"column.integers": ("'age'",)}
     assert doubts_of(SHARES) == {}  # shares alone are the embedding
     source = as_source(np.column_stack([Y, X[:, 1]]), "u", as_data(DATA))
     assert "column 2 has the values of 'b' in the data" in str(source.notes[0])
