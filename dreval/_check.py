@@ -707,14 +707,20 @@ def _listed(names: Sequence[str], write: Callable[[str], str] = str) -> str:
     return ", ".join(map(write, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def check_rows(rows: int, n: int, argument: str) -> None:
-    """Check that a table has as many rows as the data."""
+def check_rows(rows: int, n: int, argument: str, misread: tuple[str, Hint] | None = None) -> None:
+    """Check that a table has as many rows as the data.
+
+    ``misread`` is a sentence on the first row of a file that may be misread, and the argument ``{header}`` of it.
+    """
     if rows != n:
+        sentence, header = misread or ("", Hint("header"))
+        cure = "Align them: drop or add rows, or give both sides ids (a unique index, or an id column)."
         raise InputError(
             argument,
             "must have one row per point of the data",
             f"{rows} rows for {n} points",
-            "Align them: drop or add rows, or give both sides ids (a unique index, or an id column).",
+            f"{sentence} Else align them: {cure.removeprefix('Align them: ')}" if sentence else cure,
+            header=header,
         )
 
 
@@ -746,6 +752,8 @@ MISSING_TEXTS = frozenset(
 def missing_texts(values: Any) -> npt.NDArray[np.bool_]:
     """Return where text or categories (n,) hold one of ``MISSING_TEXTS``; nowhere in arrays of other types.
 
+    Spaces at the ends of a text do not count, nor does text of spaces alone.
+
     Examples
     --------
     >>> missing_texts(np.array(["a", "nan", "None"]))
@@ -765,7 +773,25 @@ def missing_texts(values: Any) -> npt.NDArray[np.bool_]:
 
 
 def _is_missing_text(cell: Any) -> bool:
-    return isinstance(cell, str) and cell in MISSING_TEXTS
+    return isinstance(cell, str) and cell.strip() in MISSING_TEXTS
+
+
+def stripped_texts(values: Any) -> npt.NDArray[Any]:
+    """Return an array of classes (n,) whose texts have no spaces at their ends, as those of files have none.
+
+    Examples
+    --------
+    >>> stripped_texts(np.array(["a", " a ", "b c"]))
+    array(['a', 'a', 'b c'], dtype='<U3')
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "US":
+        return np.asarray(np.strings.strip(array))
+    if array.dtype.kind != "O" or not any(isinstance(cell, str) and cell != cell.strip() for cell in array):
+        return array
+    cells = np.empty(len(array), object)
+    cells[:] = [cell.strip() if isinstance(cell, str) else cell for cell in array]
+    return cells
 
 
 def whole_numbers(values: Any) -> bool:
@@ -782,7 +808,8 @@ def check_classes(
     """Return the class codes 0..c-1 (n,) and the sorted classes.
 
     Text, booleans and integers are classes, and so are floats that are whole numbers; other floats are refused, and
-    ``cure`` says what to do with them. Texts that stand for a missing value are refused as missing values are.
+    ``cure`` says what to do with them. Texts that stand for a missing value are refused as missing values are. Spaces
+    at the ends of texts do not count.
     """
     what = "batches" if argument == "batch" else "classes"
     array = np.asarray(check_unmasked(value, argument))
@@ -818,6 +845,7 @@ def check_classes(
         raise InputError(argument, "must be complete", got, how)
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, f"must be {what}", describe(array), "Pass text, booleans or integers.")
+    array = stripped_texts(array)
     array = array.astype(str) if array.dtype.kind == "O" else array
     if array.dtype.kind not in "biu":
         classes, codes = np.unique(array, return_inverse=True)

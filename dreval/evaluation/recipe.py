@@ -185,6 +185,7 @@ def recipe_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[str, 
         "data_sha256": data.sha256,
         "columns": None if data.columns is None or data.p is None else list(data.columns),
         "metric": evaluation.metric,
+        "header": "auto" if data.header is None else data.header,
         "n_neighbors": evaluation.n_neighbors,
         "anchors": evaluation.anchors,
         "random_state": evaluation.seed,
@@ -220,6 +221,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
     head += "" if data.batch is None else ", batch=batch"
     head += ", covariates=covariates" if data.covariates else ""
     head += f", covariate_types={data.covariate_types!r}" if data.covariate_types else ""
+    head += f", header={data.header}" if isinstance(data.header, bool) else ""
     head += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     head += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
     head += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"

@@ -38,15 +38,17 @@ MAX_SHOWN_CHARACTERS = 20  # of each of them
 
 
 class Reason(enum.Enum):
-    """What a first row has, compared with the rows below, that makes it look like a header: words of a note."""
+    """What a first row has, compared with the rows below, that makes it look like a header: codes of notes."""
 
-    EVEN = "equal steps"
-    SORTED = "sorted numbers"
-    MAGNITUDE = "another magnitude"
-    DECIMALS = "another number of decimals"
-    TEXT_BELOW = "a number above text"
-    NAME = "text unlike the text below"
-    WHOLE = "whole numbers next to text"
+    EVEN = "row.even"
+    SORTED = "row.sorted"
+    COUNTING = "row.counting"
+    MAGNITUDE = "row.magnitude"
+    DECIMALS = "row.decimals"
+    EMPTY = "row.empty"
+    TEXT_BELOW = "row.text_below"
+    NAME = "row.name"
+    WHOLE = "row.whole"
 
 
 Header = bool | Literal["auto"]
@@ -66,12 +68,15 @@ class TextTable:
         The separator of the cells.
     quoted : bool
         Whether each cell of the first row is in quotes, and a number below is not.
+    short : bool
+        Whether the first row has one cell less than the rows below, and an empty one was put before it.
     """
 
     first: list[str]
     below: list[list[str]]
     separator: str
     quoted: bool = False
+    short: bool = False
 
     @property
     def numeric(self) -> list[int]:
@@ -200,11 +205,13 @@ def first_row(table: TextTable) -> FirstRow:
     ``MAX_ROWS_COMPARED`` rows below. These are reasons for a header:
 
     - order: the numbers have equal steps, and those of no row below have; or they are sorted, and at most
-      ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Two or three: 1, 2, 3 or 0, 1, 2;
+      ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Of two or three numbers: they count, as
+      0, 1 or 1, 2, 3; of one: it is 0;
     - magnitude: the mean absolute value is more than ``OTHER_MAGNITUDE`` times that of every row below, or every row
       below has more than ``OTHER_MAGNITUDE`` times that of the first row;
     - decimals: the most decimals in the row are at most ``FEWER_DECIMALS`` times those in every row below, or the
       fewest in the row are at least the inverse of it times the most below;
+    - an empty cell: it is above a column without empty cells;
     - text: a number is above a column of text, or text in the row is above numbers, above text that repeats or above
       text of one other form.
 
@@ -214,9 +221,9 @@ def first_row(table: TextTable) -> FirstRow:
     steps below that have this direction, and the share t of those after such a step that have it, which are 1/2 and 1/3
     without a trend: 8 sorted numbers are a header. An order with a chance above ``DOUBTFUL_ORDER``, as that of 5
     numbers, is no reason by itself, unless the steps are equal.
-    A row of numbers for which one reason holds is data, and doubtful. Two or three numbers are always data, and
-    doubtful if their magnitude or decimals are a reason, or if three of them count. A number above a column of text
-    makes every row a header.
+    A row of numbers for which one reason holds is data, and doubtful. One, two or three numbers are always data, and
+    doubtful if a reason holds. An empty cell and another reason, or a number above a column of text, make every row a
+    header.
 
     A row of numbers and text is data if some text of it occurs below in the same column. With fractions it is a header
     if two reasons hold, and doubtful data if one holds. Without fractions it is a header, unless its text has the form
@@ -262,7 +269,7 @@ def first_row(table: TextTable) -> FirstRow:
         reasons = unlike if set(unlike) <= set(reasons) else ()
         return FirstRow(False, doubtful=bool(reasons), reasons=reasons)
     if not texts:
-        return _decide_numbers(len(numeric), reasons, chance, cells)
+        return _decide_numbers(len(numeric), reasons, chance)
     same_form = any(_has_form_of(cells[j], table.column(j)) for j in texts)
     if not same_form and any(_is_name(table, j) for j in texts):
         reasons = (*reasons, Reason.NAME)
@@ -274,17 +281,14 @@ def first_row(table: TextTable) -> FirstRow:
     return FirstRow(True, True, reasons=reasons)
 
 
-def _decide_numbers(p: int, reasons: tuple[Reason, ...], chance: float, cells: list[str]) -> FirstRow:
-    """Decide about a row of numbers, some cells of which may be empty."""
-    header = Reason.TEXT_BELOW in reasons
+def _decide_numbers(p: int, reasons: tuple[Reason, ...], chance: float) -> FirstRow:
+    """Decide about a row of p numbers, next to which cells may be empty."""
+    header = Reason.TEXT_BELOW in reasons or (Reason.EMPTY in reasons and len(reasons) > 1)
     if p >= MIN_COLUMNS_FOR_HEADER:
         header |= len(reasons) > 1 or (chance <= CERTAIN_ORDER and bool({Reason.EVEN, Reason.SORTED} & {*reasons}))
         header |= Reason.EVEN in reasons and p >= MIN_COLUMNS_FOR_EVEN_HEADER
         if reasons == (Reason.SORTED,) and chance > DOUBTFUL_ORDER:
             reasons = ()
-    elif reasons == (Reason.EVEN,) and p < 3:
-        reasons = ()
-    header &= all(cells)
     return FirstRow(header, header, bool(reasons) and not header, reasons)
 
 
@@ -344,10 +348,12 @@ def _evidence(table: TextTable, numeric: list[int]) -> tuple[tuple[Reason, ...],
     above_text = [np.isnan(values[:, i]).all() and all(table.column(j)) for i, j in enumerate(numeric)]
     if any(above_text) and not any(cell.upper() in ("NA", "NAN") for j in numeric for cell in table.column(j)):
         reasons.append(Reason.TEXT_BELOW)
+    if not table.short and any(not cell and all(table.column(j)) for j, cell in enumerate(table.first)):
+        reasons.append(Reason.EMPTY)
     kept = [i for i, full in enumerate(np.isfinite(values).all(axis=0)) if full]
     first = np.array([table.number(table.first[numeric[i]]) for i in kept])
     if len(kept) < 2 or not np.isfinite(first).all():
-        return tuple(reasons), 1.0
+        return (*reasons, *([Reason.COUNTING] if len(numeric) == 1 and first.tolist() == [0] else [])), 1.0
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest float
         order, chance = _order(first, values[:, kept])
         size, sizes = np.abs(first).mean(), np.abs(values[:, kept]).mean(axis=1)
@@ -369,8 +375,8 @@ def _order(first: FloatArray, below: FloatArray) -> tuple[list[Reason], float]:
     """Return the reason in the order of a row, if there is one, and the chance that a row of data is sorted so."""
     p = len(first)
     if p < MIN_COLUMNS_FOR_HEADER:
-        counts = p == 3 and any(np.array_equal(first, np.arange(p) + start) for start in (0, 1))
-        return ([Reason.EVEN] if counts or np.array_equal(first, np.arange(1, p + 1)) else []), 1.0
+        counts = any(np.array_equal(first, np.arange(p) + start) for start in (0, 1))
+        return ([Reason.COUNTING] if counts else []), 1.0
     steps, steps_below = np.diff(first), np.diff(below, axis=1)
     direction = np.sign(steps[0])
     if direction == 0 or not (np.sign(steps) == direction).all():

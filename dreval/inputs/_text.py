@@ -34,6 +34,7 @@ from dreval.inputs._header import (
     shown_row,
 )
 from dreval.inputs._sizes import read_lines
+from dreval.inputs.features import ROW_NAMES
 from dreval.records.notes import Note, Notes, note
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -92,6 +93,7 @@ def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -
             argument, "must have rows", f"{str(path)!r} with a header only", "Write the file again with its rows."
         )
     frame.attrs["separator"] = layout.separator  # for the cure of numbers with commas
+    frame.attrs[ROW_NAMES] = layout.header is None and layout.width > 1 and _has_quoted_names(raw, separator)
     return frame, layout.header is not None, tuple(layout.notes)
 
 
@@ -197,7 +199,7 @@ def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, re
     table = TextTable(rows[0][1], [row for _, row in rows[1:]], separator, _is_quoted_header(raw, separator))
     named = len(table.first)
     if reading.header is not False and _is_short_header(table, reading.header is True):
-        table = replace(table, first=["", *table.first])
+        table = _lengthened(table)
     else:
         _refuse_preamble(raw, separator, path, argument)
     notes: list[Note] = []
@@ -255,7 +257,7 @@ def _notes_on_first_row(decision: FirstRow, table: TextTable, path: Path, readin
     row = shown_row(table.first)
     if decision.is_value:
         return (note("file.first_value", row=row, file=path.name),)
-    reasons = tuple(reason.value for reason in decision.reasons)
+    reasons = tuple(note(reason.value) for reason in decision.reasons)
     if not decision.numbers and not decision.doubtful:
         return ()
     remedy = reading.remedy(not decision.header, table)
@@ -287,6 +289,16 @@ def _is_quoted_header(raw: bytes, separator: str) -> bool:
     )
 
 
+def _has_quoted_names(raw: bytes, separator: str) -> bool:
+    """Whether the first cells of all lines looked at are counts in quotes, and no other cell is in quotes.
+
+    So does R write the names of rows that have none, next to numbers, without a header.
+    """
+    lines = [line.decode("utf-8-sig", "replace").strip() for line in islice(_lines(raw), MAX_ROWS_COMPARED)]
+    names = [re.fullmatch(rf'"(\d+)" *{re.escape(separator)}[^"]*', line) for line in lines]
+    return [name and name.group(1) for name in names] == [str(i + 1) for i in range(len(lines))]
+
+
 def _lines(raw: bytes) -> Iterator[bytes]:
     """The lines that are not blank."""
     return (line for line in io.BytesIO(raw.replace(b"\r", b"\n")) if line.strip())
@@ -307,11 +319,16 @@ def _is_short_header(table: TextTable, certain: bool) -> bool:
         return True
     names, numeric = table.column(0), len(table.numeric)
     if numeric == len(table.first):
-        return table.quoted or (numeric > 2 and first_row(replace(table, first=["", *table.first])).header)
+        return table.quoted or (numeric > 2 and first_row(_lengthened(table)).header)
     if numeric or any(map(table.is_number, table.below[0])):
         return not numeric
     again = any(cell in table.column(j)[1:] for j, cell in enumerate(table.below[0]) if j)
     return again and len(set(names)) == len(names)
+
+
+def _lengthened(table: TextTable) -> TextTable:
+    """Return the table with an empty cell before the first row, above the names of the rows."""
+    return replace(table, first=["", *table.first], short=True)
 
 
 def _without_comments(raw: bytes, usual: str) -> tuple[bytes, int]:

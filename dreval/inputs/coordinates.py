@@ -14,17 +14,20 @@ import pandas as pd
 from dreval._check import SAFE, FloatArray, IntArray, check_spread
 from dreval.errors import Hint, InputError
 from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
-from dreval.inputs.features import frame_numbers, frame_table, looks_like_ids
+from dreval.inputs.features import frame_numbers, frame_table, is_numeric, is_sparse, looks_like_ids
 from dreval.inputs.stored import Stored
-from dreval.inputs.survey import Reordered, Survey, digest_of, read_blocks
-from dreval.inputs.tables import Raw, counting, unpack
-from dreval.inputs.variables import HasRows, Rows, align, own_ids
+from dreval.inputs.survey import Reordered, Survey, digest_of, read_blocks, rows_of
+from dreval.inputs.tables import TEXT_SUFFIXES, Raw, check_column_names, counting, unpack
+from dreval.inputs.variables import HasRows, Named, Rows, align, misread_header, own_ids
 from dreval.records.notes import Notes, note
 
 MAX_COPIED_ROWS = 50_000  # rows up to which coordinates are copied
 SPREAD_RATIO = 100.0  # standard deviation of a column over those of the others, above which it is reported
 NEGLIGIBLE_SPREAD = 1e-9  # of the largest standard deviation: a column with less is constant up to rounding
 EQUAL_COLUMNS = 1e-6  # of the range of a column of the data: largest difference of a copy of it in another file
+ROUNDED_SHARES = 0.01  # of their sum: largest difference from it of shares that are written with a few digits
+ROWS_COMPARED = 64  # of coordinates with all columns of the data, before columns are compared as a whole
+ROWS_FITTED = 1000  # of coordinates, from which shares of one sum are found
 MAX_LISTED_COLUMNS = 4  # names of coordinates that a note lists
 
 
@@ -57,14 +60,19 @@ def read_coordinates(raw: Raw, data: Data, argument: str, ids: Any = None) -> Co
         frame.columns = raw.columns  # names may repeat
         raw = replace(raw, frame=frame, matrix=None)
     own = own_ids(raw, ids, data, argument)
-    frame, notes = _without_variables(own.frame, raw.named, data, argument)
+    frame, notes, same_names = _without_variables(own, raw, data, argument)
+    if raw.named:
+        check_column_names(frame.columns, argument)
     if frame.shape[1] == 0 and raw.matrix is None:
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
     held = raw.matrix is not None or len(frame) > MAX_COPIED_ROWS
     numbers = frame_table if held else frame_numbers
-    cure = "Drop it, or, if it names the rows, name it with {ids}." if raw.named else "Give the file column names."
-    values: Any = numbers(frame, argument, cure, "ids") if raw.matrix is None else raw.matrix
-    names = tuple(str(name) for name in frame.columns) if raw.named else None
+    labels = [str(name) for name in (frame.columns if raw.matrix is None else range(raw.matrix.shape[1]))]
+    texts = [j for j in range(frame.shape[1]) if not is_numeric(frame.iloc[:, j])]
+    values: Any = (
+        numbers(frame, argument, _way_without(raw, frame, labels, texts)) if raw.matrix is None else raw.matrix
+    )
+    names = tuple(labels) if raw.named else None
     survey = Survey(values, names, argument, described=False)
     if survey.smallest <= survey.largest * SAFE:
         check_spread(np.asarray(values, np.float64), argument)
@@ -72,10 +80,17 @@ def read_coordinates(raw: Raw, data: Data, argument: str, ids: Any = None) -> Co
         _refuse_ids(values, names, raw, data, argument)
     _check_orientation(values, own.ids, data, argument)
     order, row_notes = align(
-        len(values), own.ids, data, argument, given=own.given, reserve=raw.reserve, beside=own.beside
+        len(values),
+        own.ids,
+        data,
+        argument,
+        given=own.given,
+        reserve=raw.reserve,
+        beside=own.beside,
+        misread=misread_header(raw, data),
     )
     if not raw.selected:
-        notes += doubtful_columns(values, names, survey.spread, raw, data, order, argument)
+        notes += doubtful_columns(values, labels, survey.spread, raw, data, order, argument, same_names)
     if order is not None:
         values = Reordered(values, order) if isinstance(values, Stored) else np.ascontiguousarray(values[order])
     sha256 = "" if not held else survey.sha256 if order is None else digest_of(values)
@@ -111,6 +126,8 @@ def returned_coordinates(
     raw = unpack(value, argument)
     own = own_ids(raw, None, rows, argument)
     data = rows if isinstance(rows, Data) else None
+    if check and raw.named:
+        check_column_names(own.frame.columns, argument)
     values, notes = frame_numbers(own.frame, argument, "Leave it out."), raw.notes
     if own.given:
         order, row_notes = align(len(values), own.ids, rows, argument, given=True)
@@ -151,16 +168,66 @@ def _returned_order(index: pd.Index[Any] | None, rows: HasRows, argument: str) -
     return np.argsort(index.to_numpy()).astype(np.int64), (said,)
 
 
-def _without_variables(frame: pd.DataFrame, named: bool, data: Data, argument: str) -> tuple[pd.DataFrame, Notes]:
-    """Return a table of coordinates without columns that have the name of a variable of the data, and a note."""
-    variables = [vector.name for vector in (data.labels, data.batch) if vector is not None]
-    known = {*variables, *data.covariates}
-    extra = [j for j, name in enumerate(frame.columns) if named and str(name) in known and not str(name).isdigit()]
-    if not extra or len(extra) == frame.shape[1]:
-        return frame, ()
+def _without_variables(own: Named, raw: Raw, data: Data, argument: str) -> tuple[pd.DataFrame, Notes, tuple[str, ...]]:
+    """Return a table of coordinates without columns that are variables of the data, and a note on them.
+
+    A column is one if it has the name and the values of a variable, in the order of the data. Those that have the name
+    alone are returned, too: they stay, and are doubtful.
+    """
+    frame = own.frame
+    known: dict[str, Any] = {vector.name: vector.values for vector in (data.labels, data.batch) if vector is not None}
+    known |= data.covariates
+    same = [j for j, name in enumerate(frame.columns) if raw.named and str(name) in known and not str(name).isdigit()]
+    if not same or len(same) == frame.shape[1]:
+        return frame, (), ()
+    order, _ = align(
+        len(frame),
+        own.ids,
+        data,
+        argument,
+        given=own.given,
+        reserve=raw.reserve,
+        beside=own.beside,
+        misread=misread_header(raw, data),
+    )
+    rows = np.arange(len(frame)) if order is None else order
+    extra = [j for j in same if _has_values(frame.iloc[rows, j], known[str(frame.columns[j])])]
+    others = tuple(str(frame.columns[j]) for j in same if j not in extra)
+    if not extra:
+        return frame, (), others
     listed = ", ".join(repr(str(frame.columns[j])) for j in extra)
     kept = [j for j in range(frame.shape[1]) if j not in extra]
-    return frame.iloc[:, kept], (note("source.column", argument=argument, column=listed),)
+    return frame.iloc[:, kept], (note("source.column", argument=argument, column=listed),), others
+
+
+def _has_values(column: pd.Series[Any], variable: npt.NDArray[Any]) -> bool:
+    """Check whether a column has the values of a variable of the data: numbers up to their unit, or its classes.
+
+    Classes are equal if the same points are alike: they may have other names.
+    """
+    if variable.dtype.kind == "f":
+        if not is_numeric(column):
+            return False
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        known = np.isfinite(variable)
+        if not np.array_equal(known, np.isfinite(numbers)):
+            return False
+        left, right = (values[known] - values[known].mean() for values in (variable, numbers))
+        size, other = float(left @ left), float(right @ right)
+        return size > 0 and other > 0 and abs(float(left @ right)) >= (1 - EQUAL_COLUMNS) * np.sqrt(size * other)
+    left, right = (pd.factorize(pd.Series(values).astype(object))[0] for values in (column.to_numpy(), variable))
+    return bool(np.array_equal(left, right))
+
+
+def _way_without(raw: Raw, frame: pd.DataFrame, labels: Sequence[str], texts: Sequence[int]) -> str:
+    """Return what to do with columns of text among coordinates."""
+    if not texts or len(texts) == len(labels):
+        return "Pass a table with columns of numbers."
+    which = "it" if len(texts) == 1 else "these columns"
+    cure = f"Pass {_selection(raw, labels, texts)}, which leaves {which} out."
+    if any(pd.api.types.infer_dtype(frame.iloc[:, j]) == "string" and frame.iloc[:, j].is_unique for j in texts):
+        cure += " If it names the rows, give the data the same names, too: rows are then matched by them."
+    return cure
 
 
 def _refuse_ids(values: Any, names: Sequence[str], raw: Raw, data: Data, argument: str) -> None:
@@ -177,7 +244,9 @@ def _refuse_ids(values: Any, names: Sequence[str], raw: Raw, data: Data, argumen
         column = np.asarray(values[:, j], np.float64)
         hint = Hint("ids", name)
         if looks_like_ids(name, column):
-            cure = "Name it with {ids} (also for the data, to match rows by it), or drop it."
+            cure = f"Pass {_selection(raw, names, [j])}, which leaves it out."
+            if name in (data.columns or ()):
+                cure = f"Pass {{ids}} with the data, which have this column, too, to match rows by it. Else: {cure}"
             raise InputError(argument, "must hold coordinates only", f"row ids in column {name!r}", cure, ids=hint)
         if not _distinct_integers(column) or not _same_values(column, name, data):
             continue
@@ -195,74 +264,153 @@ def _refuse_ids(values: Any, names: Sequence[str], raw: Raw, data: Data, argumen
 
 def doubtful_columns(
     values: Any,
-    names: Sequence[str] | None,
+    labels: Sequence[str],
     spread: npt.NDArray[np.float64],
     raw: Raw,
     data: Data | None,
     order: IntArray | None,
     argument: str,
+    same_names: Sequence[str] = (),
 ) -> Notes:
     """Return a note on columns that may be no coordinates, each with the first reason that applies to it.
 
-    1. It has the name and the values (up to ``EQUAL_COLUMNS`` of their range) of a column of the data. If all columns
-       have, they were selected from the data, and none is reported.
-    2. It holds a different integer in every row, and another column has decimals.
-    3. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
-    4. The standard deviations of the other columns, in descending order, fall from its own or from a smaller one to
+    1. It has the values (up to ``EQUAL_COLUMNS`` of their range) of a column of the data, under its name or another
+       one. If no column would be left, these were selected from the data, and are coordinates.
+    2. It has a name of ``same_names``, variables of the data with other values.
+    3. It holds a different integer in every row, and another column has decimals.
+    4. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
+    5. It is one of several columns, but not all, that add up to 1 or 100 in each row (``_shares``).
+    6. The standard deviations of the other columns, in descending order, fall from its own or from a smaller one to
        less than a part of ``SPREAD_RATIO`` in one step. Columns that are constant up to rounding
        (``NEGLIGIBLE_SPREAD``) do not count.
 
-    One column alone has nothing to be compared with. ``order`` puts the rows into the order of the data, and
-    ``spread`` has the standard deviations.
+    One column alone has nothing to be compared with. ``labels`` are the names or the numbers of the columns, ``order``
+    puts the rows into the order of the data, and ``spread`` has the standard deviations.
     """
-    n, d = values.shape
+    d = values.shape[1]
     if d < 2:
         return ()
-    reasons: dict[int, str] = {}
-    if data is not None and names is not None:
-        shared = [j for j, name in enumerate(names) if name in (data.columns or ())]
-        ordered = (np.asarray(values[:, j], np.float64)[slice(None) if order is None else order] for j in shared)
-        equal = [j for j, column in zip(shared, ordered, strict=True) if _equals(column, names[j], data)]
-        if len(equal) == d:
-            return ()
-        reasons |= dict.fromkeys(equal, "column.of_data")
+    copies = {} if data is None else _copies(values, data, order)
+    if len(copies) == d:
+        return ()
+    of_data = {} if data is None else {j: _name_of_column(data, i) for j, i in copies.items()}
+    same = {j for j, name in of_data.items() if raw.named and name == repr(labels[j])}
+    known = {labels.index(name): "column.of_variable" for name in same_names}
+    reasons, ratio, total = _reasons(values, known, spread, raw.named)
+    if len({*reasons, *copies}) < d:
+        known |= {j: "column.of_data" if j in same else "column.copied" for j in copies}
+        reasons, ratio, total = _reasons(values, known, spread, raw.named)
+    doubts = []
+    for code in dict.fromkeys(reasons.values()):
+        places = [j for j in sorted(reasons) if reasons[j] == code]
+        columns = tuple(repr(labels[j]) if raw.named else f"column {labels[j]}" for j in places)
+        facts: dict[str, Any] = {"features": tuple(of_data[j] for j in places)} if code == "column.copied" else {}
+        facts |= {"ratio": ratio} if code == "column.spread" else {"total": total} if code == "column.shares" else {}
+        doubts.append(note(code, columns=columns, count=len(columns), **facts))
+    if not doubts:
+        return ()
+    way = _selection(raw, labels, [*reasons])
+    return (note("source.doubtful", argument=argument, doubts=tuple(doubts), way=way, named=raw.named),)
+
+
+def _reasons(
+    values: Any, known: dict[int, str], spread: npt.NDArray[np.float64], named: bool
+) -> tuple[dict[int, str], float, int]:
+    """Return why columns may be no coordinates, the ratio of spreads, and the sum of shares.
+
+    A column of ``known`` has this reason.
+    """
+    n, d = values.shape
+    reasons = dict(known)
     whole = _integer_columns(values)
     for j in () if whole.all() else np.flatnonzero(whole).tolist():
         different = len(np.unique(np.asarray(values[:, j], np.float64)))
         if different == n:
             reasons.setdefault(j, "column.names_rows")
-        elif different > 1 and (names is not None or d - np.count_nonzero(whole) > 1):
+        elif different > 1 and (named or d - np.count_nonzero(whole) > 1):
             reasons.setdefault(j, "column.integers")
+    shares, total = _shares(values)
+    for j in shares:
+        reasons.setdefault(j, "column.shares")
     sizes = np.array(spread, np.float64)
     sizes[[*reasons]] = 0.0
     widest = _widest(sizes)
     reasons |= dict.fromkeys(widest, "column.spread")
     ratio = float(sizes[widest].min() / np.delete(sizes, widest).max()) if widest else 0.0
-    doubts = []
-    for code in dict.fromkeys(reasons.values()):
-        places = [j for j in sorted(reasons) if reasons[j] == code]
-        columns = tuple(repr(names[j]) if names is not None else f"column {j}" for j in places)
-        facts = {"ratio": ratio} if code == "column.spread" else {}
-        doubts.append(note(code, columns=columns, count=len(columns), **facts))
-    if not doubts:
-        return ()
-    way = _selection(raw, names, [*reasons], d)
-    return (note("source.doubtful", argument=argument, doubts=tuple(doubts), way=way, named=names is not None),)
+    return reasons, ratio, total
 
 
-def _selection(raw: Raw, names: Sequence[str] | None, doubted: Sequence[int], d: int = 0) -> str:
+def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
+    """Return the columns of a table that have the values of a column of the data, row by row, and which one.
+
+    The first rows show which columns are compared as a whole; constant columns are none.
+    """
+    if data.p is None or len(values) != data.n or (isinstance(data.table, Stored) and data.table.sparse):
+        return {}
+    first = rows_of(data.table, slice(0, ROWS_COMPARED))
+    first = first.toarray() if is_sparse(first) else first
+    copies = {}
+    for j in range(values.shape[1]):
+        column = np.asarray(values[:, j], np.float64)
+        column = column if order is None else column[order]
+        extent = np.ptp(column)
+        near = np.abs(first - column[: len(first), None]).max(axis=0) <= 2 * EQUAL_COLUMNS * extent
+        for i in np.flatnonzero(near & (extent > 0)).tolist():
+            feature = _feature_at(data, i)
+            if np.abs(column - feature).max() <= EQUAL_COLUMNS * np.ptp(feature):
+                copies[j] = i
+                break
+    return copies
+
+
+def _name_of_column(data: Data, i: int) -> str:
+    """Return the name of a column of the data in quotes, or its number."""
+    return f"column {i}" if data.columns is None else repr(data.columns[i])
+
+
+def _shares(values: Any) -> tuple[list[int], int]:
+    """Return columns, but not all, that are not negative and add up to 1 or to 100 in each row, and this sum.
+
+    Their numbers may be rounded: up to ``ROUNDED_SHARES`` of the sum. Which columns belong to them is found by least
+    squares in the first rows, where the coefficients of a sum are 0 and 1.
+    """
+    d = values.shape[1]
+    head = np.asarray(values[:ROWS_FITTED], np.float64)
+    for total in (1, 100):
+        likely = np.flatnonzero(((head >= 0) & (head <= total)).all(axis=0) & (np.ptp(head, axis=0) > 0))
+        if not 2 <= len(likely) < len(head) - 1:
+            continue
+        fitted = np.linalg.lstsq(head[:, likely], np.full(len(head), float(total)), rcond=None)[0]
+        for columns in (likely[np.abs(fitted - 1) < 0.5], likely):
+            if not 2 <= len(columns) < d:
+                continue
+            blocks = (block[:, columns] for _, block in read_blocks(values))
+            if all((part >= 0).all() and _add_up(part, total) for part in blocks):
+                return columns.tolist(), total
+    return [], 0
+
+
+def _add_up(part: FloatArray, total: int) -> bool:
+    """Check whether each row adds up to a number, up to rounding of its parts."""
+    return bool(np.abs(part.sum(axis=1) - total).max() <= ROUNDED_SHARES * total)
+
+
+def _selection(raw: Raw, labels: Sequence[str], doubted: Sequence[int]) -> str:
     """Return what to pass in place of a table so that only its other columns are used."""
-    left = [j for j in range(len(names) if names is not None else d) if j not in doubted]
-    few = 0 < len(left) <= MAX_LISTED_COLUMNS
-    if names is None:
-        return f"array[:, {left}]" if few else f"numpy.delete(array, {sorted(doubted)}, axis=1)"
-    if not raw.file:
-        labels = dict(zip(map(str, raw.frame.columns), raw.frame.columns.tolist(), strict=True))
-        kept, dropped = ([labels.get(names[j], names[j]) for j in places] for places in (left, sorted(doubted)))
-        return f"frame[{kept}]" if few else f"frame.drop(columns={dropped})"
-    quoted = [f'"{names[j]}"' if "," in names[j] else names[j] for j in left]
-    shown = [*quoted[:MAX_LISTED_COLUMNS], *([] if few else ["..."])]
-    return repr(f"{os.path.basename(raw.file)}:{','.join(shown)}")
+    left = [j for j in range(len(labels)) if j not in doubted]
+    few = len(left) <= MAX_LISTED_COLUMNS
+    if not left:
+        return "a table of the columns that are coordinates"
+    if raw.file and (raw.named or raw.file.lower().endswith(TEXT_SUFFIXES)):
+        quoted = [f'"{labels[j]}"' if "," in labels[j] else labels[j] for j in left]
+        shown = [*quoted[:MAX_LISTED_COLUMNS], *([] if few else ["..."])]
+        return repr(f"{os.path.basename(raw.file)}:{','.join(shown)}")
+    if not raw.named:
+        array = f"numpy.load({os.path.basename(raw.file)!r})" if raw.file.lower().endswith(".npy") else "array"
+        return f"{array}[:, {left}]" if few else f"numpy.delete({array}, {sorted(doubted)}, axis=1)"
+    own = dict(zip(map(str, raw.frame.columns), raw.frame.columns.tolist(), strict=True))
+    kept, dropped = ([own.get(labels[j], labels[j]) for j in places] for places in (left, sorted(doubted)))
+    return f"frame[{kept}]" if few else f"frame.drop(columns={dropped})"
 
 
 def _widest(sizes: npt.NDArray[np.float64]) -> list[int]:
@@ -294,16 +442,12 @@ def _feature(data: Data, name: str) -> FloatArray | None:
         return None
     if isinstance(data.table, Stored) and data.table.sparse:
         return None
-    j = data.columns.index(name)
+    return _feature_at(data, data.columns.index(name))
+
+
+def _feature_at(data: Data, j: int) -> FloatArray:
+    """Return a column of the data by its place."""
     return np.asarray(data.table[:, [j]].toarray()[:, 0] if data.sparse else data.table[:, j], np.float64)
-
-
-def _equals(column: FloatArray, name: str, data: Data) -> bool:
-    """Check whether a column has the values of the column of the data with its name, row by row."""
-    feature = _feature(data, name)
-    if feature is None or len(feature) != len(column):
-        return False
-    return bool(np.abs(column - feature).max() <= EQUAL_COLUMNS * np.ptp(feature))
 
 
 def _same_values(column: FloatArray, name: str, data: Data) -> bool:

@@ -26,13 +26,13 @@ from dreval.inputs.features import (
     frame_numbers,
     frame_table,
     is_sparse,
-    like_distances,
+    symmetric_kind,
 )
 from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import FEATURES, Stored
 from dreval.inputs.survey import SparseSurvey, Survey, digest_of, rows_of
-from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
+from dreval.inputs.tables import Raw, check_column_names, chosen_layer, is_path, unpack
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
     LabelVector,
@@ -47,6 +47,7 @@ from dreval.inputs.variables import (
 from dreval.records.notes import Note, Notes, note
 
 MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal that of other rows
+MAX_NAMED = 3  # columns that a note on features names
 FIRST = 1024  # rows of a table that is not in memory which are looked at
 
 
@@ -88,6 +89,8 @@ class Data:
         The batch of each point.
     header : "auto", bool or None
         Whether the first row of a text file has the names of the columns, for files of embeddings too.
+    other_header : bool or None
+        The other value of ``header`` by which the file of the data could be read; None if there is none.
     """
 
     table: Any
@@ -106,6 +109,7 @@ class Data:
     batch: LabelVector | None = None
     covariate_types: dict[str, str] = field(default_factory=dict)
     header: Header | None = None
+    other_header: bool | None = None
 
     @property
     def n(self) -> int:
@@ -275,7 +279,7 @@ def as_data(
     reserve = raw.reserve if index is None else None
     for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
-    rows = Rows(len(raw.frame), index, given, reserve, header)
+    rows = Rows(len(raw.frame), index, given, reserve, header, raw.other_header)
     raw, labels = _take_named(raw, labels, "labels")
     raw, batch = _take_named(raw, batch, "batch")
     raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name)
@@ -305,14 +309,14 @@ def as_data(
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         some = rows_of(table, slice(0, FIRST)) if isinstance(table, Stored) else table
         check_no_graph(some, table.shape[0], "data")
-        if like_distances(some[:, : some.shape[0]]):
-            like = note("data.like_distances")
+        if (kind := symmetric_kind(some[:, : some.shape[0]])) is not None:
+            like = note(f"data.like_{kind}")
             warnings.warn(InputWarning(like), stacklevel=caller_level())
             square_notes = (like,)
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
     notes = (*raw.notes, *known_notes, *square_notes, *described)
     known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
-    return Data(table, sha256, columns, *known, types, header)
+    return Data(table, sha256, columns, *known, types, header, raw.other_header)
 
 
 def _as_is(data: Data, metric: str, *others: Any) -> Data:
@@ -485,6 +489,8 @@ def _square(raw: Raw) -> tuple[Raw, Notes]:
 def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
     """The features, finite and not all equal, their names and hash, and notes on them."""
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
+    if columns is not None and raw.extra is None:  # of AnnData several genes may have one symbol
+        check_column_names(columns, "data")
     if raw.matrix is not None and metric == "precomputed":
         cure = "Pass a dense (n, n) array: missing entries would count as 0."
         raise InputError("data", "must hold all pairwise distances", "a sparse matrix", cure)
@@ -493,6 +499,7 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, 
         raise InputError("data", "must have features", "no column of numbers", cure)
     numbers = frame_numbers if metric == "precomputed" else frame_table
     table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", FEATURES, "labels", "ids")
+    truths = _truth_values(raw)
     n = table.shape[0]
     if n < MIN_POINTS:
         cure = "Rows are points; transpose the array if columns are."
@@ -510,7 +517,26 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, 
     check_rows_for(metric, found.empty_rows, found.constant_rows, "data")
     if metric == "euclidean" and found.smallest <= found.largest * SAFE:
         check_spread(table.whole if isinstance(table, Stored) else table, "data")
-    return table, columns, found.sha256, [*found.notes(), *direction_notes(table, metric, "data")]
+    return table, columns, found.sha256, [*found.notes(), *truths, *direction_notes(table, metric, "data")]
+
+
+def _truth_values(raw: Raw) -> list[Note]:
+    """Return a note on columns of True and False next to columns of numbers, which may be classes."""
+    if raw.matrix is None:
+        truths = [pd.api.types.infer_dtype(raw.frame.iloc[:, j]) == "boolean" for j in _not_floats(raw.frame)]
+        places = [j for j, truth in zip(_not_floats(raw.frame), truths, strict=True) if truth]
+    else:
+        places = raw.matrix.truth_values() if isinstance(raw.matrix, Stored) else []
+    if not 0 < len(places) < len(raw.columns):
+        return []
+    columns = tuple(repr(str(raw.columns[j])) for j in places[:MAX_NAMED])
+    columns += ("...",) if len(places) > MAX_NAMED else ()
+    return [note("data.truth_values", columns=columns, count=len(places))]
+
+
+def _not_floats(frame: pd.DataFrame) -> list[int]:
+    """Return the positions of the columns whose type does not say that they hold numbers."""
+    return [j for j, kind in enumerate(frame.dtypes) if not isinstance(kind, np.dtype) or kind.kind not in "iuf"]
 
 
 def _not_varying(n: int) -> InputError:

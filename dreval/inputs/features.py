@@ -32,6 +32,7 @@ _NO_POINT = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d*)?\s*")
 _WHOLE = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*")
 _VECTOR = re.compile(r"\s*[\[(]\s*[-+.\de]+([\s,]+[-+.\de]+)+,?\s*[\])]\s*", re.I)  # as a list or an array is printed
 COLUMN_SOURCE = "dreval.column"  # the key of ``DataFrame.attrs`` that holds the expression for a column of the input
+ROW_NAMES = "dreval.row_names"  # the key of ``DataFrame.attrs`` that says that the first column has the row names
 _MINUS = "\u2212"
 _MARKED = re.compile(  # numbers as people write them: with a typographic minus, a percent sign, marks between thousands
     rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
@@ -329,6 +330,8 @@ def looks_like_ids(name: object, values: FloatArray) -> bool:
 
 NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors of 0, as in 1 - cos of equal rows
 NOTHING_SINGLE = 1e-6  # the same of a matrix that was computed in single precision, for its diagonal and its signs
+UNEQUAL_ROWS = 0.5  # of the largest distance: rows that differ by more are not of one point
+ZEROS_COMPARED = 8  # points at distance 0 that each point is compared with
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 
 
@@ -373,19 +376,55 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
     both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)
     np.fill_diagonal(both, 0.0)
     both[both < NOTHING * both.max(initial=0.0)] = 0.0
+    _check_zeros(both, argument)
     return both
 
 
-def like_distances(X: Any) -> bool:
-    """Whether features look like distances: square, non-negative, zero diagonal, and symmetric.
+def _check_zeros(D: FloatArray, argument: str) -> None:
+    """Refuse distances of 0 between points whose distances to a third one differ by more than half of the largest.
 
-    O(n) time for most square data, else O(n^2), or linear in the entries of sparse data.
+    Copies of a point have equal distances to all others, and points at 0 by rounding nearly equal ones. Entries of 0
+    that stand for pairs without an edge, as in the dense form of a graph of neighbors, join points that do not.
+    O(n^2) time: each point is compared with at most ``ZEROS_COMPARED`` of those at distance 0.
     """
-    if X.shape[0] != X.shape[1] or X.diagonal().any():
-        return False
-    if hasattr(X, "indptr"):
-        return bool((X.data >= 0).all()) and abs(X - X.T).max() <= SYMMETRY * X.max()
-    return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
+    limit = UNEQUAL_ROWS * float(D.max(initial=0.0))
+    for i, row in enumerate(D):
+        others = np.flatnonzero(row[:i] == 0)
+        others = others[:: max(1, -(-len(others) // ZEROS_COMPARED))]
+        far = np.abs(D[others] - row) > limit
+        if far.any():
+            j = int(others[np.argmax(far.any(axis=1))])
+            k = int(np.argmax(np.abs(D[j] - row)))
+            got = (
+                f"0 between rows {j} and {i}, whose distances to row {k} are {D[j, k]:.3g} and {D[i, k]:.3g}{FROM_ZERO}"
+            )
+            how = "Pass all pairwise distances: where 0 stands for a pair without an edge, those of the points"
+            how += ", or shortest paths by scipy.sparse.csgraph.shortest_path(graph, directed=False)."
+            raise InputError(argument, "must have a distance for every pair of different points", got, how)
+
+
+def symmetric_kind(X: Any) -> str | None:
+    """Return what a square matrix of features looks like: "distances", "similarities", or None.
+
+    Both are symmetric, with an entry off the diagonal. Distances have a diagonal of zeros and no negative entry; all
+    others, such as correlations, kernels and products of all pairs of rows, are similarities.
+
+    O(n) time for most square data, whose first row is not their first column, else O(n^2), or linear in the entries of
+    sparse data.
+    """
+    if X.shape[0] != X.shape[1]:
+        return None
+    first, column = (part.toarray() if is_sparse(part) else part for part in (X[[0]], X[:, [0]]))
+    largest = float(max(X.max(), -X.min()))
+    if largest == 0 or np.abs(first.ravel() - column.ravel()).max() > SYMMETRY * largest:
+        return None
+    if abs(X - X.T).max() > SYMMETRY * largest:
+        return None
+    diagonal = X.diagonal()
+    entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
+    if entries == np.count_nonzero(diagonal):
+        return None
+    return "similarities" if diagonal.any() or X.min() < 0 else "distances"
 
 
 GRAPH_ENTRIES = 20  # entries from which on a pattern is evidence

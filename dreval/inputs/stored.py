@@ -75,6 +75,12 @@ class Stored:
         """The type of its rows, whatever the type of the numbers in the file."""
         return np.dtype(np.float64)
 
+    def truth_values(self) -> list[int]:
+        """Return the positions of the columns that hold True and False; none where all columns have one type."""
+        known: frozenset[int] = getattr(self.reader, "truth_values", frozenset())
+        keep = range(self.shape[1]) if self.keep is None else self.keep.tolist()
+        return [place for place, j in enumerate(keep) if j in known]
+
     @property
     def single(self) -> bool:
         """Whether the numbers in the file are of single precision."""
@@ -397,6 +403,8 @@ class _Parquet:
         self.file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
         about = self.file.metadata
         self.argument, self.columns = argument, columns
+        types = {field.name: str(field.type) for field in self.file.schema_arrow}
+        self.truth_values = frozenset(j for j, name in enumerate(columns) if types[name] == "bool")
         self.shape = about.num_rows, len(columns)
         self.starts = np.cumsum([0] + [about.row_group(i).num_rows for i in range(about.num_row_groups)])
         self.ahead: tuple[Any, int, Any, pd.DataFrame] | None = None  # of which columns, from which row on, and what

@@ -210,10 +210,21 @@ class Survey:
         self._keys.sort()  # in place: they are of all rows
         repeated = int(np.count_nonzero(self._keys[1:] == self._keys[:-1]))
         notes = described(names, np.flatnonzero(self.low == self.high), self._spread.shares(), like_ids, repeated)
+        notes += [
+            note("data.counts_rows", column=names[j], first=int(self.low[j]), second=int(self.low[j]) + 1)
+            for j in self._counting_columns()
+            if names[j] not in like_ids
+        ]
         two = self._few.two & (self.low < self.high)
         if self.columns is None and p > 2 and two[-1] and not two[:-1].any():
             notes.append(note("data.binary_last", values=[float(self.low[-1]), float(self.high[-1])]))
         return notes
+
+    def _counting_columns(self) -> list[int]:
+        """Return the columns, of several, that hold 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows."""
+        n, p = self.table.shape
+        likely = np.flatnonzero(np.isin(self.low, (0, 1)) & (self.high - self.low == n - 1) & (p > 1)).tolist()
+        return [j for j in likely if np.array_equal(self.table[:, j], np.arange(n) + self.low[j])]
 
 
 class SparseSurvey:

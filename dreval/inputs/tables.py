@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +18,7 @@ from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, ne
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import AUTO, Reading
-from dreval.inputs.features import COLUMN_SOURCE, as_csr, check_real, densify, is_sparse
+from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse
 from dreval.inputs.files import (
     Table,
     find_column,
@@ -34,6 +35,7 @@ from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
 
 MAIN = (1, 3, 11, 13)  # DLPack devices that numpy reads: main memory, and memory pinned or managed by CUDA and ROCm
+TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
 
 
@@ -246,6 +248,15 @@ class Raw:
     file: str = ""
 
     @property
+    def other_header(self) -> bool | None:
+        """The other value of ``header`` by which a text file could be read; None if there is none."""
+        if not self.file.lower().endswith(TEXT_SUFFIXES):
+            return None
+        columns = range(self.frame.shape[1]) if self.named else ()
+        texts = [j for j in columns if re.search(r"[^\W\d_]", str(self.frame.columns[j]))]
+        return None if any(is_numeric(self.frame.iloc[:, j]) for j in texts) else not self.named
+
+    @property
     def columns(self) -> pd.Index[Any]:
         """Names of the columns, or their numbers."""
         if self.matrix is None:
@@ -290,6 +301,15 @@ def is_path(value: object) -> bool:
     if isinstance(value, os.PathLike):
         return True
     return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
+
+
+def check_column_names(names: Iterable[Any], argument: str) -> None:
+    """Refuse columns of one name: it would not say which of them is meant."""
+    name, count = next(iter(Counter(map(str, names)).most_common(1)), ("", 0))
+    if count > 1:
+        got = f"{name!r}, the name of {count} columns"
+        cure = "Rename the columns so that each name occurs once, or drop one."
+        raise InputError(argument, "must have different column names", got, cure)
 
 
 def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
@@ -425,7 +445,8 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
             got = f"the column {parts[0]!r} beside row names of {frame.index.nlevels} parts"
             raise InputError(argument, "must be read with the separator of its file", got, cure)
         notes = (note("data.levels", argument=argument, levels=frame.index.nlevels),)
-    if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
+    names_first = frame.shape[1] > 1 and (is_unnamed(frame.columns[0]) or frame.attrs.get(ROW_NAMES, False))
+    if index is None and names_first:
         first = frame.iloc[:, 0]
         if first.notna().all() and first.duplicated().any():
             if 2 * first.nunique() > len(first) and pd.api.types.infer_dtype(first) == "string":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -24,6 +25,7 @@ from dreval._check import (
     describe,
     missing_texts,
     of_one_kind,
+    stripped_texts,
     whole_numbers,
 )
 from dreval._inside import check_opened
@@ -36,6 +38,7 @@ from dreval.inputs.tables import (
     Raw,
     as_numpy,
     as_pandas,
+    check_column_names,
     counting,
     is_path,
     is_table,
@@ -69,6 +72,10 @@ class HasRows(Protocol):
     def header(self) -> Header | None:
         """Whether the first rows of text files have the names of the columns."""
 
+    @property
+    def other_header(self) -> bool | None:
+        """The other value of ``header`` by which the file of the data could be read; None if there is none."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -79,6 +86,7 @@ class Rows:
     ids_given: bool = False
     reserve: pd.Index[Any] | None = None
     header: Header | None = None
+    other_header: bool | None = None
 
     @classmethod
     def of(cls, data: HasRows, part: Any) -> Rows:
@@ -89,6 +97,27 @@ class Rows:
 def reading_for(rows: HasRows) -> Reading:
     """Return how a text file with a row for each of these rows is read."""
     return Reading(rows.header, rows.n)
+
+
+def misread_header(raw: Raw, rows: HasRows) -> tuple[str, Hint] | None:
+    """Return what to do where a file, or that of the data, has one row more or less because of its first row.
+
+    A sentence with the argument ``{header}``, and this; None where no first row can be the reason.
+    """
+    differ = len(raw.frame) - rows.n
+    if (differ, raw.other_header) in ((1, True), (-1, False)):
+        whose, header = f"'{os.path.basename(raw.file)}'", differ == 1
+    elif (differ, rows.other_header) in ((-1, True), (1, False)):
+        whose, header = "the file of the data", differ == -1
+    else:
+        return None
+    if isinstance(rows.header, bool) and rows.header == header:
+        return None
+    content = "the names of its columns" if header else "data"
+    how = "pass {header}"
+    if rows.header is None:
+        how = f"read it with pandas.read_csv(path{'' if header else ', header=None'}) and pass the frame"
+    return f"If the first row of {whose} has {content}, {how}.", Hint("header", header)
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
@@ -139,12 +168,14 @@ class Named:
     """The columns of a table without its ids, the ids, and whether they were passed (or are only row names).
 
     ``beside`` is a column of other names of the rows, which were not used: they are not those of the data.
+    ``dropped`` are the columns of a table of variables that name or count its rows, and are no variables.
     """
 
     frame: pd.DataFrame
     ids: pd.Index[Any] | None = None
     given: bool = False
     beside: str | None = None
+    dropped: tuple[str, ...] = ()
 
 
 def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str, *, variable: bool = False) -> Named:
@@ -243,36 +274,51 @@ def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named
       It is not used if the names of the data only count the rows, and at most that share of them is in it.
     - Other columns that name rows are ``beside``: rows are matched by position, with a note.
 
-    The only column of a table of variables is no id. A whole table of coordinates is searched for names that the data
-    have; its other columns are checked as coordinates.
+    The only column of a table of variables is no id. Of a whole table of variables no column that names its rows, or
+    counts them under a name that ids have, is a variable. A whole table of coordinates is searched for names that the
+    data have; its other columns are checked as coordinates.
     """
     frame, known = raw.frame, data.ids if data.ids is not None else data.reserve
     theirs = None if known is None else _keys(known)
     counted = theirs is None or data.ids is None or any(_in_order(theirs, first) for first in (0, 1))
     selected, beside, mismatch = bool(raw.selected), None, None
-    for j, name in enumerate(map(str, frame.columns)):
-        one_variable = variable and frame.shape[1] == 1
-        column = None if name in raw.selected or one_variable else _candidate(frame.iloc[:, j], name, theirs)
-        if column is None:
-            continue
-        left = frame if selected else frame.drop(columns=frame.columns[j])
+    called = [*map(str, frame.columns)]
+    candidates = {
+        j: column
+        for j, name in enumerate(called)
+        if name not in raw.selected and not (variable and frame.shape[1] == 1)
+        if (column := _candidate(frame.iloc[:, j], name, theirs)) is not None
+    }
+    naming = [j for j, column in candidates.items() if column.named] if variable and not selected else []
+    naming = naming if len(naming) < frame.shape[1] else []
+
+    def without(j: int | None) -> tuple[pd.DataFrame, tuple[str, ...]]:
+        """Return the variables or coordinates without the ids, and the names of further columns that name rows."""
+        lost = {j, *naming} - ({j} if selected else set())
+        kept = [i for i in range(frame.shape[1]) if i not in lost]
+        return frame if len(kept) == frame.shape[1] else frame.iloc[:, kept], tuple(called[i] for i in naming if i != j)
+
+    for j, column in candidates.items():
+        name = called[j]
         every = theirs is not None and column.complete and column.matches == len(theirs)
         every = every and (data.ids is not None or (selected and len(frame) == data.n))
         if every and (column.named or not column.counts or (data.ids_given and not selected)):
-            return Named(left, column.names.rename(name), True)
+            left, dropped = without(j)
+            return Named(left, column.names.rename(name), True, dropped=dropped)
         if data.ids is not None:
             clear = column.matches > CLEAR_SHARE * data.n and data.ids.is_unique
             clear = clear and (column.named or not column.counts)
             names_rows = column.named and not counted and not column.in_order
             if clear or (names_rows and (column.matches > 0 if not (selected or variable) else True)):
-                mismatch = mismatch or (left, j)
+                mismatch = j if mismatch is None else mismatch
                 continue
         if column.named and not column.in_order and (selected or variable):
             beside = beside or name
+    left, dropped = without(mismatch)
     if mismatch is None:
-        return Named(frame, beside=beside)
-    left, j = mismatch
-    return Named(left, as_ids(pd.Index(frame.iloc[:, j]), f"ids of {argument}"), True)
+        return Named(left, beside=beside, dropped=dropped)
+    ids = as_ids(pd.Index(frame.iloc[:, mismatch]), f"ids of {argument}")
+    return Named(left, ids, True, dropped=dropped)
 
 
 def align(
@@ -285,6 +331,7 @@ def align(
     reserve: pd.Index[Any] | None = None,
     beside: str | None = None,
     superset: bool = False,
+    misread: tuple[str, Hint] | None = None,
 ) -> tuple[IntArray | None, Notes]:
     """Return the order of rows of a table that matches the rows of the data (None: unchanged), and notes on it.
 
@@ -298,7 +345,8 @@ def align(
     one side would be matched to the wrong ones. It is not matched to ids that were passed for the data; ids that were
     passed for a table are matched to the counts of the data if they are all of them.
 
-    ``beside`` is a column of names that are not those of the data: a note says that they were not used.
+    ``beside`` is a column of names that are not those of the data: a note says that they were not used. ``misread`` is
+    for the error of ``check_rows``.
     """
     known = data.ids
     if ids is not None and known is not None:
@@ -308,7 +356,7 @@ def align(
         column = ids.name if given else None
         matches = int(right.isin(left).sum())
         if matches == 0 and not (given and data.ids_given):
-            check_rows(len(left), data.n, argument)
+            check_rows(len(left), data.n, argument, misread)
             if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
                 raise _partial(left, right, matches, argument, given or data.ids_given, column)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
@@ -326,7 +374,7 @@ def align(
     elif known is not None and reserve is not None and not data.ids_given:
         left, right, counts = _keys(reserve), _keys(known), f"`{argument}`"
     else:
-        check_rows(n, data.n, argument)
+        check_rows(n, data.n, argument, misread)
         return None, _one_sided(ids, given, data, argument, beside)
     if left.equals(right):
         return None, ()
@@ -334,7 +382,7 @@ def align(
     matches, same = int(right.isin(left).sum()), len(left) == len(right)
     larger = superset and counts != "the data" and len(left) > len(right)
     if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
-        check_rows(n, data.n, argument)
+        check_rows(n, data.n, argument, misread)
         return None, _one_sided(ids, given, data, argument, beside)
     if not (same or larger) or matches < len(right) or not names.is_unique:
         raise _partial(left, right, matches, argument, given, ids.name if given and ids is not None else None)
@@ -480,16 +528,13 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
         return value, ()
     series, notes = _variable(value, rows, argument)
     check_rows(len(series), rows.n, argument)
-    series, marked = _without_missing_texts(series, argument)
+    series, marked = _without_missing_texts(*_without_spaces(series, argument), argument)
     codes, classes = _coded(series, argument)
     notes = (*notes, *marked, *_float_notes(series, argument))
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
         notes = (*notes, note("labels.many", argument=argument, count=len(classes), points=labeled))
-    texts = [str(one) for one in classes.tolist()]
-    check_lengths(texts, argument)
-    if spaced := [repr(one) for one in texts if one != one.strip() and one.strip() in texts]:
-        notes = (*notes, note("labels.spaces", argument=argument, values=tuple(spaced[:3])))
+    check_lengths([str(value) for value in classes.tolist()], argument)
     if labeled < rows.n:
         gaps = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
         notes = (*notes, gaps)
@@ -514,18 +559,17 @@ def as_covariates(
         raw = unpack(value, argument, reading=reading_for(rows))
         frame, of_rows = _aligned(raw, rows, argument)
         names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
-        if repeated := [name for name in names if names.count(name) > 1]:
-            got = f"{repeated[0]!r}, the name of {names.count(repeated[0])} columns"
-            cure = "Rename the columns so that each name occurs once, or drop one."
-            raise InputError(argument, "must have different column names", got, cure)
+        check_column_names(names, argument)
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
         notes = (*raw.notes, *of_rows)
     types = _checked_types(types, columns)
     covariates = {}
     for name, series in columns.items():
-        series, marked = _without_missing_texts(series, f"{argument}[{name!r}]")
+        called = f"{argument}[{name!r}]"
+        series, marked = _without_missing_texts(*_without_spaces(series, called), called)
         covariates[name] = _covariate(series, f"{argument}[{name!r}]", types.get(name))
         notes = (*notes, *marked, *(() if name in types else _text_among_numbers(series, f"{argument}[{name!r}]")))
+        notes = (*notes, *(() if name in types else _variable_notes(series, covariates[name], called)))
         if name not in types and (count := count_codes(series)):
             code = "response.integers" if argument == "response" else "covariates.integers"
             call = f"covariate_types={ {name: 'class'} }"
@@ -553,6 +597,18 @@ def count_codes(series: pd.Series[Any]) -> int:
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
 
 
+def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
+    """Return a note on a covariate that may name the rows: different integers, or classes that hardly repeat."""
+    known = series.notna().to_numpy()
+    count = int(series[known].nunique())
+    if values.dtype.kind == "f":
+        whole = pd.api.types.is_integer_dtype(series.infer_objects().dtype)
+        names_rows = whole and known.all() and count == len(series)
+        return (note("covariates.names_rows", argument=argument),) if names_rows else ()
+    many = count > np.count_nonzero(known) / 2
+    return (note("labels.many", argument=argument, count=count, points=int(known.sum())),) if many else ()
+
+
 def _text_among_numbers(series: pd.Series[Any], argument: str) -> Notes:
     """Return a note if a column of text, which is classes, holds numbers in more than half of its cells."""
     known = series[series.notna()]
@@ -568,20 +624,39 @@ def _text_among_numbers(series: pd.Series[Any], argument: str) -> Notes:
     return (note("covariates.numbers", argument=argument, count=count, known=len(known), text=text),)
 
 
-def _without_missing_texts(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:
+def _without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:
+    """Return the column without spaces at the ends of its texts, and a note on values that become one by that."""
+    cells = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _texts(series)
+    texts = dict.fromkeys(cell for cell in cells if isinstance(cell, str))
+    padded = {text: text.strip() for text in texts if text != text.strip()}
+    if not padded:
+        return series, ()
+    column = pd.Series(stripped_texts(series.astype(object).to_numpy()), series.index, object, series.name)
+    times = Counter(padded.get(text, text) for text in texts)
+    joined = [repr(text) for text, bare in padded.items() if times[bare] > 1 and not missing_texts([bare])[0]]
+    said = note("labels.spaces", argument=argument, values=tuple(joined[:3]), count=len(joined))
+    return column, (said,) if joined else ()
+
+
+def _without_missing_texts(series: pd.Series[Any], notes: Notes, argument: str) -> tuple[pd.Series[Any], Notes]:
     """Return the column with missing values where a text stands for one, as in files, and a note that counts them."""
     marked = missing_texts(series)
     if not marked.any():
-        return series, ()
+        return series, notes
     texts = tuple(repr(text) for text in sorted({str(cell) for cell in series[marked]}))
     cleared = series.where(~marked) if isinstance(series.dtype, pd.CategoricalDtype) else series.where(~marked, None)
-    return cleared, (note("missing.text", argument=argument, texts=texts, count=int(marked.sum())),)
+    return cleared, (
+        *notes,
+        note("missing.text", argument=argument, texts=texts, count=int(marked.sum())),
+    )
 
 
 def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes]:
     """Latent variables (n, q) in the order of the data, with notes."""
     raw = unpack(value, "latent", reading=reading_for(rows))
     frame, notes = _aligned(raw, rows, "latent")
+    if raw.named:
+        check_column_names(frame.columns, "latent")
     points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
     return points, (*raw.notes, *notes)
@@ -591,7 +666,11 @@ def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Note
     """A table in the row order of the data."""
     own = own_ids(raw, None, rows, argument, variable=True)
     names: dict[str, Any] = {"given": own.given, "reserve": raw.reserve, "beside": own.beside}
+    names["misread"] = misread_header(raw, rows)
     order, notes = align(len(own.frame), own.ids, rows, argument, **names, superset=True)
+    if own.dropped:
+        columns = tuple(map(repr, own.dropped))
+        notes = (*notes, note("rows.names_dropped", argument=argument, columns=columns, count=len(columns)))
     return own.frame if order is None else own.frame.iloc[order], notes
 
 

@@ -223,6 +223,7 @@ _MANIFEST = {
     "ids": _VECTOR,
     "recipe": {
         "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
+        "header": (str, bool),
         "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _WORDS,
         "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _WORDS}},
         "intervals": _WORDS, "conf_level": float, "call": str, "command": str,

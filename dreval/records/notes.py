@@ -503,6 +503,12 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),
+    "rows.names_dropped": Code(
+        "{columns:and} of `{argument}` {count:names or counts|name or count} its rows: {count:it is|they are} no "
+        "{count:variable|variables}, and {count:was|were} left out.",
+        ASSUMPTION,
+        "Name the columns that are variables.",
+    ),
     "rows.names_unused": Code(
         "Row names of `{argument}` were not used, since {data} have none: rows were matched by position.", LIMIT
     ),
@@ -511,9 +517,9 @@ CODES: dict[str, Code] = {
     ),
     "labels.many": Code("`{argument}` has {count} different values for {points} points.", ASSUMPTION),
     "labels.spaces": Code(
-        "Values of `{argument}` differ in spaces at their ends alone ({values}), and count as different.",
-        LIMIT,
-        "Remove the spaces, as by .str.strip().",
+        "{count:A value|Values} of `{argument}` {count:differs|differ} from {count:another|others} in spaces at "
+        "{count:its|their} ends alone ({values}): spaces at the ends do not count.",
+        ASSUMPTION,
     ),
     "labels.gaps": Code(
         "`{argument}` has no class for {gaps} of {n} points: measures of labels use the other {labeled}.", ASSUMPTION
@@ -533,6 +539,11 @@ CODES: dict[str, Code] = {
         "`{argument}` is used as classes, although {count} of its {known} values are numbers: {text} is text. If they "
         "are numbers, leave that cell empty.",
         ASSUMPTION,
+    ),
+    "covariates.names_rows": Code(
+        "`{argument}` holds a different integer in every row, as row ids do, and is used as numbers.",
+        LIMIT,
+        "Leave it out if it names the rows.",
     ),
     "response.integers": Code(
         "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
@@ -557,6 +568,16 @@ CODES: dict[str, Code] = {
         "columns, {remedy}.",
         LIMIT,
     ),
+    # what the first row of a file has, compared with the rows below: parts of the notes on it
+    "row.even": Code("equal steps", ASSUMPTION),
+    "row.sorted": Code("sorted numbers", ASSUMPTION),
+    "row.counting": Code("numbers that count the columns", ASSUMPTION),
+    "row.magnitude": Code("another magnitude", ASSUMPTION),
+    "row.decimals": Code("another number of decimals", ASSUMPTION),
+    "row.empty": Code("an empty cell above a complete column", ASSUMPTION),
+    "row.text_below": Code("a number above text", ASSUMPTION),
+    "row.name": Code("text unlike the text below", ASSUMPTION),
+    "row.whole": Code("whole numbers next to text", ASSUMPTION),
     "file.comments": Code(
         "{lines} {lines:line|lines} that {lines:begins|begin} with # at the top of '{file}' {lines:was|were} left out.",
         ASSUMPTION,
@@ -587,6 +608,25 @@ CODES: dict[str, Code] = {
         "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
         'pass metric="precomputed".',
         LIMIT,
+    ),
+    "data.like_similarities": Code(
+        "The data are a symmetric matrix and were taken as features; if its entries compare the points, as "
+        'correlations and kernels do, pass the points, or distances with metric="precomputed".',
+        LIMIT,
+        "Pass the points, or distances.",
+    ),
+    "data.truth_values": Code(
+        "{columns:and} {count:holds|hold} True and False next to columns of numbers and {count:was|were} used as "
+        "{count:a feature|features} (1 and 0). If {count:it holds|they hold} classes, pass {count:it|them} as `labels` "
+        "or `covariates`.",
+        LIMIT,
+        "Name it as labels or covariates, or drop it.",
+    ),
+    "data.counts_rows": Code(
+        "Column {column!r} counts the rows ({first}, {second}, ...) and was used as a feature; if it names them, name "
+        "it as ids={column!r}, or drop it.",
+        LIMIT,
+        "Name it as ids, or drop it.",
     ),
     "data.pca_unused": Code(
         "The data are X of the AnnData object; obsm[{key!r}] is not used: pass use_rep={key!r} for it.", ASSUMPTION
@@ -654,6 +694,21 @@ CODES: dict[str, Code] = {
     ),
     "column.of_data": Code(
         "{columns:and} {count:equals the column of this name|equal the columns of these names} in the data",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.copied": Code(
+        "{columns:and} {count:has|have} the values of {features:and} in the data",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.of_variable": Code(
+        "{columns:and} {count:has the name of a variable|have the names of variables} of the data, with other values",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.shares": Code(
+        "{columns:and} add up to {total} in each row, as probabilities of classes do",
         LIMIT,
         "Select the columns that are coordinates.",
     ),

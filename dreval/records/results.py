@@ -450,7 +450,10 @@ class Results(Record):
 
     def _checked_data(self, data: Any) -> Any:
         """Data in normal form; refused where they are not those of the evaluation, as after a change in place."""
-        given = call("Results.data", data, metric=self.recipe.get("metric", "euclidean"))
+        header = self.recipe.get("header")
+        read = {"metric": self.recipe.get("metric", "euclidean")}
+        read |= {"header": header} if isinstance(header, bool) else {}  # "auto" warns of what is doubtful
+        given = call("Results.data", data, **read)
         if given.sha256 != self.recipe.get("data_sha256", given.sha256):
             cure = "Pass the same rows and columns in the same order."
             raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)

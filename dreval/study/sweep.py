@@ -270,7 +270,15 @@ def sweep(
     fixed = over == "seeds" and all(Y is not None and equal_maps(Y, maps[0]) for maps in every for Y in maps)
     if fixed and asked == "auto" and n >= SMALLEST:  # it takes a seed and has no use for it
         given = {"measures": measures, "n_replicates": R, "n_components": n_components, "n_neighbors": n_neighbors}
-        given |= {"labels": labels, "ids": ids, "alpha": alpha, "metric": metric, "store": store, "random_state": root}
+        given |= {
+            "labels": labels,
+            "ids": ids,
+            "alpha": alpha,
+            "metric": metric,
+            "header": header,
+            "store": store,
+            "random_state": root,
+        }
         found_halves: Sweep = sweep(X, source, param_grid, over="halves", n_jobs=n_jobs, progress=progress, **given)
         return found_halves
 
@@ -334,7 +342,7 @@ def sweep(
             "source": what,
             "random_state": root,
             "parameters": {"param_grid": param_grid, **called},
-            "call": written_again("dreval.sweep", words, {**called, "random_state": root}, sweep),
+            "call": written_again("dreval.sweep", words, {**called, "header": header, "random_state": root}, sweep),
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
         notes=tuple(dict.fromkeys(one.named(CALLED) for one in notes)),

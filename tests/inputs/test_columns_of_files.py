@@ -341,7 +341,8 @@ def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
 def test_classes_that_differ_in_spaces_are_said() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
     found = [one for one in record.notes if one.code == "labels.spaces"]
-    assert [(one.severity, dict(one.values)["values"]) for one in found] == [("limit", ("'a '",))]
+    assert [(one.severity, dict(one.values)["values"]) for one in found] == [("assumption", ("'a '",))]
+    assert record.labels.classes.tolist() == ["a", "b"]
     assert "labels.spaces" not in [one.code for one in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 
 
@@ -444,5 +445,5 @@ def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> Non
     with pytest.raises(InputError, match=r"must have different row names, .* got 'c0' in rows 0 and 1 \(rows count"):
         as_source("twice.csv", "e", record)
     table.to_csv("headless.csv", header=False)
-    with pytest.raises(InputError, match=r"text .* in column '0'\. Give the file column names\."):
+    with pytest.raises(InputError, match=r"text .* in column '0'\. Pass 'headless\.csv:1,2', which leaves it out\."):
         as_source("headless.csv", "e", record)

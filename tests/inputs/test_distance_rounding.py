@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.neighbors import kneighbors_graph
 
 import dreval
 from dreval.errors import InputError
@@ -86,3 +91,52 @@ def test_cosine_distances_by_products() -> None:
     exact = dreval.dcov_test(D, squareform(pdist(Y)), metric="precomputed", random_state=0)
     rounded = dreval.dcov_test(D + 2e-16 * np.eye(40), squareform(pdist(Y)), metric="precomputed", random_state=0)
     assert rounded.statistic == pytest.approx(exact.statistic, rel=1e-12)
+
+
+def graph_of(k: int, mode: str = "distance") -> np.ndarray:
+    """Return a symmetric graph of k neighbors as a dense matrix, with 0 where there is no edge."""
+    graph = kneighbors_graph(X, k, mode=mode).toarray()
+    return np.maximum(graph, graph.T)
+
+
+@pytest.mark.parametrize("case", ["neighbors", "connectivity", "radius", "many neighbors", "missing pairs"])
+def test_pairs_without_an_edge_are_not_at_distance_0(case: str) -> None:
+    """A graph in its dense form is refused by data and methods; the shortest paths of the error are accepted."""
+    missing = D.copy()
+    missing[:3, 20:] = missing[20:, :3] = 0
+    graph = {
+        "neighbors": graph_of(6),
+        "connectivity": graph_of(6, "connectivity"),
+        "radius": np.where(np.quantile(D, 0.3) > D, D, 0),
+        "many neighbors": graph_of(35),
+        "missing pairs": missing,
+    }[case]
+    with pytest.raises(InputError, match=r"must have a distance for every pair .*got 0 between rows") as error:
+        as_data(graph, metric="precomputed")
+    with pytest.raises(InputError, match="must have a distance for every pair"):
+        dreval.methods.ClassicalMDS(metric="precomputed").fit(graph)
+    i, j, k = map(int, re.findall(r"rows? (\d+)(?: and (\d+), whose.*?to row (\d+))", str(error.value))[0])
+    assert graph[i, j] == 0
+    assert abs(graph[i, k] - graph[j, k]) > graph.max() / 2
+    if case == "neighbors":
+        paths = shortest_path(graph, directed=False)
+        assert as_data(paths, metric="precomputed").n == 40
+    with pytest.raises(InputError, match="a sparse matrix"):
+        as_data(csr_array(graph), metric="precomputed")
+
+
+def test_copies_and_rounding_are_at_distance_0() -> None:
+    """Repeated points, few digits, classes that are equal or not, and powers and angles of distances."""
+    copies = np.repeat(np.arange(10), 4)
+    blocks = (copies[:, None] != copies).astype(float)
+    valid = {
+        "copies": D[np.ix_(copies, copies)],
+        "one digit": D.round(0),
+        "squares": (D**2).round(0),
+        "classes": blocks,
+        "angles": 1 - cosine_similarity(np.vstack([X, X * (1 + 1e-14)])),
+    }
+    for name, matrix in valid.items():
+        record = as_data(np.abs(matrix), metric="precomputed")
+        off = record.table + np.eye(record.n)
+        assert (off == 0).any(), name

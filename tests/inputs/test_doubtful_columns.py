@@ -27,6 +27,7 @@ X = RNG.normal(size=(N, 4)) + np.repeat([0, 1, 2], 20)[:, None]
 Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
 COUNTS = RNG.gamma(2, 2000, N)
 ORDER = RNG.permutation(N)
+SHARES = np.random.default_rng(7).dirichlet([1, 1, 1], N)
 IDS = RNG.permutation(9000)[:N] + 1000
 DATA = pd.DataFrame(X, columns=list("abcd"))
 MAP = pd.DataFrame(Y, columns=["x", "y"])
@@ -117,7 +118,14 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
             },
         ),
         ({"c": X[ORDER, 2]}, {}),  # the name alone is no copy
-        ({"z": X[:, 2]}, {}),  # nor are the values alone: a coordinate may be a feature
+        ({"z": X[:, 2]}, {"column.copied": ("'z'",)}),  # a copy under another name
+        ({"pa": SHARES[:, 0], "pb": SHARES[:, 1], "pc": SHARES[:, 2]}, {"column.shares": ("'pa'", "'pb'", "'pc'")}),
+        ({"p": SHARES[:, 0].round(3), "q": 1 - SHARES[:, 0].round(3)}, {"column.shares": ("'p'", "'q'")}),
+        (
+            {"t": 100 * SHARES[:, 0], "u": 100 * SHARES[:, 1], "v": 100 * SHARES[:, 2], "s": SHARES[::-1, 0]},
+            {"column.shares": ("'t'", "'u'", "'v'")},  # not the one that lies in the same range
+        ),
+        ({"pa": SHARES[:, 0], "pb": SHARES[:, 1]}, {}),  # a part of the shares
         ({"constant": np.full(N, 7)}, {}),
         ({"z": 90 * Y[:, 0]}, {}),  # below the ratio
         ({"z": 1e-17 * RNG.normal(size=N) + 0.0158}, {}),  # constant up to rounding, as the first of a diffusion map
@@ -137,6 +145,98 @@ def test_arrays_have_numbers_of_columns() -> None:
     assert "pass array[:, [0, 1]]." in str(source.notes[0])
     np.save("e.npy", table)
     assert doubts_of("e.npy") == doubts_of(table)
+    source = as_source("e.npy", "u", as_data(X))
+    way = str(source.notes[0]).split("pass ")[-1].rstrip(".")
+    assert np.array_equal(eval(way, {"numpy": np}), Y)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+def test_the_way_to_leave_columns_out_of_a_file_works(suffix: str) -> None:
+    """Also of a file without header, whose columns have numbers, and next to a column of row names."""
+    table = pd.DataFrame(np.column_stack([Y, COUNTS]))
+    if suffix == "parquet":
+        table.columns = ["x", "y", "n"]
+        table.to_parquet("e.parquet")
+    else:
+        table.to_csv(f"e.{suffix}", index=False, header=False, sep="\t" if suffix == "tsv" else ",")
+    source = as_source(f"e.{suffix}", "u", as_data(X))
+    way = str(source.notes[-1]).split("pass ")[-1].rstrip(".").strip("'")
+    assert way == ("e.parquet:x,y" if suffix == "parquet" else f"e.{suffix}:0,1")
+    assert np.array_equal(as_source(way, "u", as_data(X)).coordinates(as_data(X)), Y)
+
+
+def test_no_selection_is_named_where_no_column_would_be_left() -> None:
+    """Of two columns one has the name of a variable and one holds integers."""
+    record = as_data(X, covariates={"kind": COUNTS})
+    (said,) = as_source(pd.DataFrame({"kind": Y[:, 0], "age": ORDER // 2}), "u", record).notes
+    assert str(said).endswith("To leave these out, pass a table of the columns that are coordinates.")
+
+
+def test_a_copy_of_a_feature_is_found_in_any_order_and_form() -> None:
+    """By its values, among sparse features and others, after rows were matched by name, and without names."""
+    from scipy import sparse
+
+    names = [f"c{i}" for i in range(N)]
+    table = pd.DataFrame({"x": Y[:, 0], "gene": X[:, 1]}, names).iloc[ORDER]
+    assert doubts_of(table, pd.DataFrame(X, names)) == {"column.copied": ("'gene'",)}
+    assert doubts_of(np.column_stack([Y, X[:, 1]])) == {"column.copied": ("column 2",)}
+    assert doubts_of(np.column_stack([Y, X[:, 1]]), sparse.csr_array(X)) == {"column.copied": ("column 2",)}
+    assert doubts_of(np.column_stack([Y, X[ORDER, 1]])) == {}
+    assert doubts_of(X[:, 1:3]) == {}  # columns selected from the data
+    assert doubts_of(np.column_stack([X[:, 1:3], COUNTS])) == {"column.spread": ("column 2",)}
+    assert doubts_of(DATA[["a", "b"]].assign(age=np.arange(N) // 2), DATA) == {"column.integers": ("'age'",)}
+    assert doubts_of(SHARES) == {}  # shares alone are the embedding
+    source = as_source(np.column_stack([Y, X[:, 1]]), "u", as_data(DATA))
+    assert "column 2 has the values of 'b' in the data" in str(source.notes[0])
+
+
+VARIABLES = {
+    "numbers": (COUNTS, COUNTS, True),
+    "another unit": (COUNTS, 12 * COUNTS + 3, True),
+    "other numbers": (COUNTS, COUNTS[ORDER], False),
+    "classes": (np.repeat(list("abc"), 20), np.repeat(["x", "y", "z"], 20), True),
+    "codes of classes": (np.repeat(list("abc"), 20), np.repeat([0.5, 1.5, 2.5], 20), True),
+    "a coordinate": (np.repeat(list("abc"), 20), Y[:, 1], False),
+}
+
+
+@pytest.mark.parametrize("case", VARIABLES)
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_column_of_the_name_of_a_variable_must_have_its_values(case: str, by_name: bool) -> None:
+    """It is left out with a note only if it has; else it stays a coordinate, and is named as doubtful."""
+    variable, column, equal = VARIABLES[case]
+    names = [f"c{i}" for i in range(N)]
+    order = ORDER if by_name else np.arange(N)
+    table = MAP.assign(kind=column)
+    table = table.set_axis(names).iloc[order] if by_name else table
+    record = as_data(pd.DataFrame(X, names) if by_name else X, covariates={"kind": variable})
+    source = as_source(table, "u", record)
+    expected = Y if equal else np.column_stack([Y, column])
+    assert np.array_equal(source.coordinates(record), expected)
+    found = [note for note in source.notes if note.code.startswith("source.")]
+    assert [note.code for note in found] == ["source.column" if equal else "source.doubtful"]
+    if not equal:
+        assert doubts_of(table, record) == {"column.of_variable": ("'kind'",)}
+
+
+def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -> None:
+    """Names of rows, classes and both: the argument ``ids`` is named only where the data have the column."""
+    names = [f"c{i}" for i in range(N)]
+    for columns in ({"cell": names}, {"cell": np.repeat(list("ab"), 30)}, {"cell": names, "kind": list("ab") * 30}):
+        MAP.assign(**columns).to_csv("e.csv", index=False)
+        with pytest.raises(InputError, match=r"Pass 'e\.csv:x,y', which leaves") as error:
+            as_source("e.csv", "u", as_data(X))
+        assert "ids=" not in str(error.value)
+        assert ("If it names the rows, give the data the same names" in str(error.value)) == (columns["cell"] is names)
+    assert np.array_equal(as_source("e.csv:x,y", "u", as_data(X)).coordinates(as_data(X)), Y)
+    frame = MAP.assign(cell=names).iloc[ORDER].reset_index(drop=True)
+    record = as_data(pd.DataFrame(X, names))
+    assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # what the sentence says
+    MAP.assign(cell=IDS).to_csv("e.csv", index=False)
+    with pytest.raises(InputError, match=r"row ids in column 'cell'\. Pass 'e\.csv:x,y', which leaves it out"):
+        as_source("e.csv", "u", as_data(X))
+    with pytest.raises(InputError, match=r"row ids in column 'cell'\. Pass ids='cell' with the data"):
+        as_source("e.csv", "u", as_data(DATA.assign(cell=IDS)))
 
 
 def test_valid_coordinates_have_no_note() -> None:
@@ -206,7 +306,7 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
 def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:
     """The note is printed before others of its weight, for each of three embeddings."""
     data = pd.DataFrame({"big": 1e3 * X[:, 0], "id": IDS, "b": X[:, 1], "c": X[:, 2]})
-    data["flag"] = 0.0
+    data["sick"] = np.arange(N) % 2 == 0
     maps = {name: MAP.assign(**{f"n_{name}": COUNTS}) for name in "uvw"}
     kinds = ["p", "p ", "q"] * 20
     results = dreval.Evaluation(data, maps, labels=kinds, random_state=0).run("trustworthiness", None, None)

@@ -15,9 +15,10 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, InputWarning
-from dreval.inputs._header import Reading, TextTable, first_row
+from dreval.inputs._header import Reading, Reason, TextTable, first_row
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
+from dreval.records.notes import CODES, note
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)).round(3) + np.repeat([0, 1, 2], 20)[:, None]
@@ -148,7 +149,7 @@ def test_doubtful_rows_are_data_with_a_note(tmp_path: Path, top: str, below: np.
     ],
 )
 def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
-    """Of 600 tables without header none loses a row, and at most three are doubtful."""
+    """Of 600 tables without header none loses a row; at most three are doubtful besides rows that count."""
     doubtful = 0
     for seed in range(100):
         g = np.random.default_rng(seed)
@@ -156,7 +157,8 @@ def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
             rows = [list(map(str, row)) for row in make(g, int(g.integers(5, 80)), p).tolist()]
             decision = first_row(TextTable(rows[0], rows[1:], ","))
             assert not decision.header, rows[:3]
-            doubtful += decision.doubtful
+            counts = rows[0] in [[str(start + j) for j in range(p)] for start in (0, 1)]
+            doubtful += decision.doubtful and not counts
     assert doubtful <= 3
 
 
@@ -308,14 +310,138 @@ def test_text_next_to_numbers(tmp_path: Path, text: str, header: bool, code: str
     assert codes(table.notes) == ([code] if code else [])
 
 
-@pytest.mark.parametrize(("header", "integers"), [("400,400,401,402", False), ("0,1,2", True), ("1,2,3", True)])
-def test_a_header_that_could_be_a_point_is_never_silent(tmp_path: Path, header: str, integers: bool) -> None:
-    """Numbers that repeat, and a count of three columns above integers: read as a point, with a note."""
+@pytest.mark.parametrize("high", [2, 9, 500, 0])
+@pytest.mark.parametrize("header", ["400,400,401,402", "0,1,2", "1,2,3", "0,1", "1,2", "0"])
+def test_a_header_that_could_be_a_point_is_never_silent(tmp_path: Path, header: str, high: int) -> None:
+    """Numbers that repeat above fractions, and a count of up to three columns above integers: data, with a note."""
     rng = np.random.default_rng(2)
     p = header.count(",") + 1
-    values = rng.integers(0, 9, (60, p)) if integers else rng.normal(size=(60, p)).round(4)
+    if (high == 0) != (p == 4):
+        return
+    values = rng.integers(0, high, (60, p)) if high else rng.normal(size=(60, p)).round(4)
     (tmp_path / "t.csv").write_text(header + "\n" + pd.DataFrame(values).to_csv(index=False, header=False))
     data = as_data(tmp_path / "t.csv", header="auto")
     assert data.n == 61
     assert "file.row" in codes(data.notes)
+    if "400,400" in header:
+        with pytest.raises(InputError, match="must have different column names"):
+            as_data(tmp_path / "t.csv", header=True)
+        return
     assert as_data(tmp_path / "t.csv", header=True).n == 60
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_a_frame_without_names_keeps_its_points(tmp_path: Path, columns: int) -> None:
+    """pandas writes 0, 1, 2 above them; the number of points of the data tells this row from a point."""
+    values = np.random.default_rng(3).integers(0, 50, (60, columns))
+    pd.DataFrame(values).to_csv(tmp_path / "e.csv", index=False)
+    pd.DataFrame(values).to_csv(tmp_path / "bare.csv", index=False, header=False)
+    ev = dreval.Evaluation(X, {"e": tmp_path / "e.csv", "bare": tmp_path / "bare.csv"})
+    for name, code in (("e", ["file.header"]), ("bare", [])):
+        assert np.array_equal(ev[name].coordinates(ev.data), values)
+        assert codes(ev[name].notes) == code
+
+
+@pytest.mark.parametrize("top", ["400,,420,430", "1,,3,4", ",410,420,430", "400,,430"])
+def test_a_header_of_numbers_with_an_empty_name(tmp_path: Path, top: str) -> None:
+    """An empty cell above a complete column, next to numbers unlike those below: names of columns, with a note."""
+    p = top.count(",") + 1
+    (tmp_path / "h.csv").write_text(top + "\n" + pd.DataFrame(X[:, :p]).to_csv(index=False, header=False))
+    if top.startswith(","):  # the first column is that of row names, and has values that repeat
+        with pytest.raises(InputError, match="column 'Unnamed: 0'"):
+            as_data(tmp_path / "h.csv", header="auto")
+        return
+    data = as_data(tmp_path / "h.csv", header="auto")
+    assert np.array_equal(data.X, X[:, :p])
+    assert [cell for cell in top.split(",") if cell] == [name for name in data.columns if "Unnamed" not in name]
+    assert codes(data.notes) == ["file.header_compared"]
+
+
+def test_an_empty_cell_of_data_is_no_name(tmp_path: Path) -> None:
+    """Below other empty cells, and as the only reason, it is data: of labels, where a value may be missing."""
+    kinds = ["", *list("ab") * 10]
+    (tmp_path / "l.csv").write_text("".join(f"{i % 3},{kind}\n" for i, kind in enumerate(kinds)))
+    table = read_table(tmp_path / "l.csv", reading=Reading("auto", 21))
+    assert (table.columns, len(table.values)) == (None, 21)
+
+
+def test_the_reasons_are_codes_of_notes() -> None:
+    """Their words are those of the table of notes."""
+    assert {str(note(reason.value)) for reason in Reason} == {CODES[reason.value].sentence for reason in Reason}
+
+
+@pytest.mark.parametrize("role", ["embedding", "labels", "latent", "covariates"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_one_row_more_or_less_names_the_header(tmp_path: Path, role: str, missing: bool) -> None:
+    """Where the first row of the file was misread; what the error says gives as many rows as the data have."""
+    values = np.random.default_rng(5).integers(10, 40, (60, 2))
+    values[0] = [17, 23]
+    rows = values.tolist() if missing else [[17, 23], *values.tolist()]
+    path = tmp_path / "t.csv"
+    path.write_text("".join(f"{a},{b}\n" if role != "labels" else f"{a}\n" for a, b in rows))
+    wrong, right = missing, not missing
+
+    def use(header: Any) -> Any:
+        if role != "embedding":
+            return dreval.Evaluation(X, header=header, **{role: str(path)})
+        ev = dreval.Evaluation(X, {"e": path}, header=header)
+        return ev["e"].coordinates(ev.data)
+
+    with pytest.raises(InputError, match=rf"{59 if missing else 61} rows for 60 points.*'t\.csv' has.*header={right}"):
+        use(wrong)
+    use(right)
+
+
+def test_the_header_of_the_data_is_named_where_it_explains_the_rows(tmp_path: Path) -> None:
+    """One row more in the data than in the embedding; text above numbers cannot be data, and is not."""
+    (tmp_path / "d.csv").write_text("17,23,19\n" + pd.DataFrame(X[:, :3] + 20).to_csv(index=False, header=False))
+    for header, remedy in (("auto", "pass header=True"), (True, None)):
+        ev = dreval.Evaluation(tmp_path / "d.csv", {"e": X[:, :2]}, header=header)
+        if remedy is None:
+            assert np.array_equal(ev["e"].coordinates(ev.data), X[:, :2])
+            continue
+        with pytest.raises(InputError, match=r"If the first row of the file of the data has the names"):
+            ev["e"].coordinates(ev.data)
+    with (
+        pytest.warns(InputWarning, match="17, 23, 19"),
+        pytest.raises(InputError, match=r"read it with pandas\.read_csv\(path\) and pass the frame"),
+    ):
+        dreval.trustworthiness(tmp_path / "d.csv", X[:, :2])
+    pd.DataFrame(X[1:, :2], columns=["x", "y"]).to_csv(tmp_path / "e.csv", index=False)
+    ev = dreval.Evaluation(X, {"e": tmp_path / "e.csv"})
+    with pytest.raises(InputError, match="59 rows for 60 points") as error:
+        ev["e"].coordinates(ev.data)
+    assert "first row" not in str(error.value)
+
+
+@pytest.mark.parametrize(("header", "n"), [("auto", 60), (False, 61), (True, 60)])
+def test_the_recipe_has_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: Any, n: int) -> None:
+    """The call that makes a result again names it, and a loaded result reads the file as the evaluation did."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
+    data = dreval.Evaluation("h.csv", header=header).data
+    results = dreval.Evaluation("h.csv", {"e": data.X[:, :2]}, header=header, random_state=0).run("stress", None, None)
+    assert (results.recipe["header"], results.recipe["n"]) == (header, n)
+    assert (f"header={header}" in results.recipe["call"]) == isinstance(header, bool)
+    results.save("r.dreval")
+    loaded = dreval.load_results("r.dreval")
+    assert loaded.recipe["header"] == header
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        certificate = loaded.certificate("e", data="h.csv", n_resamples=19)
+    assert [warning.category for warning in caught] == ([InputWarning] if header == "auto" else [])
+    assert certificate.held_out == results.certificate("e", n_resamples=19).held_out
+
+
+def test_a_sweep_reads_the_file_in_one_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it turns out that seeds change nothing, and it goes on with halves; the call names the header."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
+
+    def method(X: Any, n_components: int, scale: float = 1.0, random_state: Any = None) -> Any:
+        return X[:, :n_components] * [1, scale]
+
+    for header, n in (("auto", 60), (False, 61)):
+        found = dreval.sweep("h.csv", method, {"scale": [1.0, 5.0]}, n_replicates=3, header=header, random_state=0)
+        assert (found.over, found.recipe["n"]) == ("halves", n)
+        assert ("header=False" in found.recipe["call"]) == (header is False)

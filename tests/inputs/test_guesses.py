@@ -227,10 +227,9 @@ def read(layout: Layout, made: Written, folder: str) -> tuple[dict[str, float] |
 
 def looks_like_data(layout: Layout) -> bool:
     """Whether a header of numbers is a row that data like the others have by chance too often for a note."""
-    counts = layout.numbers == "counts" and (
+    return layout.numbers == "counts" and (
         (layout.header == "even numbers" and layout.p < 4) or (layout.header == "sorted numbers" and layout.p < 8)
     )
-    return counts or (layout.numbers == "integers" and layout.header == "0, 1, 2" and layout.p < 4)
 
 
 @given(layout=LAYOUTS)

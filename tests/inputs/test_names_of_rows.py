@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import silhouette_score
 
 import dreval
+from dreval.cli._main import main
 from dreval.errors import InputError, MethodFailed
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
@@ -331,3 +334,27 @@ def test_a_failed_match_of_one_embedding_loses_no_other() -> None:
     with pytest.warns(dreval.errors.EmbeddingFailed, match="bad: .*0 of 60 ids of the data found"):
         results = ev.run("trustworthiness", None, None)
     assert results.tidy()["value"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("names", [1000 + 7 * np.arange(178), [f"W{i:03d}" for i in range(178)], np.arange(1, 179)])
+def test_a_public_table_with_an_id_column_of_another_name(names: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wines in three files in different orders: the values of scikit-learn, in Python and on the command line."""
+    wine = load_wine()
+    scaled = (wine.data - wine.data.mean(axis=0)) / wine.data.std(axis=0)
+    scores, kinds = PCA(2).fit_transform(scaled), np.array(["barolo", "grignolino", "barbera"])[wine.target]
+    rng, features = np.random.default_rng(4), [name.replace("/", "_") for name in wine.feature_names]
+    data = pd.DataFrame(scaled, columns=features).assign(bottle=names)
+    table = pd.DataFrame({"bottle": names, "PC1": scores[:, 0], "PC2": scores[:, 1], "cultivar": kinds})
+    data.to_csv("d.csv", index=False)
+    table.iloc[rng.permutation(178)].to_csv("e.csv", index=False)
+    table[["bottle", "cultivar"]].iloc[rng.permutation(178)].to_csv("l.csv", index=False)
+    expected = [trustworthiness(scaled, scores, n_neighbors=15), silhouette_score(scores, kinds)]
+    measures = ["trustworthiness", "silhouette"]
+    ev = dreval.Evaluation("d.csv", {"pca": "e.csv"}, labels="l.csv:cultivar", ids="bottle", random_state=0)
+    found = ev.run(measures, None, None).tidy().set_index("measure")["value"]
+    assert found[measures].tolist() == pytest.approx(expected, abs=1e-9)
+    call = ["evaluate", "d.csv", "-e", "pca=e.csv", "--labels", "l.csv:cultivar", "--ids", "bottle"]
+    asked = ["--measures", ",".join(measures), "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    assert main([*call, *asked]) == 0
+    rows = {row["measure"]: row["value"] for row in json.loads(capsys.readouterr().out)["table"]}
+    assert [rows[name] for name in measures] == pytest.approx(expected, abs=1e-9)

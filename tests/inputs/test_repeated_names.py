@@ -1,8 +1,9 @@
-"""Row names that repeat are refused in frames as in files; columns of one name are all used, or refused by name."""
+"""Row names that repeat are refused in frames as in files, and so are names of columns."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.inputs.source import as_source
 from dreval.inputs.variables import Rows, as_covariates
 
@@ -54,12 +55,38 @@ def test_files_refuse_them_too(tmp_path: Path) -> None:
         dreval.Evaluation(tmp_path / "twice.parquet")
 
 
-def test_columns_of_one_name_are_all_used() -> None:
-    """Features and coordinates of one name stay: no number depends on the name."""
-    data, embedding = pd.DataFrame(X, columns=list("aab")), pd.DataFrame(X[:, :2], columns=["u", "u"])
-    assert dreval.trustworthiness(data, embedding, n_neighbors=3) == dreval.trustworthiness(X, X[:, :2], n_neighbors=3)
-    record = dreval.Evaluation(data).data
-    assert as_source(embedding, "e", record).coordinates(record).shape == (20, 2)
+@pytest.mark.parametrize("form", ["frame", "csv", "tsv"])
+@pytest.mark.parametrize("role", ["data", "embedding", "latent", "callable"])
+def test_columns_of_one_name_are_refused(form: str, role: str, tmp_path: Path) -> None:
+    """In frames and files alike, as row names are; without names, as the cure of arrays is, they are accepted."""
+    frame = pd.DataFrame(X, columns=list("aab"))
+    table: Any = frame
+    if form != "frame":
+        table = tmp_path / f"t.{form}"
+        frame.to_csv(table, index=False, sep="\t" if form == "tsv" else ",")
+
+    def use(value: Any) -> Any:
+        if role == "data":
+            return dreval.Evaluation(value)
+        if role == "latent":
+            return dreval.Evaluation(X, latent=value)
+        record = dreval.Evaluation(X).data
+        made = (lambda X, n_components: frame if value is table else value) if role == "callable" else value  # noqa: ARG005
+        return as_source(made, "e", record).coordinates(record)
+
+    with pytest.raises(DrevalError, match="must have different column names: got 'a', the name of 2 columns"):
+        use(table)
+    use(frame.to_numpy())
+    use(frame.set_axis(list("abc"), axis=1))
+
+
+def test_genes_of_one_symbol_are_accepted() -> None:
+    """Names of variables of AnnData may repeat, as the tools that write them allow."""
+    adata = SimpleNamespace(
+        X=X, obs=pd.DataFrame(index=[f"c{i}" for i in range(20)]), obsm={}, layers={}, raw=None,
+        var_names=pd.Index(["g", "g", "h"]), obs_names=pd.Index([f"c{i}" for i in range(20)]),
+    )  # fmt: skip
+    assert dreval.Evaluation(adata).data.columns == ("g", "g", "h")
 
 
 def test_covariates_of_one_name_are_refused() -> None:

@@ -229,7 +229,7 @@ VARIABLES: dict[str, Case] = {
     "date labels": lambda: as_data(X, labels=pd.date_range("2020", periods=6)),
     "unknown label column": lambda: as_data(FRAME, labels="ww"),
     "name for an array": lambda: as_data(X, labels="species"),
-    "label file with two columns": lambda: as_data(X, labels="labels.csv"),
+    "label frame with two columns": lambda: as_data(X, labels=FRAME[["w", "x"]]),
     "label file without that column": lambda: as_data(X, labels="labels.csv:kind"),
     "label file, the id column": lambda: as_data(FRAME.assign(id=range(1, 7)), ids="id", labels="labels.csv:id"),
     "label twice in the frame": lambda: as_data(pd.concat([FRAME, FRAME], axis=1), labels="w"),

@@ -1,0 +1,119 @@
+"""Columns of the data that may be no features, and matrices that compare the points, are named in a note."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import dreval
+from dreval.errors import InputWarning
+from dreval.inputs import stored as stored_module
+from dreval.inputs.data import as_data
+from dreval.inputs.features import symmetric_kind
+
+N = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 4)).round(3)
+SICK = RNG.random(N) < 0.5
+FRAME = pd.DataFrame(X, columns=list("abcd"))
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def columns_of(data: Any, code: str) -> list[Any]:
+    """Return the columns of the notes of a code."""
+    found = [dict(note.values) for note in as_data(data).notes if note.code == code]
+    return [values.get("columns", values.get("column")) for values in found]
+
+
+@pytest.mark.parametrize("form", ["frame", "nullable", "objects", "csv", "TRUE", "parquet", "large parquet"])
+def test_truth_values_next_to_numbers(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are a feature with a note that names them; all columns of truth values are features without one."""
+    table: Any = FRAME.assign(sick=SICK)
+    if form in ("nullable", "objects"):
+        table["sick"] = table["sick"].astype("boolean" if form == "nullable" else object)
+    elif form in ("csv", "TRUE"):
+        (table if form == "csv" else table.replace({"sick": {True: "TRUE", False: "FALSE"}})).to_csv(
+            "d.csv", index=False
+        )
+        table = "d.csv"
+    elif form != "frame":
+        table.to_parquet("d.parquet", index=False)
+        table = "d.parquet"
+        if form == "large parquet":
+            monkeypatch.setattr("dreval.inputs.files.LARGE", 0)
+            assert isinstance(as_data(table).table, stored_module.Stored)
+    assert columns_of(table, "data.truth_values") == [("'sick'",)]
+    assert np.array_equal(as_data(table).X, np.column_stack([X, SICK]))
+    assert columns_of(FRAME > 0, "data.truth_values") == []
+    assert columns_of(X > 0, "data.truth_values") == []
+    assert columns_of(FRAME.assign(sick=SICK.astype(int)), "data.truth_values") == []
+
+
+@pytest.mark.parametrize("separator", [" ", ",", "\t"])
+def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> None:
+    """``write.table(col.names = FALSE)`` of R: counts in quotes next to bare numbers are the names of the rows."""
+    lines = [f'"{i + 1}"{separator}' + separator.join(map(str, row)) for i, row in enumerate(X.tolist())]
+    path = "r.tsv" if separator == "\t" else "r.csv"
+    Path(path).write_text("\n".join(lines) + "\n")
+    record = as_data(path)
+    assert np.array_equal(record.X, X)
+    assert "file.counting_column" in [note.code for note in record.notes]
+    ev = dreval.Evaluation(X, {"e": path})
+    assert np.array_equal(ev["e"].coordinates(ev.data), X)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("header", [False, ["nr", "x", "y", "z", "w"]])
+def test_a_column_that_counts_the_rows_is_named(start: int, header: Any) -> None:
+    """Without quotes it could be a time: it is a feature, and the note says what to do, which works."""
+    table = pd.DataFrame(np.column_stack([np.arange(N) + start, X])).astype({0: int})
+    table.to_csv("d.csv", index=False, header=header)
+    name = header[0] if header else "0"
+    assert columns_of("d.csv", "data.counts_rows") == [name]
+    record = as_data("d.csv", ids=name)
+    assert np.array_equal(record.X, X)
+    assert columns_of(np.column_stack([RNG.permutation(N), X]), "data.counts_rows") == []
+    assert columns_of(np.arange(N)[:, None], "data.counts_rows") == []
+
+
+KERNELS = {
+    "correlations": np.corrcoef(RNG.normal(size=(N, 30))),
+    "products": X @ X.T,
+    "Gaussian kernel": np.exp(-(cdist(X, X) ** 2)),
+    "one minus distances": 1 - cdist(X, X) / cdist(X, X).max(),
+    "centered": X @ X.T - 2,
+}
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_array])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_similarities_as_features_are_named(kernel: str, form: Any) -> None:
+    """A symmetric matrix of all pairs of points is used as features with a warning, as distances are."""
+    with pytest.warns(InputWarning, match="The data are a symmetric matrix and were taken as features"):
+        record = as_data(form(KERNELS[kernel]))
+    assert [note.code for note in record.notes if "like" in note.code] == ["data.like_similarities"]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_symmetric_kinds(form: Any) -> None:
+    """Distances, similarities, and matrices that compare no points."""
+    D = cdist(X, X)
+    assert symmetric_kind(form(D)) == "distances"
+    assert symmetric_kind(form(-D)) == "similarities"
+    assert symmetric_kind(form(D + np.eye(N))) == "similarities"
+    noise = RNG.normal(size=(N, N))
+    for features in (np.eye(N), np.diag(np.arange(1.0, N)), noise, np.zeros((N, N)), X):
+        assert symmetric_kind(form(features)) is None
+    other = D.copy()
+    other[3, 7] += 0.1
+    assert symmetric_kind(form(other)) is None

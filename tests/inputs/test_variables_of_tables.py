@@ -1,0 +1,135 @@
+"""Whole tables of variables: columns that name the rows are none; texts count without the spaces at their ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import silhouette_score
+
+import dreval
+from dreval.errors import InputError
+from dreval.inputs.data import as_data
+
+N = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 4)) + np.repeat([0, 1, 2], 20)[:, None]
+KINDS = np.repeat(list("abc"), 20)
+AGE = RNG.integers(20, 80, N)
+NAMES = [f"c{i}-1" for i in range(N)]
+ORDER = RNG.permutation(N)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def codes(notes: Any, *wanted: str) -> list[str]:
+    return [note.code for note in notes if note.code in wanted]
+
+
+NAMING = {
+    "text": ("Barcode", NAMES),
+    "integers called ids": ("sample_id", [1000 + 7 * i for i in range(N)]),
+    "counts called ids": ("id", list(range(1, N + 1))),
+}
+
+
+@pytest.mark.parametrize("case", NAMING)
+@pytest.mark.parametrize("form", ["csv", "tsv", "frame"])
+@pytest.mark.parametrize("argument", ["covariates", "latent"])
+def test_a_column_that_names_the_rows_is_no_variable(case: str, form: str, argument: str) -> None:
+    """It is left out with a note that names it, and the tests of the others stay what they are without it."""
+    name, values = NAMING[case]
+    table: Any = pd.DataFrame({name: values, "age": AGE, "weight": X[:, 0]})
+    if form != "frame":
+        table.to_csv(f"v.{form}", index=False, sep="\t" if form == "tsv" else ",")
+        table = f"v.{form}"
+    record = as_data(X, **{argument: table})
+    got = np.column_stack([*record.covariates.values()]) if argument == "covariates" else record.latent
+    assert np.array_equal(got, np.column_stack([AGE, X[:, 0]]))
+    (said,) = [note for note in record.notes if note.code == "rows.names_dropped"]
+    assert dict(said.values)["columns"] == (repr(name),)
+
+
+def test_it_is_matched_where_the_data_have_its_names() -> None:
+    """Rows in another order, and a second column of names, which is left out by name."""
+    table = pd.DataFrame({"Barcode": NAMES, "alias": [f"z{i}" for i in range(N)], "age": AGE}).iloc[ORDER]
+    table.to_csv("v.csv", index=False)
+    record = as_data(pd.DataFrame(X, index=NAMES), covariates="v.csv")
+    assert list(record.covariates) == ["age"]
+    assert record.covariates["age"].tolist() == AGE.tolist()
+    assert codes(record.notes, "rows.matched", "rows.names_dropped") == ["rows.matched", "rows.names_dropped"]
+
+
+def test_a_table_of_names_alone_is_used_with_a_note() -> None:
+    """Nothing is left where it is the only column; each value is a class of its own, which is said."""
+    for table in (pd.DataFrame({"Barcode": NAMES}), {"Barcode": NAMES}, pd.DataFrame({"a": NAMES, "b": NAMES[::-1]})):
+        record = as_data(X, covariates=table)
+        assert set(codes(record.notes, "labels.many", "rows.names_dropped")) == {"labels.many"}
+
+
+def test_integers_that_differ_in_every_row_are_numbers_with_a_note() -> None:
+    """A number of a patient is no class; its name does not show what it is."""
+    record = as_data(X, covariates={"patient": np.arange(N) + 100, "age": AGE, "weight": X[:, 0]})
+    said = [note for note in record.notes if note.code == "covariates.names_rows"]
+    assert [dict(note.values)["argument"] for note in said] == ["covariates['patient']"]
+    assert codes(as_data(X, covariates={"patient": np.arange(N)}, covariate_types={"patient": "number"}).notes) == []
+
+
+@pytest.mark.parametrize("form", ["list", "array", "objects", "series", "categories", "file"])
+@pytest.mark.parametrize("argument", ["labels", "batch", "covariates"])
+def test_spaces_at_the_ends_of_a_class_do_not_count(form: str, argument: str) -> None:
+    """In every container a padded class is the class, and a padded "nan" or spaces alone are a missing value."""
+    padded = [f" {kind} " if i % 3 else kind for i, kind in enumerate(KINDS)]
+    values: Any = ["  ", " nan ", *padded[2:]] if argument != "batch" else padded
+    if form == "file":
+        pd.DataFrame({"kind": values, "z": 1}).to_csv("l.csv", index=False)
+        given: Any = {"kind": "l.csv:kind"} if argument == "covariates" else "l.csv:kind"
+    else:
+        made = {
+            "list": list,
+            "array": np.array,
+            "objects": lambda v: np.array(v, dtype=object),
+            "series": pd.Series,
+            "categories": lambda v: pd.Series(v, dtype="category"),
+        }[form](values)
+        given = {"kind": made} if argument == "covariates" else made
+    record = as_data(X, **{argument: given})
+    got = record.covariates["kind"] if argument == "covariates" else getattr(record, argument).values
+    missing = 0 if argument == "batch" else 2
+    assert [*got[:missing]] == [None] * missing
+    assert got[missing:].tolist() == KINDS[missing:].tolist()
+    assert codes(record.notes, "labels.spaces") == ["labels.spaces"]
+
+
+def test_padded_classes_have_the_value_of_scikit_learn() -> None:
+    """As labels of an evaluation and of the plain function."""
+    padded = [f"{kind} " if i % 2 else kind for i, kind in enumerate(KINDS)]
+    right = silhouette_score(X[:, :2], KINDS)
+    results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
+    assert results.tidy().value.iloc[0] == pytest.approx(right, abs=1e-12)
+    assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(right, abs=1e-12)
+    with pytest.raises(InputError, match="stands for a missing value"):
+        dreval.mmd_test(X, groups=[" nan ", *padded[1:]])
+    assert codes(as_data(X, labels=[f"{kind} " for kind in KINDS]).notes, "labels.spaces") == []
+
+
+@pytest.mark.parametrize("argument", ["labels", "batch"])
+def test_the_classes_next_to_a_column_of_names(argument: str) -> None:
+    """A file of names and classes has one variable; names in the data match its rows, and two variables are refused."""
+    table = pd.DataFrame({"Barcode": NAMES, "kind": KINDS}).iloc[ORDER]
+    table.sort_index().to_csv("l.csv", index=False)
+    record = as_data(X, **{argument: "l.csv"})
+    assert getattr(record, argument).values.tolist() == KINDS.tolist()
+    assert codes(record.notes, "rows.ids_beside", "rows.names_dropped") == ["rows.ids_beside", "rows.names_dropped"]
+    table.to_csv("l.csv", index=False)
+    record = as_data(pd.DataFrame(X, index=NAMES), **{argument: "l.csv"})
+    assert getattr(record, argument).values.tolist() == KINDS.tolist()
+    table.assign(age=AGE).to_csv("l.csv", index=False)
+    with pytest.raises(InputError, match=r"got 2 columns \(kind, age\)"):
+        as_data(X, **{argument: "l.csv"})
