@@ -60,7 +60,8 @@ def __getattr__(name: str) -> Any:
 
         near = did_you_mean(name, __dir__()).rstrip()
         if near:
-            raise AttributeError(f"module 'dreval' has no attribute {name!r}. {near}")
+            # With a name and no object Python adds no second suggestion.
+            raise AttributeError(f"module 'dreval' has no attribute {name!r}. {near}", name=name)
     raise AttributeError(f"module 'dreval' has no attribute {name!r}")
 
 

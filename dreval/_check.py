@@ -130,7 +130,9 @@ def describe(value: object) -> str:
         kind = getattr(value, "dtype", None)
         return f"{type(value).__name__} of shape {tuple(shape)}" + (f" and dtype {kind}" if kind is not None else "")
     text = f"{type(value).__name__}(...)" if is_deeply_nested(value) else repr(value)
-    return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
+    if "\n" in text:  # the printed summary of a record
+        return f"a {type(value).__name__} object"
+    return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]} [...]"
 
 
 def is_deeply_nested(value: Any) -> bool:
@@ -205,7 +207,8 @@ def did_you_mean(name: Any, options: Iterable[str]) -> str:
 def no_attribute(thing: object, name: str) -> AttributeError:
     """The error for an attribute that an object does not have; the nearest public one is suggested."""
     near = did_you_mean(name, [] if name.startswith("_") else [word for word in dir(thing) if word[0] != "_"])
-    return AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}. {near}".rstrip(". "))
+    text = f"{type(thing).__name__!r} object has no attribute {name!r}. {near}".rstrip(". ")
+    return AttributeError(text, name=name) if near else AttributeError(text)  # named: Python suggests nothing more
 
 
 def _plain(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 import unicodedata
@@ -244,11 +245,28 @@ def format_number(value: Any, digits: int = 4) -> str:
     return true_minus(f"{round(value, digits) + 0.0:.{digits}f}")
 
 
-def format_p(p: float) -> str:
-    """A p-value as it is printed; small ones as a bound, never as 0."""
+P_PLACES = 12  # of a p-value beside its level; what agrees in more is equal
+
+
+def format_p(p: float, alpha: float = 0.05) -> str:
+    """Return a p-value as it is printed: three places, small ones as a bound, and never as a level that it is not.
+
+    Near the level of the test there are as many places as p and the level differ in.
+
+    Examples
+    --------
+    >>> format_p(0.0312), format_p(0.00012), format_p(0.05012), format_p(0.05), format_p(0.0005, alpha=0.0001)
+    ('.031', '<.001', '.0501', '.050', '.0005')
+    """
     if p != p:
         return ""
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    least = min(0.001, alpha)
+    if p < least:
+        return f"<{least:.6f}".rstrip("0").replace("0.", ".", 1)
+    places = 3 if p >= 0.001 else -math.floor(math.log10(p))
+    while places < P_PLACES and p != alpha and f"{p:.{places}f}" == f"{alpha:.{places}f}":
+        places += 1
+    return f"{p:.{places}f}".removeprefix("0")
 
 
 PARTS = {

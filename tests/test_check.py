@@ -240,7 +240,7 @@ def test_rows_must_agree() -> None:
     [
         (3, "3"), ("umap", "'umap'"), (np.float64(2.5), "2.5"), (np.array(3), "3"), (np.int64(3), "3"),
         (np.zeros((2, 3)), "ndarray of shape (2, 3) and dtype float64"), (None, "None"),
-        ("a" * 99, "str '" + "a" * 49 + "..."), (pd.Series([1, 2]), "Series of shape (2,) and dtype int64"),
+        ("a" * 99, "str '" + "a" * 49 + " [...]"), (pd.Series([1, 2]), "Series of shape (2,) and dtype int64"),
     ],
 )  # fmt: skip
 def test_values_are_described_shortly(value: Any, text: str) -> None:

@@ -223,10 +223,14 @@ def wanted_names(wanted: Any, known: list[str], argument: str, also: Sequence[st
     return [name for name in dict.fromkeys([*known, *also]) if name in names]
 
 
+_RESULTS = (Results, pd.DataFrame, Comparison, Mapping)  # what is taken for a second result, alone or in a list
+
+
 def names_hint(value: Any, known: Sequence[str]) -> str:
     """Return what to do about a value that is no name: of a second result, how two are compared."""
     hint = f"Known: {', '.join(known)}." if known else "Pass a list of text."
-    if isinstance(value, Results | pd.DataFrame | Comparison | Mapping) or hasattr(value, "with_embedding"):
+    parts = value if isinstance(value, list | tuple | set) else [value]
+    if any(isinstance(one, _RESULTS) or hasattr(one, "with_embedding") for one in parts):
         hint = (
             "Put all embeddings of one data set into one Evaluation and compare its result; results on several data "
             f"sets are compared as a list, dreval.compare([first, second]). {hint}"

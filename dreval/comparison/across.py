@@ -27,6 +27,7 @@ from dreval.comparison.within import compare_pairs
 from dreval.errors import Hint, InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inference.ties import tied_ranks
 from dreval.records.archive import load_evaluation
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
@@ -122,9 +123,9 @@ def compare(
     data sets no exact Wilcoxon p is below 2 / 2^N: where after adjustment none can be up to ``alpha``, Nemenyi's test
     decides, else the mixed model, if one was run and can be significant on more measures; the recipe has its name
     (``decided_by``) and the smallest adjusted p that it can have (``attainable``), and where nothing could have been
-    significant that is said first. Values that agree to 12 digits are ties. The advantage beside Wilcoxon's test is the
-    Hodges-Lehmann estimate, the median of the averages of any two differences (of one with itself, too), which lies in
-    the test's interval; the plain median of the differences need not.
+    significant the summary begins with that. Values that agree to 12 digits are ties. The advantage beside Wilcoxon's
+    test is the Hodges-Lehmann estimate, the median of the averages of any two differences (of one with itself, too),
+    which lies in the test's interval; the plain median of the differences need not.
     O(N k^2) time; "bayes" O(50,000 N^2) for each pair.
 
     References
@@ -247,7 +248,7 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
     whole = family.goodness[np.isfinite(family.goodness).all(axis=1)]
     k = len(family.names)
     ranks = block_ranks(whole).mean(axis=0) if len(whole) else np.full(k, np.nan)
-    order = np.lexsort((-np.nanmean(family.goodness, axis=0), ranks))
+    order = np.lexsort((tied_ranks(np.nanmean(family.goodness, axis=0)), tied_ranks(-ranks)))
     mine = pairs[(pairs["measure"] == family.measure) & (pairs["parameters"] == family.parameters)]
     names = [family.names[place] for place in order]
     letters = letters_of(names, mine, alpha)

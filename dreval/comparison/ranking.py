@@ -12,7 +12,8 @@ from dreval._check import FloatArray, check_float
 from dreval._random import stream
 from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
-from dreval.inference.intervals import ROUNDING, anchor_test, half_share, jackknife_covariance
+from dreval.inference.intervals import anchor_test, half_share, jackknife_covariance
+from dreval.inference.ties import is_tie
 from dreval.records.frames import over_replicates
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
@@ -38,7 +39,6 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         at.values, key=lambda name: (name in results.reference, math.isnan(at.values[name]), -at.values[name])
     )
     known = [name for name in order if not math.isnan(at.values[name]) and name not in results.reference]
-    tiny = ROUNDING * max([at.chance, *(abs(at.values[name]) for name in known)])
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
     found: dict[str, tuple[float, Any]] = {}
@@ -48,11 +48,11 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["measure"], at.key["parameters"])
         values = np.array([at.values[name] for name in judged])
         got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng, size=at.chance)
-        few = {name: _few_carriers(at, name, judged, alpha, tiny) for name in judged}
+        few = {name: _few_carriers(at, name, judged, alpha) for name in judged}
         p_values = np.maximum(got.p_value, [p for p, _ in few.values()])
         found = {name: (float(p), bool(p > alpha)) for name, p in zip(judged, p_values, strict=True)}
         if set(judged) <= at.exact:
-            found = {name: (math.nan, at.values[known[0]] - at.values[name] <= tiny) for name in judged}
+            found = {name: (math.nan, not _is_behind(at, name, known[0])) for name in judged}
         else:
             open_ones = {name: note("best.unbounded") for name in judged if few[name][1]}
             open_ones |= {name: note("best.no_spread") for name, one in zip(judged, got.untested, strict=True) if one}
@@ -67,10 +67,10 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         behind = math.nan if reference else top - at.values[name]
         row: dict[str, Any] = {**at.key, "embedding": name, "difference": behind}
         row |= {str(key): value for key, value in intervals[name].items()}
-        ahead = sum(at.values[other] - at.values[name] > tiny for other in known)
+        ahead = sum(_is_behind(at, name, other) for other in known)
         row["rank"] = pd.NA if missing or reference else 1 + ahead
         reason = note("best.no_value") if missing else reasons.get(name)
-        if kept is True and any(at.values[other] - at.values[name] > tiny for other in reasons):
+        if kept is True and any(_is_behind(at, name, other) for other in reasons):
             p, kept, reason = math.nan, pd.NA, note("best.better_untested")
         elif kept is True and name in open_ones:
             p, kept, reason = math.nan, pd.NA, open_ones[name]
@@ -88,7 +88,13 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     return rows
 
 
-def _few_carriers(at: Setting, name: str, names: list[str], alpha: float, tiny: float) -> tuple[float, bool]:
+def _is_behind(at: Setting, name: str, other: str) -> bool:
+    """Return whether an embedding has a worse value than another one, by more than rounding."""
+    first, second = at.values[name], at.values[other]
+    return first < second and not is_tie(first, second, at.size)
+
+
+def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> tuple[float, bool]:
     """Where few anchors carry a difference from a better embedding: p of tests of bounded means times their number.
 
     Student's distribution does not hold there, and Bonferroni's bound does. 0 where it is not needed. And whether some
@@ -100,7 +106,7 @@ def _few_carriers(at: Setting, name: str, names: list[str], alpha: float, tiny: 
     for other in names:
         differences = at.points[other] - at.points[name] if other in at.points else np.zeros(0)
         differences = differences[np.isfinite(differences)]
-        if at.values[other] - at.values[name] <= tiny or not 1 < len(differences) < at.n:
+        if not _is_behind(at, name, other) or not 1 < len(differences) < at.n:
             continue
         size = max(abs(at.values[other]), abs(at.values[name]), at.chance)
         tested = anchor_test(differences, at.n, at.limits, at.seed, 1 - alpha, size)

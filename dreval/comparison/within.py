@@ -27,6 +27,7 @@ from dreval.inference.intervals import (
     partitions_interval,
     welch,
 )
+from dreval.inference.ties import scale_size, tied_ranks
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison
 from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, over_replicates, setting_names
@@ -221,6 +222,12 @@ class Setting:
     seed: int = 0
     exact: frozenset[str] = frozenset()
     chance: float = 0.0
+
+    @property
+    def size(self) -> float:
+        """Size of the scale of the measure, beside which a difference of values near 0 may be rounding."""
+        known = self.key["measure"] in MEASURES.names()
+        return scale_size(MEASURES.card(self.key["measure"]).bounds if known else (), (self.chance,))
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -428,8 +435,9 @@ def _tested(advantage: float, interval: Interval, alpha: float, margin: float | 
 
 
 def _standing(at: Setting, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
-    """One row for each embedding at one measure and setting, the best first, with its letters."""
-    order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
+    """One row for each embedding at one measure and setting, the best first, with its letters; ties as they came."""
+    ranks = dict(zip(at.values, tied_ranks([*at.values.values()], at.size), strict=True))
+    order = sorted(at.values, key=lambda name: (math.isnan(ranks[name]), ranks[name]))
     mine = pairs[(pairs["measure"] == at.key["measure"]) & (pairs["parameters"] == at.key["parameters"])]
     letters = letters_of([name for name in order if not math.isnan(at.values[name])], mine, alpha)
     sign = 1.0 if at.higher else -1.0

@@ -67,7 +67,7 @@ from dreval.evaluation.recipe import (
 )
 from dreval.evaluation.resampling import Again, repeatable
 from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row
-from dreval.evaluation.tests import evaluate_tests, method_row, missing_test, null_cells
+from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, missing_test, null_cells
 from dreval.geometry.blocks import PAIRED, RANKED, Lists, View, streamed
 from dreval.geometry.same_map import data_among, equal_maps
 from dreval.glossary import METRICS
@@ -375,8 +375,9 @@ class Evaluation:
         n_resamples : int
             Permutations of a test.
         adjust : "holm", "benjamini_hochberg" or None
-            Adjustment of the p-values over this table, those against the data themselves left out. "BH" and "fdr_bh"
-            are accepted for "benjamini_hochberg".
+            Adjustment of the p-values over this table. Left out are those against the data themselves, and those of
+            embeddings that are the data (``Results.reference``), which are tested for reference only. "BH" and
+            "fdr_bh" are accepted for "benjamini_hochberg".
         options : dict of name to dict, optional
             Parameters of single measures and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
             the card of a measure (``dreval.card(name).parameters``), the keywords of a test. Curves over K
@@ -438,11 +439,12 @@ class Evaluation:
             Again(ev.data, ev.sources, again, curves, intervals, ev.seed, ev.n_jobs, kept).add(found, embedded, bar)
             bar.close()
         rows = ev._rows(found, failed, plan, test_plan)
+        reference, equal = data_among(ev.data, embedded), equal_maps(embedded)
+        leave_reference_out(rows, reference)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = recipe_of(ev, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["conf_level"] = level
-        reference, equal = data_among(ev.data, embedded), equal_maps(embedded)
         recipe["reference"], recipe["equal_maps"] = list(reference), [list(names) for names in equal]
         variables = self.data.variables()
         read = {*(one.name for one in plan), *(one.name for one in test_plan), *intervals.words}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any
 
@@ -88,6 +88,17 @@ def method_row(
     frame = got.points.reindex(range(data.n)).astype(np.float64)
     names = {column: column if column == "like_noise" else f"{task.name}_{column}" for column in frame}
     return row, {names[column]: frame[column].to_numpy() for column in frame}
+
+
+def leave_reference_out(rows: Sequence[dict[str, Any]], reference: Collection[str]) -> None:
+    """Take the tests of embeddings that are the data out of the families of tests, with a note.
+
+    They are shown for reference: whether the data depend on a variable is no statement on an embedding, and would make
+    the adjusted p-values of the embeddings larger.
+    """
+    for row in rows:
+        if row["embedding"] in reference and row.get("test") and row.get("family"):
+            row["family"], row["notes"] = "", (*row["notes"], note("test.reference"))
 
 
 def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -329,6 +329,7 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Read the effect size.",
     ),
+    "test.reference": Code("these are the data, tested for reference; p is in no adjustment", ASSUMPTION),
     "test.residual": Code(
         "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, "
         "yet not independent: read the effect size and reconstruction_error first",
@@ -812,8 +813,9 @@ CODES: dict[str, Code] = {
         "See intrinsic_dimension and parallel_analysis.",
     ),
     "sweep.few": Code(
-        "{replicates} replicates are few for {settings} settings: one is called worse only where it is {critical:.1f} "
-        "standard errors behind another; with {needed} replicates that is {reached:.1f}, with many {limit:.1f}.",
+        "{replicates} replicates are few for {settings} settings that are judged: one is called worse only where it is "
+        "{critical:.1f} standard errors behind another; with {needed} replicates that is {reached:.1f}, with many "
+        "{limit:.1f}.",
         LIMIT,
         "Raise n_replicates.",
     ),

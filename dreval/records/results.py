@@ -139,6 +139,8 @@ class Results(Record):
     def reference(self) -> tuple[str, ...]:
         """Embeddings that are the data: they are shown for reference, and are in no rank, best set or verdict.
 
+        Their tests are rows of ``tidy()`` without ``p_adjusted``: they are in no adjustment and in no count of tests.
+
         An embedding is the data if it has their number of columns, and their values or, with the Euclidean metric, a
         Procrustes disparity from them below 1e-12.
 

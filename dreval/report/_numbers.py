@@ -104,16 +104,16 @@ def of_hundred(share: float, more: int = 0) -> str:
     return "more than 99" if share < 1 and round(percent, more) == 100 else f"{percent:.{more}f}"
 
 
-def probability(p: float) -> str:
-    """A p-value in a table; small ones as a bound."""
+def probability(p: float, alpha: float = 0.05) -> str:
+    """A p-value in a table, as ``format_p`` writes it beside its level; 1 without places."""
     if math.isnan(p):
         return "—"
-    return format_p(p) if p < 1 else "1"
+    return format_p(p, alpha) if p < 1 else "1"
 
 
-def p_words(p: float) -> str:
+def p_words(p: float, alpha: float = 0.05) -> str:
     """A p-value in a sentence."""
-    text = probability(p)
+    text = probability(p, alpha)
     return f"p < {text[1:].strip()}" if text.startswith("<") else f"p = {text}"
 
 

@@ -54,7 +54,7 @@ from dreval.report.reading import Cell as Value
 from dreval.report.render.summary import Summary
 
 IN_FILES = {  # kinds of figures with their words, in the order of a report
-    "critical_difference": "Mean ranks; a bar joins embeddings that do not differ",
+    "critical_difference": "Mean ranks; a bar joins embeddings that do not differ significantly",
     "wins": "On how many data sets the embedding of the row is better than that of the column",
     "forest": "Advantage of the first embedding of each pair, with its interval",
     "difference_map": "Where one embedding is better than the other",
@@ -330,7 +330,7 @@ def _overall(found: Comparison, columns: Mapping[str, Column]) -> list[Part]:
                     Cell(f"{int(row['n'])}", "number"),
                     Cell(ABSENT if math.isnan(value) else fixed(value, 2)),
                     Cell(degrees, "number"),
-                    Cell(probability(p), "number", sort="" if math.isnan(p) else repr(p)),
+                    Cell(probability(p, found.recipe["alpha"]), "number", sort="" if math.isnan(p) else repr(p)),
                     Cell(row["note"], "note"),
                 ]
             )

@@ -17,13 +17,15 @@ from dreval.comparison.ranking import ranking
 from dreval.comparison.within import comparable, compare_pairs
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
-from dreval.inference.intervals import LEVEL, ROUNDING
+from dreval.inference.intervals import LEVEL
+from dreval.inference.permutation import SCHEMES
+from dreval.inference.ties import is_tie, order_by_mean_rank, scale_size, tied_ranks
 from dreval.measures._recommendation import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method, over_replicates
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import decimals_for, fixed, half_width
+from dreval.report._numbers import decimals_for, fixed, half_width, in_words
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -97,6 +99,7 @@ class Column:
     share: str = ""
     whole: bool = False
     reference: frozenset[str] = frozenset()  # embeddings that are the data, which are not compared
+    drawn_chance: bool = False  # whether chance is a mean of random permutations, which has an error of its own
 
     @property
     def higher(self) -> bool:
@@ -162,7 +165,22 @@ class Column:
 
     def better(self, a: float, b: float) -> bool:
         """Whether a is better than b."""
-        return self.ranks and (a > b if self.higher else a < b)
+        return self.ranks and not self.is_tie(a, b) and (a > b if self.higher else a < b)
+
+    @cached_property
+    def size(self) -> float:
+        """Size of the scale, beside which a difference of values near 0 may be rounding."""
+        return scale_size(self.bounds, (cell.chance for cell in self.cells.values()))
+
+    def is_tie(self, a: float, b: float) -> bool:
+        """Return whether two values of this column are equal but for rounding."""
+        return is_tie(a, b, self.size)
+
+    @cached_property
+    def ranks_of_values(self) -> dict[str, float]:
+        """The ranks of the compared embeddings, 1 for the best; ties share their mean rank."""
+        goodness = [value if self.higher else -value for value in self.compared.values()]
+        return dict(zip(self.compared, map(float, tied_ranks(goodness, self.size)), strict=True))
 
     @cached_property
     def leaders(self) -> tuple[str, ...]:
@@ -178,7 +196,7 @@ class Column:
         if not self.ranks or len(set(map(self.shown, self.compared.values()))) < 2:
             return ()
         top = max(self.compared.values()) if self.higher == best else min(self.compared.values())
-        return tuple(name for name, value in self.compared.items() if same_value(value, top))
+        return tuple(name for name in self.compared if self.is_tie(self.compared[name], top))
 
     @property
     def has_some_intervals(self) -> bool:
@@ -256,9 +274,7 @@ class Column:
     @property
     def named(self) -> str:
         """The title as it stands within a sentence."""
-        first = re.split(r"[\W\d_]", self.title, maxsplit=1)[0]
-        lower = len(first) > 1 and first[1:].islower() and first not in PERSONS
-        return self.title[0].lower() + self.title[1:] if lower else self.title
+        return title_within(self.title)
 
     @property
     def called(self) -> str:
@@ -266,15 +282,17 @@ class Column:
         return self.symbol or self.named
 
 
-def same_value(a: float, b: float) -> bool:
-    """Whether two values are equal up to rounding, as for the ranks of ``ranking``."""
-    return math.isclose(a, b, rel_tol=ROUNDING, abs_tol=ROUNDING)
-
-
 def _span(cell: Cell) -> tuple[float, float]:
     """The smallest and the largest value over the orders of equal distances."""
     ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
     return min(ends), max(ends)
+
+
+def title_within(title: str) -> str:
+    """Return a title as it stands within a sentence: names of persons and abbreviations keep their capitals."""
+    first = re.split(r"[\W\d_]", title, maxsplit=1)[0]
+    lower = len(first) > 1 and first[1:].islower() and first not in PERSONS
+    return title[0].lower() + title[1:] if lower else title
 
 
 SCALE = "n_neighbors"
@@ -334,15 +352,24 @@ class Reading:
         return len(self.names) > BESIDE
 
     @cached_property
+    def ranked_by(self) -> tuple[Column, ...]:
+        """The main measures that have a better end and several values: mean ranks are over these."""
+        return tuple(column for column in self.main if column.ranks and len(column.compared) > 1)
+
+    @property
+    def mean_rank_words(self) -> str:
+        """What the order by mean rank goes by, in words."""
+        n, every = len(self.ranked_by), len(self.ranked_by) == len(self.main)
+        some = "both" if n == 2 else f"all {in_words(n)}"
+        over = f" over {some} measures" if every else f" over the {in_words(n)} measures that rank them"
+        return f"embeddings by their mean rank{over}" if n > 1 else f"embeddings by {self.ranked_by[0].named}" * n
+
+    @cached_property
     def ranked(self) -> tuple[str, ...]:
         """The computed embeddings by their mean rank over the main measures that rank them; the data come last."""
-        columns = [column for column in self.main if column.ranks and len(column.compared) > 1]
-        ranks: dict[str, list[int]] = {name: [] for name in self.computed}
-        for column in columns:
-            for name, value in column.compared.items():
-                ranks[name].append(1 + sum(column.better(other, value) for other in column.compared.values()))
-        means = {name: sum(some) / len(some) if some else math.inf for name, some in ranks.items()}
-        return tuple(sorted(self.computed, key=means.__getitem__))
+        columns = self.ranked_by
+        ranks = {name: [column.ranks_of_values.get(name, math.nan) for column in columns] for name in self.computed}
+        return tuple(order_by_mean_rank(ranks))
 
     @cached_property
     def featured(self) -> tuple[str, ...]:
@@ -445,6 +472,18 @@ class Reading:
             return compare_pairs(self.results)
         except DrevalError:  # intervals of kinds that are not compared
             return None
+
+    def scheme(self, row: Mapping[str, Any]) -> str:
+        """Return which permutations of rows a test draws: "free", or one of the restricted schemes."""
+        return self._schemes.get((row["embedding"], row["test"], row["variable"]), "free")
+
+    @cached_property
+    def _schemes(self) -> Mapping[tuple[str, str, str], str]:
+        """The schemes of the tests whose permutations are restricted, which their notes say."""
+        schemes = {f"permutation.{scheme}": scheme for scheme in SCHEMES}
+        table = None if self.results is None else self.results.notes[["embedding", "test", "variable", "code"]]
+        notes = [] if table is None else table.itertuples(index=False, name=None)
+        return {(name, test, variable): schemes[code] for name, test, variable, code in notes if code in schemes}
 
     @cached_property
     def pair_p_values(self) -> Mapping[tuple[str, str, frozenset[str]], float]:
@@ -573,6 +612,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], refer
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
         reference=frozenset(reference),
+        drawn_chance=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
         **({key: getattr(card, key) for key in ("says", "grades", "share", "whole")} if card else {}),
     )

@@ -15,9 +15,10 @@ import numpy as np
 
 from dreval.measures._recommendation import GOALS
 from dreval.records.certificate import LEVEL
+from dreval.records.frames import of_method
 from dreval.records.results import Results
 from dreval.report._numbers import counted, fixed, in_words, of_hundred, ordered, p_words, without_zero
-from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, parameter_words, same_value
+from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, parameter_words
 from dreval.report.render.markup import marked
 
 EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
@@ -31,6 +32,7 @@ POOR = {FAILS, CHANCE, WORSE}
 # which embeddings are the same.
 BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
 STANDS, MISSING, FAILED, EQUAL = "stands", "missing", "failed", "equal"
+RESIDUAL = "residual"  # the variable of tests of what the embedding leaves of the data
 REFERENCE = "reference"  # which embeddings are the data
 UNCLEAR = "No embedding is distinguishable as the best"
 
@@ -310,8 +312,8 @@ class Borderline(NamedTuple):
     p_compare: float
 
 
-def borderline(reading: Reading, one: Contest) -> Borderline | None:
-    """Return the least clear difference by which an embedding is outside the best set of a column, if it is borderline.
+def borderlines(reading: Reading, one: Contest) -> list[Borderline]:
+    """Return the borderline differences by which embeddings are outside the best set of a column, least clear first.
 
     ``Results.ranking`` tests, one-sided and for each measure by itself, whether an embedding is worse than the best.
     ``Results.compare`` tests every pair, two-sided and adjusted over all pairs and measures. The difference of an
@@ -319,7 +321,7 @@ def borderline(reading: Reading, one: Contest) -> Borderline | None:
     of their p-values is at most its level.
     """
     if not one.tested or reading.comparison is None:
-        return None
+        return []
     alpha, p_values = reading.comparison.recipe["alpha"], reading.standing(one.column).p_values
     key = one.column.measure, one.column.parameters
     found = []
@@ -329,23 +331,34 @@ def borderline(reading: Reading, one: Contest) -> Borderline | None:
         best = min(known, key=known.__getitem__, default="")
         if other not in one.unjudged and other in p_values and best and known[best] > alpha:
             found.append(Borderline(one.column, best, other, p_values[other], known[best]))
-    return max(found, key=lambda at: at.p_compare, default=None)
+    return sorted(found, key=lambda at: -at.p_compare)
 
 
 def borderline_words(reading: Reading, part: Sequence[Contest]) -> str:
-    """Return by which of some measures the best set is borderline, with both p-values of the least clear pair.
+    """Return by which of some measures the best set is borderline, and which pairs, of the least clear with both p.
 
     Empty where it is so by none, else a sentence behind another one.
     """
-    found = [at for one in part if (at := borderline(reading, one)) is not None]
-    if not found:
+    found = [borderlines(reading, one) for one in part]
+    lines = sorted((at for some in found for at in some), key=lambda at: -at.p_compare)
+    if not lines:
         return ""
-    worst = max(found, key=lambda at: at.p_compare)
-    several = len(part) > 1
-    by = f" by {ordered([at.column.called for at in found])}" * several
-    which = f"by {worst.column.called}, " * (len(found) > 1)
+    worst, *others = lines
+    columns = [one.column.called for one, some in zip(part, found, strict=True) if some]
+    by = f" by {ordered(columns)}" * (len(part) > 1)
+    which = f"by {worst.column.called}, " * (len(columns) > 1)
+    measures: dict[tuple[str, str], list[str]] = {}
+    for at in others:
+        measures.setdefault((at.best, at.other), []).append(at.column.called)
+    same_pair = measures.pop((worst.best, worst.other), [])
+    also = [f"by {ordered(same_pair)}"] if same_pair else []
+    for (best, other), called in measures.items():
+        whose = "" if best == worst.best else f"{marked(best)} "
+        also.append(f"{whose}against {marked(other)}{f' by {ordered(called)}' * (len(columns) > 1)}")
+    also = also if len(also) <= LISTED else [*also[: LISTED - 1], f"{len(also) - LISTED + 1} more pairs"]
+    more = f"; also {ordered(also)}" if also else ""
     pair = f"{marked(worst.best)} against {marked(worst.other)}"
-    return f" Borderline{by} ({which}{pair}: {both_p(reading, worst)})."
+    return f" Borderline{by} ({which}{pair}: {both_p(reading, worst)}{more})."
 
 
 def both_p(reading: Reading, at: Borderline) -> str:
@@ -378,8 +391,10 @@ def standing_words(reading: Reading, column: Column) -> str:
         return UNCLEAR
     open_ones = f" ({named(one.unjudged)} not tested)" if one.unjudged else ""
     if one.clear:
-        at = borderline(reading, one)
-        doubt = f" (borderline: {both_p(reading, at)})" if at else ""
+        lines = borderlines(reading, one)
+        whose = f" against {named([at.other for at in lines])}" * (len(lines) < len(one.others))
+        least = "the least clear " * (len(lines) > 1)
+        doubt = f" (borderline{whose}: {least}{both_p(reading, lines[0])})" if lines else ""
         return f"{named(one.best)} {'are' if len(one.best) > 1 else 'is'} best{doubt}"
     return best_words(one.best, tested=True) + open_ones
 
@@ -549,7 +564,7 @@ def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
     column, apart = _quoted(part, names)
     others = [name for name in apart.others if name not in apart.unjudged] if apart else []
     first = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
-    after = [name for name in others if same_value(column.values[name], column.values[first])]
+    after = [name for name in others if column.is_tie(column.values[name], column.values[first])]
     values = _values(column, names)
     low, high, other = _apart(column, min(values), max(values), column.values[first] if first else math.nan)
     whose = f"{named(after)} " if len(names) == 1 else ""
@@ -558,7 +573,7 @@ def _beside(part: Sequence[Contest], names: Sequence[str]) -> str:
     said = [f"{span} % {share_words(column)}" if column.share else f"{column.called}\u00a0{span}"]
     said += [f"next {whose}{other}{unit}"] if other not in ("", low, high) else []
     chance = f"{_percents(column.chances)}" if column.share and column.chances else column.chance
-    said += [f"chance level {chance}"] if chance else []
+    said += [f"chance level {'about ' * column.drawn_chance}{chance}"] if chance else []
     return "; ".join(said)
 
 
@@ -609,8 +624,10 @@ def standing_of(reading: Reading, name: str) -> Statement:
     tested = any(one.tested for one in compared)
     compared = [one for one in compared if one.tested or not tested]
     judged = [one for one in compared if name not in one.unjudged]
-    alone = [one.column for one in judged if one.best == (name,) and not one.unjudged]
-    among = [one.column for one in judged if name in one.best and (len(one.best) > 1 or one.unjudged)]
+    alone = [one for one in judged if name in one.best and (one.clear or one.best == (name,)) and not one.unjudged]
+    among = [one for one in judged if name in one.best and one not in alone]
+    behind = [one for one in judged if name not in one.best]
+    near = [one for one in behind if any(at.other == name for at in borderlines(reading, one))]
     of, some = len(judged), f"{in_words(len(judged))} measures"
     every = "both measures" if of == 2 else f"all {some}"
     if not of:
@@ -622,16 +639,27 @@ def standing_of(reading: Reading, name: str) -> Statement:
         said = ("best value" if alone else "not the best value") if of == 1 and not among else said
     elif of == 1:
         said = "best" if alone else "not distinguishable from the best" if among else "significantly behind the best"
-    elif not (alone or among):
+        said = "behind the best, borderline by its p-values" if near else said
+    elif len(behind) == of:
         said = f"significantly behind the best by {every}"
+        if near:
+            clear = of - len(near)
+            said = (
+                f"behind the best by {every}: significantly by {in_words(clear)}, borderline by {in_words(len(near))}"
+            )
+            said = said if clear else f"behind the best by {every}, borderline by each"
     else:
         parts = [f"best by {in_words(len(alone))}"] if alone else []
         parts += [f"not distinguishable from the best by {in_words(len(among))}"] if among else []
         said = f"{' and '.join(parts)} of {some}"
         if of in (len(alone), len(among)):
             said = f"{'best' if alone else 'not distinguishable from the best'} by {every}"
-    doubtful = [one for one in judged if one.best == (name,) and not one.unjudged and borderline(reading, one)]
-    said += f", borderline by {in_words(len(doubtful)) if of > 1 else 'its p-values'}" if doubtful else ""
+    doubtful = [one for one in alone if borderlines(reading, one)]
+    if of == 1:
+        said += ", borderline by its p-values" * bool(doubtful)
+    elif len(behind) < of:
+        said += f", borderline by {in_words(len(doubtful))}" if doubtful else ""
+        said += f", and behind it only borderline by {in_words(len(near))}" if near else ""
     rows = _rows([one.column for one in judged], reading.contenders)
     return Statement(f"{said[0].upper()}{said[1:]}.", STANDS, rows)
 
@@ -704,6 +732,31 @@ def grade_words(reading: Reading) -> list[tuple[str, str]]:
     return words
 
 
+def resampled(row: Mapping[str, Any], scheme: str = "free") -> str:
+    """What the null distribution of a test is drawn from."""
+    if of_method(row["test"]):
+        return "null data set"
+    if row["variable"] == RESIDUAL:
+        return "bootstrap resample"
+    return "cyclic shift" if scheme == "cyclic" else "permutation"
+
+
+def is_smallest(row: Mapping[str, Any]) -> bool:
+    """Whether p is the smallest that so many resamples can give: no statistic of theirs reaches the observed one."""
+    return bool(row["n_resamples"] and row["p_value"] * (row["n_resamples"] + 1) < 1.5)
+
+
+def limit_words(row: Mapping[str, Any], scheme: str = "free") -> str:
+    """Return that the p of a test is the smallest that its resamples can give, in words."""
+    drawn = counted(int(row["n_resamples"]), resampled(row, scheme))
+    return f"{p_words(float(row['p_value']))} is the smallest that {drawn} can give"
+
+
+def smallest_words(reading: Reading, tests: Iterable[Mapping[str, Any]]) -> str:
+    """Return the limit that the number of resamples sets to p, where a p is at it, in words; else an empty text."""
+    return "; ".join(dict.fromkeys(limit_words(row, reading.scheme(row)) for row in tests if is_smallest(row)))
+
+
 NULL_WORDS = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
 
 
@@ -719,15 +772,16 @@ def noise_said(row: Mapping[str, Any], results: Results, called: str | None = No
     """What a noise test found of an embedding, which may be called otherwise, and of how many points."""
     name, null, p = called or row["embedding"], row["variable"], float(row["p_value"])
     adjusted = float(row["p_adjusted"])
+    least = f"; {limit_words(row)}" if is_smallest(row) else ""
     p, kind = (adjusted, "adjusted ") if adjusted == adjusted and adjusted != p else (p, "")
     if p != p:
         return f"{name}: no noise test."
     if p > LEVEL:
-        return f"{name} {noise_finding(null, p, LEVEL, kind)}."
+        return f"{name} {noise_finding(null, p, LEVEL, kind)}{least}."
     flags = results.reliability.get(row["embedding"], {}).get("like_noise")
     known = None if flags is None else flags[flags.notna()]
     points = ""
     if known is not None:
         few = f"{int(known.sum()):,} of {len(known):,} points are not distinguished from noise"
         points = f"; {few}" if known.any() else f"; none of the {len(known):,} points is like noise"
-    return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}."
+    return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}{least}."

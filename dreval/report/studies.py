@@ -96,7 +96,7 @@ def study_report(study: Any, name: str, title: str | None, beside: Beside | None
         Section("Every data set", [Paragraph(read + spread, "note"), *each] if each else [], "values", "Data sets"),
         Section("How far the study is", list(_state(status)), "state", "State"),
         *ending(
-            list(study_cautions(status, recipe, found)),
+            list(study_cautions(status, recipe, found, spread=several)),
             [],
             f"dreval.Study.open({study.path.name!r}).report({name!r})",
             list(study_settings(recipe)),
@@ -158,7 +158,9 @@ def _figure(found: Comparison, family: Family, number: int, beside: Beside | Non
         figure = draw_comparison(found, "critical_difference", measure=family.key, titled=False)
     except InputError:
         return []
-    words = f"Mean ranks of the methods by {family.column.named}; a bar joins those that do not differ by "
+    words = (
+        f"Mean ranks of the methods by {family.column.named}; a bar joins those that do not differ significantly by "
+    )
     words += SHORT[found.recipe["decided_by"]]
     if beside is not None:
         return [beside.figure(figure, f"ranks-{family.column.measure}", words)]
@@ -311,8 +313,10 @@ def failures(status: Any) -> list[dict[str, str]]:
     return found
 
 
-def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | None) -> Iterator[str]:
-    """Sentences on what does not follow; each stands only where it applies."""
+def study_cautions(
+    status: Any, recipe: Mapping[str, Any], found: Comparison | None, *, spread: bool = True
+) -> Iterator[str]:
+    """Sentences on what does not follow; each stands only where it applies, that on "±" where a table has a spread."""
     left = status.count("running") + status.count("waiting")
     if left:
         yield f"{counted(left, 'cell')} of {len(status.cells):,} are not done: means and ranks may change."
@@ -325,10 +329,8 @@ def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | N
             "and not of any one of them."
         )
     if status.cells["replicate"].nunique() > 1:
-        yield (
-            "“±” is the standard deviation over replicates, no interval. Replicates are no new data sets and add "
-            "nothing to their number."
-        )
+        marks = "“±” is the standard deviation over replicates, no interval. " * spread
+        yield f"{marks}Replicates are no new data sets and add nothing to their number."
     else:
         yield "Each method was run once on each data set; another seed may give another embedding."
     if recipe["subsample"]:

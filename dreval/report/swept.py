@@ -133,7 +133,7 @@ def _measure(found: Sweep, name: str, number: int, beside: Beside | None) -> Sec
                 Cell(mean or ABSENT, "number", best=inside, sort=repr(float(row["mean"]))),
                 Cell(f"{low} to {high}" if low else ABSENT, "number"),
                 Cell(format_number(row["n_replicates"]), "number"),
-                Cell(format_p(row["p_value"]) or ABSENT, "number"),
+                Cell(format_p(row["p_value"], found.alpha) or ABSENT, "number"),
                 Cell(verdict, "words", title=str(row["note"])),
             ]
         )

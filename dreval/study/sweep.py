@@ -302,7 +302,6 @@ def sweep(
 
     table, long = [], []
     data_at = [h for h, key in enumerate(settings) if key in reference and len(lost[key]) < R]
-    judged = len(settings) - len(data_at)
     for t, task in enumerate(tasks):
         failures = [[*lost[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
         rows_of = _judged(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures, data_at)
@@ -315,7 +314,11 @@ def sweep(
     notes: list[Note] = [*data.notes, *case.source.notes]
     notes += [note("sweep.same_seeds")] if fixed else []
     notes += [note("sweep.seeds") if over == "seeds" else note("sweep.halves", half=size)]
-    notes += _few_replicates(R, judged, 1 - level)
+    judged: dict[int, list[str]] = {}  # the measures by which so many settings are judged
+    for t, task in enumerate(tasks):
+        judged.setdefault(len(_judged_places(values[t], data_at)), []).append(task.name)
+    for count, measured in judged.items():
+        notes += [one.within(", ".join(measured) * (len(judged) > 1)) for one in _few_replicates(R, count, 1 - level)]
     notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
     alike = Counter(tuple(map(digest, maps)) for maps in every if all(Y is not None for Y in maps))
     notes += (
@@ -410,6 +413,11 @@ def _some(data: Data, rows: IntArray | None) -> Data:
     return replace(data, table=take(data.X, rows, data.metric), labels=labels, batch=batch, latent=latent, ids=None)
 
 
+def _judged_places(values: FloatArray, reference: Sequence[int]) -> list[int]:
+    """Return the settings that are compared: with a value in every replicate, and embeddings that are not the data."""
+    return [h for h in range(len(values)) if np.isfinite(values[h]).all() and h not in reference]
+
+
 def _judged(
     task: MeasureTask,
     values: FloatArray,
@@ -423,9 +431,9 @@ def _judged(
     ``share`` of the variance over replicates is the variance of their mean. Settings in ``reference``, whose embeddings
     are the data, are not judged.
     """
-    H, R = values.shape
+    R = values.shape[1]
     sign = 1.0 if task.card.direction == "higher" else -1.0
-    judged = [h for h in range(H) if np.isfinite(values[h]).all() and h not in reference]
+    judged = _judged_places(values, reference)
     rows: list[dict[str, Any]] = []
     for h, (own, missing) in enumerate(zip(values, failures, strict=True)):
         known = own[np.isfinite(own)]

@@ -241,7 +241,7 @@ def test_a_measure_without_interval_has_its_reason(found):
     assert list(kept["text"]) == list(rows["note"])
     assert [one["embeddings"] for one in kept["values"]] == list(zip(rows["first"], rows["second"], strict=True))
     assert (found.of(found.standing, "average_local_error")["letters"] == "").all()
-    assert "3 pairs could not be tested" in found.paragraph()
+    assert "3 differences could not be tested" in found.paragraph()
 
 
 def test_equal_embeddings_have_no_difference():

@@ -78,7 +78,7 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
     """What was evaluated, the verdict with both p-values of what is borderline, one table, tests, notes; a count."""
     lines = str(five).splitlines()
 
-    assert len(lines) <= 45
+    assert len(lines) <= 46
     assert max(map(len, lines)) <= 80
     assert lines[0] == "Evaluation of 5 embeddings of data (90 points, 5 columns; 2 components)"
     assert re.search(r"(keeps|among the best|Measures disagree|distinguishable)", lines[3] + lines[4])
@@ -175,7 +175,7 @@ def test_a_comparison_of_many_is_short_and_full_on_request(twelve: dreval.Result
     short, full = str(found.summary()), str(found.summary(full=True))
 
     assert len(short.splitlines()) <= 60
-    assert f"{len(found.pairs):,} pairs: .summary(full=True), .tidy()." in short
+    assert f"{len(found.pairs):,} rows of pairs: .summary(full=True), .tidy()." in short
     assert len(full.splitlines()) > len(found.pairs)
     assert "pairs: .summary" not in full
     few = str(twelve.compare(["umap_min_dist=0.00", "umap_min_dist=0.11"], measure="continuity").summary())

@@ -95,7 +95,7 @@ def test_many_embeddings_and_all_measures_fit() -> None:
     assert left is not None
     assert said.count("chance ") - said.count("chance level") == count - int(left[1])
     differ = int((found.pairs["p_adjusted"] <= 0.05).sum())
-    assert f"{differ:,} of {len(found.pairs):,} pairs differ" in found.paragraph()
+    assert f"{differ:,} of {len(found.pairs):,} differences are significant" in found.paragraph()
     one = results.compare(measure="trustworthiness")
     shown = one.paragraph().count(" is better than ")
     more = re.search(r"(\d+) more pairs? differ", one.paragraph())
@@ -229,7 +229,7 @@ def test_the_findings_of_a_comparison_are_those_of_its_tables(full: dreval.Resul
     said, pairs = found.paragraph(), found.pairs
     differ = pairs[pairs["p_adjusted"] <= 0.05]
 
-    assert f"{len(differ)} of {len(pairs)} pairs differ at 5 % after Holm's adjustment" in said
+    assert f"{len(differ)} of {len(pairs)} differences are significant at 5 % after Holm's adjustment" in said
     for measure, rows in differ.groupby("measure"):
         row = rows.loc[rows["advantage"].abs().idxmax()]
         part = said.partition(f". {dreval.card(str(measure)).title}")[2].partition("). ")[0]
@@ -245,7 +245,7 @@ def test_the_findings_across_data_sets_are_those_of_the_tables(across: dreval.Co
     said = across.paragraph()
     deciding = across.pairs[across.pairs["test"] == across.recipe["decided_by"]]
 
-    assert f"{(deciding['p_adjusted'] <= 0.05).sum()} of {len(deciding)} pairs differ" in said
+    assert f"{(deciding['p_adjusted'] <= 0.05).sum()} of {len(deciding)} differences are significant" in said
     for measure in ("trustworthiness", "stress"):
         rows = across.of(across.standing, measure)
         ends = [f"{rows['embedding'].iloc[i]} {rows['mean_rank'].iloc[i]:.2f}" for i in (0, -1)]

@@ -349,3 +349,28 @@ def test_few_replicates_are_said_with_how_many_would_do():
     assert values["needed"] == next(r for r in range(3, 99) if stats.t.ppf(share, r - 1) <= 2 * limit)
     enough = dreval.sweep(data(), noisy, SIZES, n_replicates=values["needed"], random_state=0)
     assert not any(one.code == "sweep.few" for one in enough.notes)
+
+
+def test_settings_that_fail_do_not_count_as_judged():
+    """The number of settings in the note on few replicates, and its quantile, are those of the judged settings."""
+    found = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 3.0, 20.0]}, n_replicates=3, random_state=0)
+    (values,) = [dict(one.values) for one in found.notes if one.code == "sweep.few"]
+
+    assert int(found.tidy()["in_best_set"].notna().sum()) == values["settings"] == 3
+    assert values["critical"] == pytest.approx(stats.t.ppf(1 - 0.05 / 2, 2))
+    two = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 20.0]}, n_replicates=3, random_state=0)
+    assert stats.t.ppf(0.95, 2) <= 2 * stats.norm.ppf(0.95)
+    assert not any(one.code == "sweep.few" for one in two.notes)
+
+
+def test_the_other_one_of_two_settings_is_named_as_one():
+    """Not as none of one; and persons in titles keep their capital."""
+
+    def alike(X, n_components, random_state, kind=0):
+        noise = np.random.default_rng([random_state, kind]).normal(size=(len(X), n_components))
+        return X[:, :n_components] + noise
+
+    found = dreval.sweep(data(), alike, {"kind": [0, 1]}, measures="spearman_distance", n_replicates=5, random_state=0)
+    assert found.tidy()["in_best_set"].all()
+    assert "(Spearman correlation of distances)" in sweep_answer(found)
+    assert "the other setting is not distinguishable from it" in sweep_answer(found)

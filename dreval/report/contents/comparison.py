@@ -12,14 +12,15 @@ import pandas as pd
 from dreval.comparison.within import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
+from dreval.inference.ties import order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
-from dreval.records.notes import ASSUMPTION, Note, Notes, joined
+from dreval.records.notes import Note, Notes, joined
 from dreval.report._numbers import ADJUSTMENTS, adjusted_by, in_words, ordered
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.table import fitted
 from dreval.report.document import CODES, Best, Block, Words, significance_stars
-from dreval.report.reading import BESIDE, Column, make_column
+from dreval.report.reading import BESIDE, Column, make_column, same
 from dreval.report.render.markup import marked
 from dreval.report.render.summary import Summary
 from dreval.report.statements import named
@@ -104,7 +105,9 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     lettered = not short or comparison.standing["embedding"].nunique() <= BESIDE
     call, notes = str(comparison.recipe.get("call") or ""), list(_notes(comparison, lettered))
     ways = "--full, --json" if shell else ".summary(full=True), .tidy()"
-    more = f"{f'{left:,} pairs' if left else 'All standings'}: {ways}." if left or short else ""
+    several = len(comparison.measures) > 1 or pairs["test"].nunique() > 1  # rows are more than pairs
+    rows = f"{left:,} {'rows of pairs' if several else 'pairs'}"
+    more = f"{rows if left else 'All standings'}: {ways}." if left or short else ""
     said = list(outcomes(comparison))
     return Summary(title, _header(comparison), blocks, notes, call, said=said, more=more)
 
@@ -112,8 +115,15 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
 def outcomes(comparison: Comparison) -> Iterator[str]:
     """For each measure how the best embedding, or the baseline, fares against the others; alike ones together.
 
-    Then the other pairs that differ, so that each one is named where they are few.
+    First, where no difference could have been significant, that it is so. Then the other pairs that differ, so that
+    each one is named where they are few.
     """
+    silent: dict[str, list[str]] = {}
+    for name in comparison.measures:
+        if words := cannot_tell(comparison, name):
+            silent.setdefault(words, []).append(measure_word(comparison, name))
+    for words, measures in silent.items():
+        yield f"{words[:-1]} ({ordered(measures)})." if len(silent[words]) < len(comparison.measures) else words
     found: dict[str, list[str]] = {}
     counts: dict[tuple[str, int], list[tuple[list[str], list[str], str]]] = {}
     for name in comparison.measures:
@@ -163,17 +173,29 @@ def _few_named(names: Sequence[str]) -> str:
 
 
 def _other_pairs(comparison: Comparison) -> Iterator[str]:
-    """Yield the pairs that differ without the best embedding or the baseline: by name, or of many their number."""
+    """Yield the pairs that differ without the best embedding or the baseline: by name, or of many their number.
+
+    A pair with the best embedding of one measure may differ by another measure, too: it is counted apart.
+    """
     found: dict[tuple[str, str], list[str]] = {}
+    led: set[frozenset[str]] = set()  # pairs that differ from the best embedding of a measure
     for name in comparison.measures:
         lead, _ = _against_lead(comparison, name)
         rows = _decided(comparison, name)
-        rows = rows[(rows["better"] != "") & (rows["first"] != lead) & (rows["second"] != lead)]
+        rows = rows[rows["better"] != ""]
         for row in rows.to_dict("records"):
+            if lead in (row["first"], row["second"]):
+                led.add(frozenset((row["first"], row["second"])))
+                continue
             worse = row["second"] if row["better"] == row["first"] else row["first"]
             found.setdefault((row["better"], worse), []).append(measure_word(comparison, name))
     if len(found) > MAX_OTHER_PAIRS:
-        yield f"{len(found)} other pairs of embeddings differ by one or more measures: see the pairs."
+        pairs = {frozenset(pair) for pair in found}
+        others, more = len(pairs - led), len(pairs & led)
+        said = [f"{others} other pair{'s' * (others != 1)} of embeddings"] if others else []
+        said += [f"{more} of those above by further measures"] if more else []
+        verb = "differs" if others + more == 1 else "differ"
+        yield f"{' and '.join(said)} {verb} significantly{' by one or more measures' * (not more)}: see the pairs."
         return
     alike: dict[tuple[str, str], list[str]] = {}
     for (better, worse), measures in found.items():
@@ -184,7 +206,7 @@ def _other_pairs(comparison: Comparison) -> Iterator[str]:
 
 
 def _located_in_no_pair(comparison: Comparison) -> Iterator[str]:
-    """Where no pair differs by the test that decides, although a test of any difference rejects."""
+    """Where no difference of a pair is significant, although a test of any difference rejects."""
     decides = str(comparison.recipe.get("decided_by", ""))
     for name in comparison.measures if decides and len(comparison.overall) else ():
         pairs, any_of = comparison.of(comparison.pairs, name), comparison.of(comparison.overall, name)
@@ -195,9 +217,13 @@ def _located_in_no_pair(comparison: Comparison) -> Iterator[str]:
             and found[test] < comparison.recipe["alpha"]
             and not (pairs["better"][pairs["test"] == decides] != "").any()
         ):
-            p, by = format_p(found[test]), f" by {measure_word(comparison, name)}" * (len(comparison.measures) > 1)
+            p = format_p(found[test], comparison.recipe["alpha"])
+            by = f" by {measure_word(comparison, name)}" * (len(comparison.measures) > 1)
             said = f"{OVERALL_TITLES[test]}: p {p if p.startswith('<') else f'= {p}'}"
-            yield f"No pair differs{by} in {SPOKEN[decides]}, although some method does ({said})."
+            yield (
+                f"No difference of a pair is significant{by} in {SPOKEN[decides]}, although a test of any difference "
+                f"rejects ({said})."
+            )
 
 
 def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = marked) -> Iterator[str]:
@@ -215,8 +241,8 @@ def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[
             total[verdict] += len(measures)
         beyond = total["better"] + total["worse"]
         yield (
-            f"Of {total.total()} pairs tested against a margin {total['equivalent']} are equivalent within it, "
-            f"{beyond} differ by more than it, and {total['not shown']} are not shown to be equivalent."
+            f"Of {total.total()} differences tested against a margin {total['equivalent']} are within it, "
+            f"{beyond} are larger than it, and {total['not shown']} are not shown to be within it."
         )
         return
     alike: dict[tuple[str, str, str], list[str]] = {}
@@ -286,6 +312,9 @@ def _side_by_side(comparison: Comparison) -> Block:
             text = text if many else " ".join(filter(None, [text, row["letters"]]))
             cells[row["embedding"]][name] = Best(text) if best else text
     order = by_mean_rank(comparison)
+    settings = " and settings" * (comparison.standing["measure"].nunique() < len(columns))
+    some = "both" if len(columns) == 2 else f"all {in_words(len(columns))}"
+    over = f" over {some} measures{settings}" * (len(columns) > 1)
     shown = order[:SHOWN] if many else order
 
     def block(some: Sequence[str]) -> Block:
@@ -299,7 +328,7 @@ def _side_by_side(comparison: Comparison) -> Block:
         left = len(columns) - len(some)
         more = [f"{in_words(left)} more measure{'s' * (left > 1)}"] if left else []
         return Block(
-            f"{'Mean ranks' if across else 'Values'}, embeddings by their mean rank",
+            f"{'Mean ranks' if across else 'Values'}, embeddings by their mean rank{over}",
             ["", *heads],
             lines,
             foot=f"{'; '.join([*key, *more])}." if key or more else "",
@@ -310,12 +339,30 @@ def _side_by_side(comparison: Comparison) -> Block:
 
 
 def by_mean_rank(comparison: Comparison) -> list[str]:
-    """The embeddings by their mean place over the measures."""
-    places: dict[str, list[int]] = {}
+    """Return the embeddings by their mean rank over all measures: ranks of values, or over data sets mean ranks."""
+    results, known = comparison.results, {*comparison.standing["embedding"]}
+    names = list(dict.fromkeys(comparison.standing["embedding"])) if results is None else results.names
+    ranks: dict[str, list[float]] = {name: [] for name in names if name in known}
     for name in comparison.measures:
-        for place, one in enumerate(comparison.of(comparison.standing, name)["embedding"]):
-            places.setdefault(str(one), []).append(place)
-    return sorted(places, key=lambda name: sum(places[name]) / len(places[name]))
+        rows = comparison.of(comparison.standing, name)
+        own = dict(zip(rows["embedding"], rows["mean_rank"], strict=True))
+        for one, rank in (own if comparison.families else column_of(comparison, name).ranks_of_values).items():
+            ranks[one].append(float(rank))
+    return order_by_mean_rank(ranks)
+
+
+def equal_maps(comparison: Comparison) -> list[set[str]]:
+    """Return the groups of embeddings that are the same map; over data sets, that have equal values by all measures."""
+    if comparison.results is not None:
+        return [{*names} for names in same(comparison.results)]
+    names = list(dict.fromkeys(comparison.standing["embedding"]))
+    families = comparison.families.values()
+    columns = [dict(zip(family.names, family.goodness.T, strict=True)) for family in families]
+    groups: dict[tuple[bytes, ...], set[str]] = {}
+    for name in names:
+        values = tuple((column[name] + 0.0).tobytes() if name in column else b"" for column in columns)
+        groups.setdefault(values, set()).add(name)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def heading(comparison: Comparison, name: str) -> str:
@@ -384,7 +431,8 @@ def _overall(comparison: Comparison) -> Block:
     def line(row: dict[Any, Any]) -> list[str]:
         degrees = ", ".join(f"{row[key]:g}" for key in ("df", "df_denominator") if row[key] == row[key])
         value = format_number(float(row["statistic"])) or "missing"
-        return [OVERALL_TITLES[row["test"]], value, degrees, format_p(row["p_value"]), _stars(row["p_value"])]
+        p = row["p_value"]
+        return [OVERALL_TITLES[row["test"]], value, degrees, format_p(p, comparison.recipe["alpha"]), _stars(p)]
 
     lines = _sections(comparison, comparison.overall, line)
     return Block("Any difference", ["", "value", "df", "p", ""], lines, foot=_foot(lines))
@@ -402,6 +450,7 @@ def _pairs(comparison: Comparison, test: str) -> Block | None:
     shown = [(key, title) for key, title in PAIR_COLUMNS[test] if rows[key].notna().any()]
     if all(key == "n" for key, _ in shown):
         return None
+    alpha = comparison.recipe["alpha"]
     known = {
         name: {key for key, _ in shown if comparison.of(rows, name)[key].notna().any()} for name in comparison.measures
     }
@@ -409,7 +458,7 @@ def _pairs(comparison: Comparison, test: str) -> Block | None:
     def line(row: dict[Any, Any]) -> list[str]:
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
         having = known[full_name(row["measure"], row["parameters"])]
-        cells = [_cell(key, row[key]) or "missing" * (key in having) for key, _ in shown]
+        cells = [_cell(key, row[key], alpha) or "missing" * (key in having) for key, _ in shown]
         return [row["first"], row["second"], *cells, "" if test == "bayes" else _stars(p)]
 
     lines = _sections(comparison, rows, line)
@@ -424,10 +473,10 @@ def _foot(lines: list[list[str]]) -> str:
     return CODES if any(line[-1] for line in lines if len(line) > 1) else ""
 
 
-def _cell(key: str, value: Any) -> str:
+def _cell(key: str, value: Any, alpha: float = 0.05) -> str:
     """One cell of a table."""
     if key in ("p_value", "p_adjusted", "p_equivalence", "p_equivalence_adjusted"):
-        return format_p(value)
+        return format_p(value, alpha)
     if key == "letters":
         return str(value)
     if key == "n":
@@ -442,16 +491,14 @@ def _stars(p: float) -> str:
 
 
 def _notes(comparison: Comparison, lettered: bool = True) -> Iterator[str]:
-    """That nothing could have been found, where that is so; notes of the comparison, of rows, and how to read."""
-    silent = {name: words for name in comparison.measures if (words := cannot_tell(comparison, name))}
-    several = len(comparison.measures) > 1
-    yield from (f"{name}: {words}" if several else words for name, words in silent.items())
+    """Notes of the comparison, of rows, and how to read."""
     if not comparison.families:
         yield from _method_notes(comparison.pairs)
     by_row = notes_by_row(comparison.notes)
     for (measure, parameters, first, _, test), notes in by_row.items():
         if not (first or test):
-            yield from (f"{full_name(measure, parameters)}: {one}" if measure else str(one) for one in notes)
+            said = (str(one).rstrip(".") for one in notes)
+            yield from (f"{full_name(measure, parameters)}: {text}." if measure else f"{text}." for text in said)
     rows = {key: notes for key, notes in by_row.items() if key[2] or key[4]}
     if comparison.families:
         where: dict[Notes, list[str]] = {}  # the tests that the notes of rows belong to
@@ -489,7 +536,7 @@ def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -
             names = list(dict.fromkeys(name for *_, some in found for name in some))
             short = names if len(names) <= NAMED else [f"{len(names)} of {len(every)} embeddings"]
             one = one.altered(embeddings=("any embedding",) if len(every) > 2 and {*names} == every else tuple(short))
-        elif "embedding" not in values and one.severity != ASSUMPTION and len(found) < counts[measure, parameters]:
+        elif "embedding" not in values and len(found) < counts[measure, parameters]:
             pairs = [f"{first} and {second}" for first, second, _ in found]
             left = f"{len(pairs):,} of {counts[measure, parameters]:,} pairs"
             where = f" ({'; '.join(pairs) if len(pairs) <= NAMED else left})"

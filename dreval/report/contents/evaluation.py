@@ -18,7 +18,15 @@ from dreval.report.contents.table import printed_block
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
 from dreval.report.reading import Reading, read_results, targets_of
 from dreval.report.render.summary import Summary
-from dreval.report.statements import NULL_WORDS, mark_words, metric_words, noise_said, other_settings, verdict
+from dreval.report.statements import (
+    NULL_WORDS,
+    mark_words,
+    metric_words,
+    noise_said,
+    other_settings,
+    smallest_words,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from dreval.records.results import Results
@@ -108,9 +116,12 @@ def tests_in_words(reading: Reading) -> list[str]:
     said = []
     for variable, tests in found.items():
         names: list[str] = []
-        each, every = [], [row for rows in tests.values() for row in rows]
+        each, every = [], [row for rows in tests.values() for row in rows if row["embedding"] not in reading.reference]
+        if not every:
+            continue
         adjusted = all(row["p_adjusted"] == row["p_adjusted"] for row in every)
         column, kind = ("p_adjusted", "adjusted p") if adjusted else ("p_value", "p")
+        least = smallest_words(reading, every)
         for test, rows in tests.items():
             order = sorted(rows, key=lambda row: row["effect_size"])
             named = [row["embedding"] for row in rows] != names
@@ -127,7 +138,10 @@ def tests_in_words(reading: Reading) -> list[str]:
             else f"{kind} {format_p(low)} to {format_p(high)}, {few} of {len(every)} at most .05"
         )
         alike = "all " * (len(every) > 1 and format_p(low) == format_p(high))
-        said.append(f"Dependence on {variable} ({alike}{p}): {'; '.join(each)}.")
+        tested = {row["embedding"] for rows in tests.values() for row in rows}
+        shown = [name for name in reading.reference if name in tested]
+        each += [f"without p of {ordered(shown)}, shown for reference"] if shown else []
+        said.append(f"Dependence on {variable} ({alike}{p}{f'; {least}' if least else ''}): {'; '.join(each)}.")
     return said
 
 

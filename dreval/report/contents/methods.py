@@ -55,12 +55,17 @@ def methods(record: Results | Comparison, voice: Voice, listed: int) -> Iterator
         what = f"{record.standing['embedding'].nunique()} embeddings on {len(over)} data sets"
     elif results is not None:
         known = results.recipe
-        count = len(results.embeddings)
-        names = [voice.name(name) for name in results.embeddings]
+        data = [name for name in results.reference if name in results.embeddings]
+        names = [voice.name(name) for name in results.embeddings if name not in data]
+        names, data = (names, data) if names else ([voice.name(name) for name in data], [])
+        count = len(names)
         what = f"{count} embeddings" if count != 1 else f"The embedding {names[0]}"
         what += f" ({ordered(names)})" if 1 < count <= min(5, listed) else ""
         what += f" of {known['n']:,} points" + (f" in {known['p']:,} dimensions" if known.get("p") else "")
-    verb = "was" if what.startswith("The ") else "were"
+        what += f", and for reference the data ({_counted([voice.name(name) for name in data], 3, 'name')})" * bool(
+            data
+        )
+    verb = "was" if what.startswith("The ") and "for reference" not in what else "were"
     version = _version(record)
     yield f"{what} {verb} evaluated with dreval {version}{voice.cite(SOFTWARE)}."
     yield from _bundled(results, voice, listed)

@@ -443,7 +443,8 @@ def _shade_note(reading: Reading, turned: bool) -> str:
     best = mark_words(reading, reading.main)
     if not best:
         return ""
-    order = "Embeddings by their mean rank over these measures. " if reading.many else ""
+    words = reading.mean_rank_words if reading.many else ""
+    order = f"{words[:1].upper()}{words[1:]}. " if words else ""
     return f"{order}A stronger shade is better within a {'row' if turned else 'column'}; ● {best}."
 
 
@@ -664,7 +665,7 @@ def cards(reading: Reading, tags: Mapping[str, Tag]) -> list[Card]:
     """A card for each embedding, with what not all of them share; none where there is one only."""
     alike, titles, made = shared(reading), short_names(reading.names, ROOM), []
     for name in reading.names if len(reading.names) > 1 else ():
-        said = statements_of(reading, name, without=alike)
+        said = statements_of(reading, name, without=alike) if name not in reading.reference else []  # it stands first
         good = [one.text for one in said if one.kind in (HOLDS, MOSTLY)]
         poor = [one.text for one in said if one.kind not in (HOLDS, MOSTLY)]
         missing = [one.text for one in missing_of(reading, name)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
 from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, ordered, probability
@@ -54,7 +55,7 @@ def pairs_sheet(found: Comparison, caption: str) -> Sheet | None:
     """
     pairs = found.pairs[found.pairs["test"] != "bayes"]
     adjusted, places = bool(pairs["p_adjusted"].notna().any()), _places(pairs)
-    tests = bool(found.families)
+    tests, alpha = bool(found.families), found.recipe["alpha"]
     if found.standing["embedding"].nunique() > BESIDE and "baseline" not in found.recipe:
         keys = ["measure", "parameters"]
         best = found.standing.drop_duplicates(keys).set_index(keys)["embedding"].to_dict()
@@ -73,8 +74,8 @@ def pairs_sheet(found: Comparison, caption: str) -> Sheet | None:
                 more[1],
                 Cell(_ends(row["conf_low"], row["conf_high"], decimals), "number"),
                 Cell(_signed(row["effect_size"], 2), "number", sort=_sort(row["effect_size"])),
-                Cell(probability(row["p_value"]), "number", sort=_sort(row["p_value"])),
-                *[Cell(probability(row["p_adjusted"]), "number", sort=_sort(row["p_adjusted"]))] * adjusted,
+                Cell(probability(row["p_value"], alpha), "number", sort=_sort(row["p_value"])),
+                *[Cell(probability(row["p_adjusted"], alpha), "number", sort=_sort(row["p_adjusted"]))] * adjusted,
                 _better(row["better"], open_words),
             ]
         )
@@ -147,11 +148,13 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     named = _differing(known)
     adjust = found.recipe["adjust"]
     by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
+    others = len(known) - few
+    rest = f"; the other{'s are' if others > 1 else ' is'} open" if others else ""
     return (
         "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
         f"measure points. {few:,} of {counted(len(known), 'difference')} {'has' if few == 1 else 'have'} {by} ≤ "
-        f"{found.recipe['alpha']:g}{f' ({named})' if named else ''}; "
-        "the others are open. These tests are adjusted over all pairs and measures; the best sets above ask only, "
+        f"{found.recipe['alpha']:g}{f' ({named})' if named else ''}{rest}. "
+        "These tests are adjusted over all pairs and measures; the best sets above ask only, "
         "measure by measure, who is worse than the best, and may tell embeddings apart that are open here."
     )
 
@@ -176,14 +179,14 @@ def rank_rows(
     found: Comparison, names: Sequence[str], methods: Sequence[str], lettered: bool = True
 ) -> list[list[Cell]]:
     """Mean ranks over data sets: a row for each method, the best first, with a cell for each measure and letters."""
-    lines, short = [], short_names(methods, ROOM)
-    for method in methods:
-        ranks = [_mean_rank(found, name, method) for name in names]
-        known = [rank for rank in ranks if not math.isnan(rank)]
-        cells = [_rank_cell(found, name, method, rank, lettered) for name, rank in zip(names, ranks, strict=True)]
-        first = Cell(short[method], "name", title=method, heads=True)
-        lines.append((sum(known) / len(known) if known else math.inf, [first, *cells]))
-    return [cells for _, cells in sorted(lines, key=lambda line: line[0])]
+    short = short_names(methods, ROOM)
+    ranks = {method: [_mean_rank(found, name, method) for name in names] for method in methods}
+    lines = []
+    for method in order_by_mean_rank(ranks):
+        each = zip(names, ranks[method], strict=True)
+        cells = [_rank_cell(found, name, method, rank, lettered) for name, rank in each]
+        lines.append([Cell(short[method], "name", title=method, heads=True), *cells])
+    return lines
 
 
 def _mean_rank(found: Comparison, name: str, method: str) -> float:
@@ -200,4 +203,5 @@ def _rank_cell(found: Comparison, name: str, method: str, rank: float, lettered:
     standing = found.of(found.standing, name)
     k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
     shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
-    return Cell(f"{rank:.2f}", small=[str(letters)] * lettered, best=rank == standing["mean_rank"].min(), shade=shade)
+    best = is_tie(rank, float(standing["mean_rank"].min()))
+    return Cell(f"{rank:.2f}", small=[str(letters)] * lettered, best=best, shade=shade)

@@ -14,18 +14,27 @@ from dreval.comparison._ranks import critical_difference, critical_level
 from dreval.comparison.within import comparable
 from dreval.glossary import true_minus
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
+from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report._numbers import counted, fixed, ordered, p_words
-from dreval.report.contents.comparison import SHORT, cannot_tell, equivalences, heading
+from dreval.report.contents.comparison import SHORT, cannot_tell, column_of, equal_maps, equivalences, heading
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.contents.methods import methods
 from dreval.report.contents.voices import VOICES, Voice
 from dreval.report.names import distinct_short_names, shortened
-from dreval.report.reading import Column, read_results, same_value
-from dreval.report.statements import at_chance, contest, in_chance, is_tied, noise_said, standing_words
+from dreval.report.reading import Column, read_results
+from dreval.report.statements import (
+    at_chance,
+    contest,
+    in_chance,
+    is_tied,
+    noise_said,
+    smallest_words,
+    standing_words,
+)
 
 WORDS = 150  # of a paragraph
 METHODS_WORDS = 250  # of what was computed, with its settings and works
@@ -137,19 +146,32 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
         """The embeddings with the best value; not those in one place and not the data, where there are others."""
         alive = [name for name in column.values if name not in reading.unranked] or list(column.values)
         best = (max if column.higher else min)(alive, key=column.values.__getitem__)
-        equal = (name for name in alive if name != best and same_value(column.values[name], column.values[best]))
-        return [best, *equal]
+        return [name for name in alive if column.is_tie(column.values[name], column.values[best])]
 
     def value(column: Column, voice: Voice, named: bool) -> str:
         name, *equal = top(column)
         cell, inside = column.cells[name], []
         alike = len({column.ends(one) for one in (name, *equal)}) == 1
         inside += [f"{column.shown(cell.low)} to {column.shown(cell.high)}"] if cell.has_interval and alike else []
-        inside += [f"chance {column.shown(cell.chance)}"] if _known(cell.chance) else []
+        about = "about " * column.drawn_chance
+        inside += [f"chance {about}{column.shown(cell.chance)}"] if _known(cell.chance) else []
         behind = f" ({'; '.join(inside)})" if inside else ""
         whose = f"{ordered(_some([voice.name(one) for one in (name, *equal)], 'others'))} " if named else ""
         title = voice.title(titles[column.measure, column.parameters])
         return f"{title}: {whose}{column.shown(cell.value)}{behind}"
+
+    def missing(voice: Voice) -> Iterator[str]:
+        """Measures that have no value of some embeddings, or of any."""
+        lost: dict[tuple[str, ...], list[Column]] = {}
+        for column in reading.columns:
+            without = tuple(name for name in reading.computed if name in column.cells and name not in column.values)
+            if without:
+                lost.setdefault(without, []).append(column)
+        for without, measured in lost.items():
+            named = [voice.title(titles[column.measure, column.parameters]) for column in measured]
+            who = ordered(_some([voice.name(name) for name in without], "others"))
+            whose = f" of {who}" if len(without) < len(reading.computed) or len(reading.computed) == 1 else ""
+            yield f"No value{whose} by {ordered(_some(named, 'further measures'))}."
 
     def said(voice: Voice, listed: int) -> Iterator[str]:
         level = reading.level.replace(" %", voice.percent)
@@ -172,6 +194,7 @@ def _findings(results: Results) -> Callable[[Voice, int], Iterator[str]]:
         if reading.failed:
             names = _some([voice.name(name) for name in reading.failed], "others")
             yield f"{ordered(names)} could not be computed."
+        yield from missing(voice)
         groups: dict[str, list[str]] = {}
         for column in columns[:listed]:
             lead = "" if computed == 1 else f"{voice.sentence(standing_words(reading, column))}, by "
@@ -242,7 +265,8 @@ def _tested(results: Results, voice: Voice) -> Iterator[str]:
     adjust = str(results.recipe.get("adjust"))
     least = smallest_p(rows, adjust if adjust in ADJUSTMENTS else None)
     rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
-    rows = rows[rows["p"].notna() & rows["embedding"].isin(list(results.embeddings))]
+    judged = [name for name in results.embeddings if name not in results.reference]
+    rows = rows[rows["p"].notna() & rows["embedding"].isin(judged)]
     if least > ALPHA:
         few = rows[rows["family"] != ""]
         kind = f"{'adjusted ' * bool(few['p_adjusted'].notna().any())}p"
@@ -262,6 +286,9 @@ def _tested(results: Results, voice: Voice) -> Iterator[str]:
         yield f"{ordered(tests)} reject{'s' * (len(tests) == 1)} {said}."
     if len(found) > 2:
         yield f"{len(found) - 2} further findings of tests are left out here."
+    least_words = smallest_words(read_results(results), rows.to_dict("records"))
+    if found and least_words:
+        yield f"{voice.sentence(least_words)}."
 
 
 def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
@@ -275,6 +302,8 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
     over = {name for family in comparison.families.values() for name in family.cells.index}
     total = f"{names} embeddings " + (f"on {len(over)} data sets" if over else f"of {recipe['n']:,} points")
     adjusted, titles = recipe["adjust"] != "nothing", _titles(comparison.standing)
+    sizes = {name: 0.0 if over else column_of(comparison, name).size for name in comparison.measures}
+    alike = equal_maps(comparison)
 
     def clause(name: str, voice: Voice) -> str:
         rows, pairs, inside = tables[name], tests[name], []
@@ -283,7 +312,7 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
             made = {row["test"]: row for row in found[found["p_value"].notna()].to_dict("records")}
             test = next((one for one in DECIDES if one in made), "")
             kind = f"{made[test]['p_kind']} " if test in ("friedman_exact", "skillings_mack") else ""
-            inside += [f"{DECIDES[test]} {kind}{voice.p(made[test]['p_value'])}"] if test else []
+            inside += [f"{DECIDES[test]} {kind}{voice.p(made[test]['p_value'], alpha=alpha)}"] if test else []
             if _known(rows[0]["mean_rank"]) and _known(rows[-1]["mean_rank"]):
                 ends = [f"{voice.name(row['embedding'])} {row['mean_rank']:.2f}" for row in (rows[0], rows[-1])]
                 cells, level = comparison.families[name].cells, critical_level(comparison)
@@ -293,37 +322,50 @@ def _compared(comparison: Comparison) -> Callable[[Voice, int], Iterator[str]]:
                 inside.append(f"mean ranks {ends[0]} to {ends[1]}{behind}")
         differ = pairs[pairs["p"] <= alpha]
         if len(differ):
-            largest = _pair(differ.loc[differ["advantage"].abs().idxmax()].to_dict(), voice, adjusted, brief=True)
+            largest = _pair(
+                differ.loc[differ["advantage"].abs().idxmax()].to_dict(), voice, adjusted, alpha, brief=True
+            )
             verb = "differs," if len(differ) == 1 else "differ, most"
             count = f"{len(differ):,} of {len(pairs):,} pairs {verb} " if len(pairs) > 1 else ""
             inside.append(count + largest)
         elif len(pairs):
-            none = f"no pair of {len(pairs):,} differs (smallest " if len(pairs) > 1 else "the pair does not differ ("
-            inside.append(f"{none}{voice.p(float(pairs['p'].min()), adjusted)})")
+            among, least = (f" in {len(pairs):,} pairs", "smallest ") if len(pairs) > 1 else ("", "")
+            inside.append(
+                f"no significant difference{among} ({least}{voice.p(float(pairs['p'].min()), adjusted, alpha)})"
+            )
         title = voice.title(titles[rows[0]["measure"], rows[0]["parameters"]])
         return f"{title}: {'; '.join(inside) or 'not tested'}."
 
     def said(voice: Voice, listed: int) -> Iterator[str]:
-        best = [rows for rows in tables.values() if _known(rows[0]["mean_rank" if over else "value"])]
-        if best:
-            key = "mean_rank" if over else "value"
-            equal = [[row for row in rows if same_value(row[key], rows[0][key])] for rows in best]
-            yield _leaders([[str(row["embedding"]) for row in rows] for rows in equal], total, voice)
-            lettered = [rows for rows in best if rows[0]["letters"]]
-            sizes = [sum(bool({*row["letters"]} & {*rows[0]["letters"]}) for row in rows) for rows in lettered]
-            alone = [size == 1 for size in sizes]
-            yield from _clear(sizes, alone, len(best), "its letters are those of", "all pairs tested")
         silent = sum(bool(over) and bool(cannot_tell(comparison, name)) for name in comparison.measures)
         if silent:
             yield f"No difference could have been significant by {silent} of {len(tables)} measures."
+        best = {name: rows for name, rows in tables.items() if _known(rows[0]["mean_rank" if over else "value"])}
+        if best:
+            key = "mean_rank" if over else "value"
+            equal = [
+                [row for row in rows if is_tie(row[key], rows[0][key], sizes[place])] for place, rows in best.items()
+            ]
+            yield _leaders([[str(row["embedding"]) for row in rows] for rows in equal], total, voice)
+            lettered = [rows for rows in best.values() if rows[0]["letters"]]
+            sharing = [
+                {str(row["embedding"]) for row in rows if {*row["letters"]} & {*rows[0]["letters"]}}
+                for rows in lettered
+            ]
+            alone = [
+                len(names) == 1 or (len(names) < len(rows) and any(names <= group for group in alike))
+                for names, rows in zip(sharing, lettered, strict=True)
+            ]
+            yield from _clear([*map(len, sharing)], alone, len(best), "its letters are those of", "all pairs tested")
         tested, differ = sum(map(len, tests.values())), sum(int((one["p"] <= alpha).sum()) for one in tests.values())
         level = f"{100 * alpha:g}{voice.percent}"
         if tested:
             how = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
             behind = f" after {how[recipe['adjust']]}" if recipe["adjust"] in how else ""
-            yield f"{differ:,} of {counted(tested, 'pair')} differ{'s' * (differ == 1)} at {level}{behind}."
+            verb = "is" if differ == 1 else "are"
+            yield f"{differ:,} of {counted(tested, 'difference')} {verb} significant at {level}{behind}."
         if untested:
-            yield f"{untested:,} pair{'s' * (untested > 1)} could not be tested."
+            yield f"{counted(untested, 'difference')} could not be tested."
         yield from equivalences(comparison, comparison.measures, voice.name)
         yield from (clause(name, voice) for name in comparison.measures[:listed])
         yield from _left_out(len(comparison.measures) - listed, listed)
@@ -381,16 +423,18 @@ def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
             continue
         title, row = OVERALL[test], found[test]
         value = f"({row['df']:g}) = {fixed(row['statistic'], 2)}"
-        said = [f"{voice.math(voice.chi, value)}, {voice.p(row['p_value'])}"]
+        said = [f"{voice.math(voice.chi, value)}, {voice.p(row['p_value'], alpha=alpha)}"]
         if test == "skillings_mack":
-            said = [f"{row['p_kind']} {voice.p(row['p_value'])}", voice.math(voice.chi, value)]
+            said = [f"{row['p_kind']} {voice.p(row['p_value'], alpha=alpha)}", voice.math(voice.chi, value)]
         if test == "friedman":
-            title, row, said = _friedman(found, voice, said)
+            title, row, said = _friedman(found, voice, said, alpha)
         verb = "rejects" if row["p_value"] <= alpha else "does not reject"
         yield f"The {title} {verb} equality of the embeddings at the {level} level ({'; '.join(said)})."
 
 
-def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -> tuple[str, dict[str, Any], list[str]]:
+def _friedman(
+    found: dict[str, dict[str, Any]], voice: Voice, said: list[str], alpha: float
+) -> tuple[str, dict[str, Any], list[str]]:
     """Which test decides on equal ranks, its row, and what all of them say: by arrangements, else F."""
     more = found["iman_davenport"]
     value = f"{fixed(more['statistic'], 2)}" if math.isfinite(more["statistic"]) else "∞"
@@ -398,11 +442,11 @@ def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -
     degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
     exact = found.get("friedman_exact")
     if exact is None:
-        said = [f"{voice.math('F', degrees)}, {voice.p(more['p_value'])}", f"Friedman {said[0]}"]
+        said = [f"{voice.math('F', degrees)}, {voice.p(more['p_value'], alpha=alpha)}", f"Friedman {said[0]}"]
         return OVERALL["iman_davenport"], more, said
     kind = exact["p_kind"]
-    said = [f"{kind} {voice.p(exact['p_value'])}", f"by approximation {said[0]}"]
-    said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
+    said = [f"{kind} {voice.p(exact['p_value'], alpha=alpha)}", f"by approximation {said[0]}"]
+    said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'], alpha=alpha)}")
     return OVERALL["friedman"], exact, said
 
 
@@ -412,22 +456,24 @@ def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str, listed:
     tested = rows[rows["p"].notna()]
     differ = tested[tested["p"] <= recipe["alpha"]]
     largest = differ.loc[(-differ["advantage"].abs()).sort_values(kind="stable").index]
-    said = [_pair(row, voice, recipe["adjust"] != "nothing") for row in largest.head(listed).to_dict("records")]
+    adjusted, alpha = recipe["adjust"] != "nothing", recipe["alpha"]
+    said = [_pair(row, voice, adjusted, alpha) for row in largest.head(listed).to_dict("records")]
     others, more = len(tested) - len(differ), len(differ) - len(said)
     if more:
         said.append(f"{more} {'more ' if said else ''}pair{'s differ' if more > 1 else ' differs'}")
     if said:
-        rest = f"; {others} other pair{'s do' if others > 1 else ' does'} not differ significantly" if others else ""
+        rest = f"; no significant difference in {counted(others, 'other pair')}" if others else ""
         yield f"{lead}, {'; '.join(said)}{rest}."
     elif len(tested):
-        smallest = voice.p(float(tested["p"].min()), recipe["adjust"] != "nothing")
-        yield f"{lead}, no pair differs significantly (smallest {smallest})."
+        p = voice.p(float(tested["p"].min()), recipe["adjust"] != "nothing", recipe["alpha"])
+        among, least = (f" in {len(tested):,} pairs", "smallest ") if len(tested) > 1 else ("", "")
+        yield f"{lead}, no significant difference{among} ({least}{p})."
     if len(tested) < len(rows):
         untested = len(rows) - len(tested)
-        yield f"{untested} pair{'s' if untested > 1 else ''} could not be tested."
+        yield f"{counted(untested, 'pair')} could not be tested."
 
 
-def _pair(row: dict[str, Any], voice: Voice, adjusted: bool, brief: bool = False) -> str:
+def _pair(row: dict[str, Any], voice: Voice, adjusted: bool, alpha: float, brief: bool = False) -> str:
     """One pair that differs: the better one first, with the size of the difference; ``brief`` without other sizes."""
     ranked, ranks = row["test"] == "wilcoxon", row["test"] == "nemenyi"
     sign = -1.0 if row["better"] == row["second"] else 1.0
@@ -441,7 +487,7 @@ def _pair(row: dict[str, Any], voice: Voice, adjusted: bool, brief: bool = False
         ends = sorted((sign * row["conf_low"], sign * row["conf_high"]))
         write = _rounded_to(ends[1] - ends[0])
         inside.append(f"{'' if brief else 'interval '}{write(ends[0])} to {write(ends[1])}")
-    inside.append(voice.p(row["p"], adjusted))
+    inside.append(voice.p(row["p"], adjusted, alpha))
     if row["effect_size"] == row["effect_size"] and not brief:
         inside.append(
             f"{'rank-biserial correlation' if ranked else 'effect size'} {fixed(sign * row['effect_size'], 2)}"

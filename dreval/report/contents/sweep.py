@@ -12,6 +12,7 @@ from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted, ordered
 from dreval.report.document import Best, Block, same_digits
+from dreval.report.reading import title_within
 from dreval.report.render.summary import Summary
 
 MOST_ROWS = 30
@@ -29,7 +30,9 @@ def sweep_summary(found: Sweep) -> Summary:
     blocks = [_table(found, name) for name in found.measures]
     first = found.of()
     unjudged = [
-        f"{setting_words(setting)}: {text}" for setting, text in zip(found.settings, first["note"], strict=True) if text
+        f"{setting_words(setting)}: {text.rstrip('.')}."
+        for setting, text in zip(found.settings, first["note"], strict=True)
+        if text
     ]
     caution = "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
     answers = [sweep_answer(found, name) for name in found.measures]
@@ -63,7 +66,8 @@ def sweep_answer(found: Sweep, measure: str | None = None) -> str:
         text = f"{_listed([best])} has the best mean ({by})"
         alike = f"{_listed(others, [best])} {'is' if len(others) == 1 else 'are'} not distinguishable from it"
         if not worse and not unjudged:
-            alike = f"none of the {counted(len(others), 'other setting')} is distinguishable from it"
+            alike = f"none of the {len(others):,} other settings is distinguishable from it"
+            alike = "the other setting is not distinguishable from it" if len(others) == 1 else alike
         text += f"; {alike}" if others else ""
         text += f"; {_worse(worse, bool(unjudged), kept)}" if worse else ""
         text += _crossed(found, rows, order)
@@ -101,7 +105,7 @@ def measure_words(rows: Any) -> str:
     """The measure of some rows by its title, with its parameters, and which end is better where it is the lower."""
     card: Any = MEASURES.card(rows["measure"].iloc[0])
     words = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
-    title = card.title[:1].lower() + card.title[1:] if card.title[1:2].islower() else card.title
+    title = title_within(card.title)
     return ", ".join(filter(None, [title, words, "" if card.direction == "higher" else DIRECTIONS[card.direction]]))
 
 
@@ -146,7 +150,7 @@ def _table(found: Sweep, measure: str) -> Block:
                 Best(mean) if inside else mean,
                 f"{low} to {high}" if low else "",
                 str(row["n_replicates"]),
-                format_p(row["p_value"]),
+                format_p(row["p_value"], found.alpha),
                 VERDICTS[inside] if judged else "not judged",
             ]
         )

@@ -12,7 +12,7 @@ from dreval.comparison._tables import names_hint
 from dreval.errors import InputError
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import counted, fixed, in_words, ordered, without_zero
+from dreval.report._numbers import counted, fixed, ordered, without_zero
 from dreval.report.document import TERMINAL, Best, Block, Words
 from dreval.report.names import distinct_short_names
 from dreval.report.reading import DIFFERS, SCALE, Column, Reading, parameter_words, read_results, scale_of, targets_of
@@ -160,7 +160,7 @@ def printed_block(reading: Reading, *, shell: bool = False) -> Block:
             order += [name for name in reading.reference if name not in order]
             leads = [leading(list(part)) for _, part in groupby(columns, key=lambda column: column.goal)]
             wanted = [*leads, *(column for column in columns if not any(column is lead for lead in leads))]
-            key += [f"embeddings by their mean rank over all {in_words(len(columns))} measures"]
+            key += [reading.mean_rank_words] if reading.mean_rank_words else []
         left = len(names) - len(order)
 
         def make(some: Sequence[Column]) -> Block:
@@ -182,6 +182,8 @@ def printed_block(reading: Reading, *, shell: bool = False) -> Block:
     marks += [f"not tested: {ordered(missed) if len(missed) <= TOLD else counted(len(missed), 'value')}"] * bool(missed)
     half = "± half the interval" if even else f"± half the interval, which is not symmetric for all: {full}"
     marks += [half] if any(c.has_some_intervals for c in shown) else []
+    near = any(_narrow_chance(column).startswith("≈") for column in shown)
+    marks += ["≈ approximate"] * near
     marks += [f"at k = {reading.k} of {', '.join(map(str, reading.scales))}"] if len(reading.scales) > 1 else []
     marks += [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in shown) else []
     tied = [
@@ -212,14 +214,15 @@ def _printed_head(reading: Reading, column: Column, titles: bool) -> str:
 
 
 def _narrow_chance(column: Column) -> str:
-    """The chance level in few letters; of a narrow range its middle."""
+    """The chance level in few letters, "≈" before one that is drawn at random; of a narrow range its middle."""
     low, high = column.chances[:1], column.chances[-1:]
     if not low:
         return ""
     if column.short_chance == DIFFERS:
         return DIFFERS
-    alike = " to " not in column.chance
-    return without_zero(column.chance) if alike else f"≈{without_zero(fixed((low[0] + high[0]) / 2, 2))}"
+    if " to " in column.chance:
+        return f"≈{without_zero(fixed((low[0] + high[0]) / 2, 2))}"
+    return f"{'≈' * column.drawn_chance}{without_zero(column.chance)}"
 
 
 def _narrow(reading: Reading, column: Column, name: str) -> str:

@@ -10,18 +10,25 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
-from dreval.inference.permutation import SCHEMES
 from dreval.records.certificate import EMPTY, LEVEL, Certificate
-from dreval.records.frames import of_method
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.noise_test import NoiseTest
 from dreval.records.sensitivity import Sensitivity
 from dreval.registry import MEASURES
-from dreval.report._numbers import ADJUSTMENTS, counted, fixed, p_words, probability
+from dreval.report._numbers import ADJUSTMENTS, counted, fixed, ordered, probability
 from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same_digits, significance_stars
 from dreval.report.reading import Reading
+from dreval.report.render.markup import marked
 from dreval.report.render.summary import Summary
-from dreval.report.statements import NULL_WORDS, noise_finding, noise_said
+from dreval.report.statements import (
+    NULL_WORDS,
+    RESIDUAL,
+    is_smallest,
+    limit_words,
+    noise_finding,
+    noise_said,
+    smallest_words,
+)
 from dreval.significance._test import null_hypothesis
 
 EXTRA = {  # keys of ``extra`` whose words are not the key itself
@@ -47,9 +54,10 @@ def test_summary(found: IndependenceTest) -> Summary:
     elsewhere = {*(f"{stem}_{side}" for stem in stems for side in sides), found.effect_size_name.lower(), "null_mean"}
     scalars = [key for key, value in extra.items() if value is None or isinstance(value, str | float | int)]
     method = recipe.get("parameters", {}).get("method")
+    drawn = "Cyclic shifts" if _shifted(found) else "Permutations"
     header = [
         ("n", format_number(recipe.get("n"))),
-        ("Permutations", format_number(found.n_resamples) if found.n_resamples else IN_PLACE.get(method, "none")),
+        (drawn, format_number(found.n_resamples) if found.n_resamples else IN_PLACE.get(method, "none")),
         (found.effect_size_name, _cell(float(found.effect_size) + 0.0)),
         *((_label(key), _cell(extra[key])) for key in scalars if key not in elsewhere),
         ("Seed", str(recipe.get("random_state", ""))),
@@ -71,12 +79,22 @@ def _test_block(found: IndependenceTest, stars: str) -> Block:
     means = [] if math.isnan(found.null_mean) else [found.null_mean]
     values = [found.statistic, *means, *([float(np.quantile(null, 0.95))] if len(null) else [])]
     statistic, *quantiles = same_digits(values)
-    interval = f"[{low:.3f}, {high:.3f}]".replace("0.", ".") if low < high else found.p_kind
+    interval = f"[{low:.3f}, {high:.3f}]".replace("0.", ".") if low < high else _kind(found)
     row = [found.test, statistic, *quantiles, format_p(found.p_value), interval, stars]
     nulls = ["null mean", "null 95 %"][: len(quantiles)]
     columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]
     hypothesis = found.recipe.get("hypothesis", "the variables are independent")
     return Block(f"H0: {hypothesis}", columns, [row], foot=CODES if stars else "")
+
+
+def _shifted(found: IndependenceTest) -> bool:
+    """Return whether rows were shifted cyclically, and not permuted."""
+    return found.recipe.get("parameters", {}).get("permutation") == "cyclic"
+
+
+def _kind(found: IndependenceTest) -> str:
+    """The kind of a p-value that has no interval, in words."""
+    return "all cyclic shifts" if _shifted(found) else found.p_kind.replace("_", " ")
 
 
 def _cell(value: Any) -> str:
@@ -188,12 +206,15 @@ def noise_summary(found: NoiseTest) -> Summary:
     ]
     large = found.p_value > alpha
     said = [f"The method {noise_finding(extra['null'], found.p_value, alpha)}."]
+    row = {"test": "noise", "variable": extra["null"], "p_value": found.p_value, "n_resamples": found.n_resamples}
+    if is_smallest(row):
+        said.append(f"{limit_words(row)}.")
     said.append(f"Score: {extra['score']}{', the largest z over settings' * (found.settings is not None)}.")
     blocks = [_test_block(found, significance_stars(found.p_value))]
     if found.points is not None:
         family = int((found.points["p_family_wise"] <= alpha).sum())
         rows = [[f"not distinguished from noise ({'p' if large else 'q'} > {alpha:g})", f"{found.like_noise.sum():,}"]]
-        rows.append(["stand out, family-wise", f"{family:,}"])
+        rows.append([f"stand out by the family-wise p (≤ {alpha:g})", f"{family:,}"])
         rows.append(["all that are scored", f"{len(found.points):,}"])
         blocks.append(Block("Points", ["", "number"], rows))
     if found.settings is not None:
@@ -211,9 +232,6 @@ def noise_summary(found: NoiseTest) -> Summary:
         columns = [*options, "statistic", "null mean", "z", "p"]
         blocks.append(Block("Settings, p by the largest z", columns, rows, names=len(options)))
     return Summary(found.title, header, blocks, found.notes, found.call, said=said)
-
-
-RESIDUAL = "residual"
 
 
 def known_tests(reading: Reading) -> list[Mapping[str, Any]]:
@@ -320,52 +338,35 @@ def _number(row: Mapping[str, Any], key: str, digits: int) -> str:
 
 def tests_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
     """How many tests reject, by the adjusted p where there is one; those that are in no family do not count."""
-    read = [row for row in tests if row["family"] or math.isnan(row["p_value"])]
-    certain = "Against the data themselves read the effect size only." if len(read) < len(tests) else ""
+    judged = [row for row in tests if row["embedding"] not in reading.reference]
+    read = [row for row in judged if row["family"] or math.isnan(row["p_value"])]
+    certain = "Against the data themselves read the effect size only." if len(read) < len(judged) else ""
+    if len(judged) < len(tests):
+        data = f"The tests of {ordered(list(map(marked, reading.reference)))} are shown for reference, not adjusted."
+        certain = " ".join(filter(None, [certain, data]))
     found, lost = _counted(reading, read)
     if not found:
         return " ".join(filter(None, ["None of the tests could be computed." if read else "", certain]))
     said = f"Null hypothesis: {_hypotheses(reading, read)}. {found}"
-    return " ".join(filter(None, [said, _smallest(read), lost, certain]))
+    return " ".join(filter(None, [said, _smallest(reading, read), lost, certain]))
 
 
 def _hypotheses(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
     """The null hypothesis of the tests, and that of those whose permutations are restricted."""
-    schemes = {f"permutation.{scheme}": scheme for scheme in SCHEMES}
-    table = None if reading.results is None else reading.results.notes
-    notes = [] if table is None else table[["embedding", "test", "variable", "code"]].itertuples(index=False, name=None)
-    restricted = {tuple(keys): schemes[code] for *keys, code in notes if code in schemes}
     of_tests: dict[str, dict[str, None]] = {}
     for row in tests:
         if not math.isnan(row["p_value"]):
-            scheme = restricted.get((row["embedding"], row["test"], row["variable"]), "free")
-            of_tests.setdefault(scheme, {})[str(row["test"])] = None
+            of_tests.setdefault(reading.scheme(row), {})[str(row["test"])] = None
     texts = {scheme: null_hypothesis("embedding and variable are independent", scheme) for scheme in of_tests}
     if len(of_tests) == 1:
         return next(iter(texts.values()))
     return "; ".join(f"{texts[scheme]} ({', '.join(names)})" for scheme, names in of_tests.items())
 
 
-def is_smallest(row: Mapping[str, Any]) -> bool:
-    """Whether p is the smallest that so many resamples can give: no statistic of theirs reaches the observed one."""
-    return bool(row["n_resamples"] and row["p_value"] * (row["n_resamples"] + 1) < 1.5)
-
-
-def resampled(row: Mapping[str, Any]) -> str:
-    """What the null distribution of a test is drawn from."""
-    if of_method(row["test"]):
-        return "null data set"
-    return "bootstrap resample" if row["variable"] == RESIDUAL else "permutation"
-
-
-def _smallest(tests: Sequence[Mapping[str, Any]]) -> str:
-    """The limit that the number of resamples sets to p, where a p is at it."""
-    limits = {int(row["n_resamples"]): row for row in tests if is_smallest(row)}
-    told = [
-        f"{p_words(row['p_value'])} is the smallest that {counted(n, resampled(row))} can give"
-        for n, row in limits.items()
-    ]
-    return f"{'; '.join(told)}." if told else ""
+def _smallest(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
+    """The limit that the number of resamples sets to p, as a sentence."""
+    said = smallest_words(reading, tests)
+    return f"{said}." if said else ""
 
 
 def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
@@ -378,7 +379,7 @@ def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> s
         "depend on it. p by a residual bootstrap with refit; read the effect size first."
     )
     quiet = " A large p says that nothing here speaks against it; that is no proof." if found else ""
-    return " ".join(filter(None, [asked, found + quiet, _smallest(tests), lost]))
+    return " ".join(filter(None, [asked, found + quiet, _smallest(reading, tests), lost]))
 
 
 def _counted(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> tuple[str, str]:

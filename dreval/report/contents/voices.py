@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from dreval.glossary import format_p
 from dreval.references import reference
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import latex_text, markdown_text, marked, plain_symbols, sentence
@@ -39,9 +40,10 @@ class Voice:
             return f"${symbol}{rest}$"
         return f"{self.open_math}{symbol}{self.close_math}{rest}"
 
-    def p(self, value: float, adjusted: bool = False) -> str:
-        """A p-value in a sentence."""
-        said = " < .001" if value < 0.001 else f" = {value:.3f}".replace("0.", ".", 1)
+    def p(self, value: float, adjusted: bool = False, alpha: float = 0.05) -> str:
+        """A p-value in a sentence, as ``format_p`` writes it beside its level."""
+        text = format_p(value, alpha)
+        said = f" < {text[1:]}" if text.startswith("<") else f" = {text}"
         return ("adjusted " if adjusted else "") + self.math("p", said)
 
     def cite(self, *keys: str) -> str:

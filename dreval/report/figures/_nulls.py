@@ -19,10 +19,10 @@ from dreval.records.results import Results
 from dreval.report._numbers import counted, decisive_p, p_words, plain_numbers
 from dreval.report._style import LIGHT, draw_for_reader, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
-from dreval.report.contents.tests import is_smallest, resampled
 from dreval.report.document import Figure as Drawn
 from dreval.report.names import short_name
 from dreval.report.reading import Reading
+from dreval.report.statements import is_smallest, resampled
 
 DIGIT = 0.079  # inches of a digit of a tick
 EDGE = 0.2  # inches beside the axis that any panel has

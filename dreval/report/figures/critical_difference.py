@@ -61,7 +61,11 @@ def draw(comparison: Comparison, *, measure: str | None = None, titled: bool = T
     difference = critical_difference(n, len(names), level) if math.isfinite(level) else math.nan
     groups, labels = shared_letters(list(standing["letters"])), short_names(names, 20)
     by = comparison.recipe["decided_by"]
-    words = [f"a bar joins those that do not differ by {SHORT[by]}"] if by and any(standing["letters"]) else []
+    words = (
+        [f"a bar joins those that do not differ significantly by {SHORT[by]}"]
+        if by and any(standing["letters"])
+        else []
+    )
     words = [heading(comparison, name), f"mean ranks over {n} data sets; the best at the left", *words]
     title = words if titled else []
     half = (len(names) + 1) // 2

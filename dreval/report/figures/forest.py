@@ -254,7 +254,7 @@ def _by_measure(
             if way > 0:
                 _mark(ax, at, row, color, found, way / 100)
             _beside(ax, -at, words[name, pair], 9, "left", color, "bold" if found else "normal")
-            _beside(ax, -at, probability(_p(row)), 72 * (beside + P_ROOM), "right", color)
+            _beside(ax, -at, probability(_p(row), alpha), 72 * (beside + P_ROOM), "right", color)
         for name, side, mark in ((pair[1], "right", "← {} better"), (pair[0], "left", "{} better →")):
             _above(ax, mark.format(short[name]), 0.0, 18, side, embedding_color(named, name), data=True)
         _beside(ax, 0.75, parameter_words(shared), -72 * WIDE - 4, "right", LIGHT["soft"])
@@ -310,7 +310,7 @@ def _by_pair(comparison: Comparison, parts: Rows, several: bool, titled: bool, e
                 row, found = part[pair], _p(part[pair]) <= alpha
                 better = row["first"] if row["advantage"] > 0 else row["second"]
                 _mark(ax, at, row, embedding_color(named, better) if found else LIGHT["soft"], found)
-                _beside(ax, -at, probability(_p(row)), 34, "right", LIGHT["ink" if found else "soft"])
+                _beside(ax, -at, probability(_p(row), alpha), 34, "right", LIGHT["ink" if found else "soft"])
         if below:
             ax.set_xlabel(below, fontsize=8, labelpad=2)
         if titled:

@@ -12,12 +12,11 @@ from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report._numbers import adjusted_by, decisive_p
 from dreval.report._style import embedding_color, grid
-from dreval.report.contents.tests import resampled
 from dreval.report.figures._kind import figure
 from dreval.report.figures._nulls import draw_panel, kept_null
 from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
 from dreval.report.reading import Reading
-from dreval.report.statements import NULL_WORDS
+from dreval.report.statements import NULL_WORDS, resampled
 
 SIDE, BESIDE, BELOW = 2.3, 0.34, 0.26
 HEAD = 0.32  # for the two lines of words over a line
