@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_npy, did_you_mean
-from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.errors import DrevalError, InputError, UnknownName, usable_stderr
 from dreval.inputs._header import AUTO, Reading
 from dreval.inputs._sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
@@ -206,8 +206,9 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
         except Exception as error:  # the reader of another library, whose errors are of any kind
             raise _unreadable(path, argument, ".h5ad", error) from error
     others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]
-    for one in others:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    with usable_stderr():
+        for one in others:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return found, (note("file.old_anndata", file=path.name),) if len(others) < len(caught) else ()
 
 

@@ -6,7 +6,6 @@ import copy
 import inspect
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -25,7 +24,7 @@ from dreval._check import (
     near_names,
 )
 from dreval._random import root_seed
-from dreval.errors import DrevalError, Hint, InputError, InputWarning, UnknownName, caller_level
+from dreval.errors import DrevalError, Hint, InputError, InputWarning, UnknownName, warn
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.paths import nearest_file, split_member
@@ -225,7 +224,7 @@ def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
     """
     for one in notes:
         if one.code == "source.doubtful" and dict(one.values)["named"]:
-            warnings.warn(InputWarning(one.named(names)), stacklevel=caller_level())
+            warn(InputWarning(one.named(names)))
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
