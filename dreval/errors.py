@@ -10,7 +10,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -195,6 +195,13 @@ class InputWarning(DrevalWarning):
 
 class ApproximationWarning(DrevalWarning):
     """An approximation was used; it is stated together with its error."""
+
+
+def message_of(error: BaseException) -> str:
+    """Return what an exception says, in one line; empty where it says nothing or cannot be made text."""
+    with suppress(Exception):  # of a class of other code
+        return " ".join(str(error).split())
+    return ""
 
 
 def caller_level() -> int:

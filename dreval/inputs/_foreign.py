@@ -6,7 +6,7 @@ import signal
 import traceback
 from types import TracebackType
 
-from dreval.errors import DrevalError, MethodFailed, usable_stderr
+from dreval.errors import DrevalError, MethodFailed, message_of, usable_stderr
 
 ALONE = "Run it alone on the same data to see where."
 ENDINGS = (SystemExit, GeneratorExit)  # what other code raises to end itself, which must not end everything
@@ -47,6 +47,6 @@ class Foreign:
         self.stderr.__exit__(None, None, None)
         if error is None or isinstance(error, DrevalError) or ends_everything(error):
             return
-        message = " ".join(str(error).split())
+        message = message_of(error)
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
         raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error

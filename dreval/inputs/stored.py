@@ -22,7 +22,7 @@ import pandas as pd
 from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean, read_limit
 from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
-from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.errors import DrevalError, InputError, UnknownName, message_of
 from dreval.glossary import printable
 from dreval.inputs._sizes import check_zarr
 from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse
@@ -657,7 +657,7 @@ def open_zarr(path: Path, argument: str, member: str | None) -> Any:
     try:
         found = _open_folder(path)
     except Exception as error:
-        why = " ".join(str(error).split())[:120]
+        why = message_of(error)[:120]
         cure = "Write the folder again."
         raise InputError(argument, "must be a readable .zarr folder", f"{str(path)!r} ({why})", cure) from error
     if hasattr(found, "shape"):

@@ -252,3 +252,91 @@ def test_the_error_names_what_was_raised() -> None:
         MethodFailed, match=r"must embed the data, but function raised: got SystemExit: 1\. Run it alone"
     ):
         dreval.embed(X, ways(RAISED["SystemExit"])["function"])
+
+
+def raises(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("of a user")
+
+
+class Nameless:
+    """A callable that has no name that can be read."""
+
+    __name__ = property(raises)  # type: ignore[assignment]
+
+    def __call__(self, X: Any, n_components: int = 2) -> Any:
+        return X[:, :n_components]
+
+
+class Unwrapped(Nameless):
+    __name__ = "unwrapped"  # type: ignore[assignment]
+    __wrapped__ = property(raises)
+
+
+class Unshown(Nameless):
+    __name__ = "unshown"  # type: ignore[assignment]
+    __repr__ = __str__ = raises  # type: ignore[assignment]
+
+
+class Unread:
+    __getattr__ = raises
+
+
+class Unpath:
+    __fspath__ = raises
+
+
+class Silent(Exception):
+    """An exception that has no text."""
+
+    __str__ = __repr__ = raises  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("kind", [Nameless, Unwrapped, Unshown], ids=["name", "wrapped", "text"])
+def test_functions_without_a_name_or_a_text(kind: Any) -> None:
+    """They embed as any other; where they are no value of an argument, the error names their type."""
+    assert np.array_equal(np.asarray(dreval.embed(X, kind())), X[:, :2])
+    results = dreval.Evaluation(X, {"u": kind()}, n_neighbors=5, random_state=0).run("trustworthiness", None, None)
+    assert results.tidy()["value"][0] == dreval.trustworthiness(X, X[:, :2], n_neighbors=5)
+    assert dreval.noise_test(X, kind(), n_replicates=3, random_state=0).p_value > 0
+    for call in (
+        lambda: dreval.Evaluation(kind()),
+        lambda: dreval.Evaluation(X, metric=kind()),
+        lambda: dreval.Evaluation(X, n_neighbors=kind()),
+        lambda: dreval.Evaluation(X, labels=kind()),
+        lambda: dreval.Evaluation(X, ids=kind()),
+        lambda: dreval.Evaluation(X, {"u": Y}).run(kind()),
+        lambda: dreval.noise_test(X, "pca", null=Unread(), n_replicates=3, random_state=0),
+    ):
+        with pytest.raises(DrevalError, match="must "):
+            call()
+
+
+LOOKED_AT: dict[str, Callable[[], Any]] = {
+    "attributes": Unread,
+    "path": Unpath,
+    **{f"{way}, without a text": lambda way=way: ways(Silent)[way] for way in ways(Silent)},  # type: ignore[misc]
+}
+
+
+@pytest.mark.parametrize("kind", LOOKED_AT)
+def test_values_that_raise_when_they_are_looked_at(kind: str) -> None:
+    """And exceptions without a text: the embedding fails, the others do not."""
+    value = LOOKED_AT[kind]()
+    ev = dreval.Evaluation(X, {"good": Y, "bad": value}, n_neighbors=5, random_state=0)
+    results = ev.run("trustworthiness", None, None)
+    assert results.tidy().set_index("embedding")["value"].notna().to_dict() == {"good": True, "bad": False}
+    assert [one.scope for one in results.failures()] == ["bad"]
+    assert len(results.summary().as_text()) > 100
+    with pytest.raises(MethodFailed, match="must"):
+        dreval.trustworthiness(X, value)
+
+
+def test_labels_and_ids_that_raise() -> None:
+    for call in (
+        lambda: dreval.Evaluation(X, labels=[Value(ValueError)] * 40),
+        lambda: dreval.Evaluation(X, labels=[Unshown()] * 40),
+        lambda: dreval.Evaluation(X, ids=object()),
+        lambda: dreval.Evaluation(X, ids=5.5),
+    ):
+        with pytest.raises(DrevalError, match="must"):
+            call()
