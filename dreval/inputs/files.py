@@ -26,7 +26,7 @@ from dreval.inputs._sizes import check_hdf5, check_mtx, check_npz, check_parquet
 from dreval.inputs._text import read_text
 from dreval.inputs.features import COLUMN_SOURCE
 from dreval.inputs.paths import locate
-from dreval.inputs.stored import LARGE, Stored, as_stored, open_cells, open_parquet, open_zarr
+from dreval.inputs.stored import LARGE, Stored, as_stored, check_obsm, open_cells, open_parquet, open_zarr
 from dreval.records.notes import Notes, note
 
 _PREFERRED = ("X", "data", "Y", "embedding")
@@ -195,8 +195,10 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = None
-            if check_hdf5(path, argument) > LARGE:
+            found, size = None, check_hdf5(path, argument)
+            with importlib.import_module("h5py").File(path, "r") as file:
+                check_obsm(file, path, argument)
+            if size > LARGE:
                 file = importlib.import_module("h5py").File(path, "r")
                 found = open_cells(file) if "encoding-type" in file["obs"].attrs else None
             if found is None:
