@@ -115,7 +115,12 @@ def check_opened(value: Any, argument: str) -> None:
 
 
 def check_folder(path: Path, argument: str) -> None:
-    """Check that a folder holds regular files and folders only: no links, pipes or devices."""
+    """Check that a folder holds regular files and folders only: no symbolic links, pipes or devices.
+
+    Hard links are files as all others: backups and copies by ``cp -al`` and ``rsync --link-dest`` consist of them, and
+    none says where its other names are. They lead nowhere that the caller has not led: whoever makes one has access to
+    the file, and no archive or network carries one to another machine without the content.
+    """
     left = [path]
     while left:
         for entry in os.scandir(left.pop()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -201,6 +202,16 @@ def test_a_folder_that_is_itself_a_link_is_read(version: int, tmp_path: Path) ->
     assert np.array_equal(np.asarray(data.dense()), led_outside.cells().X)
     assert data.labels is not None
     assert data.labels.values.tolist() == list("abc") * 10
+
+
+def test_a_copy_of_hard_links_is_read(tmp_path: Path) -> None:
+    """A backup, as by ``cp -al``, and what is left of it when the original is gone."""
+    led_outside.cells().write_zarr(tmp_path / "cells.zarr")
+    shutil.copytree(tmp_path / "cells.zarr", tmp_path / "copy.zarr", copy_function=os.link)
+    for _ in range(2):
+        data = as_data(tmp_path / "copy.zarr", labels="kind")
+        assert np.array_equal(np.asarray(data.dense()), led_outside.cells().X)
+        shutil.rmtree(tmp_path / "cells.zarr", ignore_errors=True)
 
 
 @pytest.mark.parametrize("value", ["../../secret/", "x", "/../"])
