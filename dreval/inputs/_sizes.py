@@ -64,7 +64,37 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     size = max(groups, NUMBER * about.num_rows * about.num_columns)
     check_unpacked(size, path, argument)
+    text, limit = 0, unpack_limit(path)
+    for j in range(about.num_columns):
+        column = file.schema.column(j)
+        of_text = column.physical_type == "BYTE_ARRAY"
+        if not of_text and not column.max_repetition_level:
+            continue
+        parts = [about.row_group(i).column(j) for i in range(about.num_row_groups)]
+        check_unpacked(NUMBER * sum(part.num_values for part in parts), path, argument)  # of lists, more than rows
+        if of_text and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL:
+            for i in range(about.num_row_groups):
+                text += _parquet_text(path, i, column.path)
+                check_texts(text, sum(part.num_values for part in parts), limit, path, argument, column.path)
     return int(size)
+
+
+def _parquet_text(path: Path, group: int, name: str) -> int:
+    """Bytes of the texts of a column in a group of rows of a .parquet file, of which each different one is read once.
+
+    Of texts that repeat the file has one, whatever their number: the sizes in its footer are of what it has.
+    """
+    parquet, compute = map(importlib.import_module, ("pyarrow.parquet", "pyarrow.compute"))
+    with parquet.ParquetFile(path, read_dictionary=[name]) as file:
+        chunks = file.read_row_group(group, columns=[name]).column(0).chunks
+    size = 0
+    for chunk in chunks:
+        while hasattr(chunk, "offsets"):  # lists
+            chunk = chunk.flatten()
+        if hasattr(chunk, "dictionary"):
+            lengths = compute.binary_length(chunk.dictionary)
+            size += compute.sum(compute.take(lengths, chunk.indices)).as_py() or 0
+    return size
 
 
 def check_zarr(path: Path, argument: str) -> None:
