@@ -9,6 +9,7 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set, ValuesView
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._inside import check_opened
-from dreval.errors import Hint, InputError, UnknownKeyword, UnknownName
+from dreval.errors import Hint, InputError, UnknownKeyword, UnknownName, message_of
 
 __all__ = [
     "auto_neighbors",
@@ -120,7 +121,22 @@ EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
 def describe(value: object) -> str:
-    """A short, honest description of a value for an error message."""
+    """A short, honest description of a value for an error message; its type where code of its class raises."""
+    with suppress(Exception):  # in the attributes or the repr of a class of other code
+        return _description(value)
+    return f"{type(value).__name__} that cannot be shown"
+
+
+def function_name(value: Any, default: str) -> str:
+    """Return the name of a function or another callable; the default where it has none, or a name that is no text."""
+    with suppress(Exception):  # in a property of a class of other code
+        name = getattr(value, "__name__", None)
+        return name if isinstance(name, str) and name else default
+    return default
+
+
+def _description(value: object) -> str:
+    """The description, by the repr of the value or its shape."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     shape = getattr(value, "shape", None)
@@ -192,8 +208,10 @@ def near_names(name: Any, options: Iterable[str]) -> list[str]:
     >>> near_names("trust", ("trustworthiness", "trustability", "stress"))
     ['trustability', 'trustworthiness']
     """
-    options = [str(option) for option in options] if isinstance(name, str) else []
-    near, typed = nearest_name(str(name), options), _plain(str(name))
+    if not isinstance(name, str):
+        return []
+    options = [str(option) for option in options]
+    near, typed = nearest_name(name, options), _plain(name)
     begun = sorted(option for option in options if len(typed) >= WORD and _plain(option).startswith(typed))
     return [near] if near else begun if len(begun) <= FEW_NAMES else []
 
@@ -533,7 +551,7 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     try:
         array = _nullable(value) if hasattr(value, "iloc") else np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:
-        why = " ".join(str(error).split())[:100]
+        why = message_of(error)[:100]
         cure = "Every row needs the same number of numbers."
         raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
     if array.dtype.kind == "c":
@@ -849,7 +867,12 @@ def check_classes(
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, f"must be {what}", describe(array), "Pass text, booleans or integers.")
     array = stripped_texts(array)
-    array = array.astype(str) if array.dtype.kind == "O" else array
+    if array.dtype.kind == "O":
+        try:
+            array = array.astype(str)
+        except Exception as error:  # of a class of other code
+            got = f"objects that become no text ({type(error).__name__})"
+            raise InputError(argument, f"must be {what}", got, "Pass text, booleans or integers.") from error
     if array.dtype.kind not in "biu":
         classes, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int64), classes

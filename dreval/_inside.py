@@ -20,6 +20,7 @@ MAX_DEPTH = 100  # groups within each other
 RULE = "must hold all of its data itself"
 CURE = "If you trust it, read what it leads to yourself and pass the arrays."
 CURE_FOLDER = "If you trust it, copy the folder with files in place of its links: cp -rL."
+CURE_SPARSE = "If you trust it, read it, and pass adata.to_memory(), or the matrix: adata.X.to_memory()."
 CURE_OPENED = "If you trust it, pass dask.array.from_array(array) in its place, or read it: array[:]."
 SHUFFLE, FLETCHER32 = 2, 3  # filters of HDF5 that compress nothing
 LOCAL_STORES = {"LocalStore": "root", "DirectoryStore": "path", "NestedDirectoryStore": "path"}  # of zarr
@@ -100,11 +101,12 @@ def check_opened(value: Any, argument: str) -> None:
     What led to it is the caller's choice, and h5py has followed its links already. Its numbers must lie in its own
     file, or for zarr in the regular files of its folder: who means other files says so by an array of dask.
     """
-    group = getattr(value, "group", None)
-    value = group if group is not None and type(value).__module__.startswith("anndata") else value
+    cure = CURE_OPENED
+    if type(value).__module__.startswith("anndata") and getattr(value, "group", None) is not None:
+        value, cure = value.group, CURE_SPARSE
     library, kind = type(value).__module__.split(".")[0], type(value).__name__
     if library == "h5py" and kind in ("Group", "File"):
-        list(hdf5_objects(value, f"{value.file.filename!r}", argument, CURE_OPENED))
+        list(hdf5_objects(value, f"{value.file.filename!r}", argument, cure))
     elif library == "h5py" and kind == "Dataset":
         if where := storage_outside(value):
             raise InputError(argument, RULE, f"an array of {value.file.filename!r}, which is {where}", CURE_OPENED)
@@ -115,7 +117,12 @@ def check_opened(value: Any, argument: str) -> None:
 
 
 def check_folder(path: Path, argument: str) -> None:
-    """Check that a folder holds regular files and folders only: no links, pipes or devices."""
+    """Check that a folder holds regular files and folders only: no symbolic links, pipes or devices.
+
+    Hard links are files as all others: backups and copies by ``cp -al`` and ``rsync --link-dest`` consist of them, and
+    none says where its other names are. They lead nowhere that the caller has not led: whoever makes one has access to
+    the file, and no archive or network carries one to another machine without the content.
+    """
     left = [path]
     while left:
         for entry in os.scandir(left.pop()):

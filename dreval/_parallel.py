@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dreval._check import FloatArray, check_bool, check_int
+from dreval.errors import usable_stderr
 from dreval.glossary import printable
 
 __all__ = [
@@ -146,24 +146,6 @@ def sum_over_rows(work: Callable[[slice, Any], None], m: int, sums: Any, n_jobs:
 
 
 @contextmanager
-def usable_stderr() -> Iterator[bool]:
-    """Give stderr a place to write to, where there is none, and say whether there was one.
-
-    Services and ``2>&-`` start a process without it, and worker processes of joblib do not start then.
-    """
-    stream = sys.stderr
-    if stream is not None and hasattr(stream, "flush") and not getattr(stream, "closed", False):
-        yield True
-        return
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        sys.stderr = nowhere
-        try:
-            yield False
-        finally:
-            sys.stderr = stream
-
-
-@contextmanager
 def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
     """A progress bar on stderr: by default only on a terminal or in a notebook, and only after two seconds.
 
@@ -171,7 +153,7 @@ def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
     time that remains by the mean rate so far.
 
     In a notebook the bar is a widget; without ipywidgets there is none, rather than a warning at every call. Where
-    stderr is closed, as in services, there is none either.
+    stderr is closed, as in services, there is none either, and one that cannot be written to is not an error.
     """
     from importlib.util import find_spec
 
@@ -179,6 +161,23 @@ def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
         from tqdm.auto import tqdm
     else:
         from tqdm import tqdm
+
+    class Lossy:
+        """A stream that may be full or broken: what cannot be written is lost, the work is not."""
+
+        def __init__(self, stream: Any) -> None:
+            self.stream = stream
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.stream, name)
+
+        def write(self, text: str) -> None:
+            with suppress(OSError, ValueError):
+                self.stream.write(text)
+
+        def flush(self) -> None:
+            with suppress(OSError, ValueError):
+                self.stream.flush()
 
     class Bar(tqdm):  # type: ignore[misc]
         """A bar whose description cannot steer the terminal, whatever the names in it."""
@@ -194,7 +193,7 @@ def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
             total=0,
             delay=0 if wanted else 2,
             disable=disable if seen else True,
-            file=sys.stderr,
+            file=Lossy(sys.stderr),
             leave=False,
             **form,
         ) as bar,

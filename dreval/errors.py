@@ -5,9 +5,12 @@ Every error has four parts, in this order: the argument in backticks, the rule i
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
@@ -199,9 +202,47 @@ class ApproximationWarning(DrevalWarning):
     """An approximation was used; it is stated together with its error."""
 
 
+def message_of(error: BaseException) -> str:
+    """Return what an exception says, in one line; empty where it says nothing or cannot be made text."""
+    with suppress(Exception):  # of a class of other code
+        return " ".join(str(error).split())
+    return ""
+
+
 def caller_level() -> int:
     """The ``stacklevel`` at which a warning of the calling function points at the first line outside the package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
+    """Warn of a line outside the package; where stderr is closed, the message is lost and nothing else."""
+    with usable_stderr() if getattr(sys.stderr, "closed", False) else nullcontext():
+        warnings.warn(message, category, stacklevel=caller_level())
+
+
+@contextmanager
+def usable_stderr() -> Iterator[bool]:
+    """Give stderr a place to write to, where there is none, and say whether there was one.
+
+    Services and ``2>&-`` start a process without it, and what closes it leaves a stream that raises. Worker processes
+    of joblib do not start where it cannot be flushed.
+    """
+    stream = sys.stderr
+    usable = hasattr(stream, "flush") and not getattr(stream, "closed", False)
+    if usable:
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            usable = False
+    if usable:
+        yield True
+        return
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stderr = nowhere
+        try:
+            yield False
+        finally:
+            sys.stderr = stream

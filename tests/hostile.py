@@ -181,6 +181,29 @@ def _parquet(path: Path) -> None:
     parquet.write_table(pa.table({"a": np.zeros(MANY, np.int8)}), path)
 
 
+@hostile("texts.parquet", "pyarrow")
+def _texts(path: Path) -> None:
+    """One text of a megabyte that a column repeats: the file has it once in each group of rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema({"x": pa.float64(), "text": pa.string()})
+    table = pa.table({"x": np.arange(300.0), "text": pa.array(["a" * 10**6] * 300)})
+    with parquet.ParquetWriter(path, schema, compression="zstd", dictionary_pagesize_limit=10**8) as file:
+        file.write_table(table)
+        file.write_table(table)
+
+
+@hostile("lists.parquet", "pyarrow")
+def _lists(path: Path) -> None:
+    """Lists of the same number in few rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    values = pa.ListArray.from_arrays(np.arange(11) * (MANY // 10), np.zeros(MANY, np.int8))
+    parquet.write_table(pa.table({"x": np.arange(10.0), "list": values}), path, compression="zstd")
+
+
 @hostile("empty.h5ad", "h5py")
 def _hdf5(path: Path) -> None:
     import h5py

@@ -16,7 +16,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from dreval import __version__
 from dreval._check import did_you_mean, known_name, nearest_name
-from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
+from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.frames import noted_rows, notes_in
@@ -419,8 +419,8 @@ def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> N
 
 
 def _tell(message: object) -> None:
-    """Print a line on stderr, which services and ``2>&-`` may have closed."""
-    if sys.stderr is not None:
+    """Print a line on stderr, which may be closed, as by services and ``2>&-``, or full."""
+    with usable_stderr(), suppress(OSError):
         print(f"dreval: {printable(message)}", file=sys.stderr)
 
 

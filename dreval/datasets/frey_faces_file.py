@@ -9,6 +9,7 @@ import numpy as np
 
 from dreval.datasets._dataset import Draw, dataset
 from dreval.datasets._raw import RawFile, pixel_names
+from dreval.errors import message_of
 
 SIZE = (28, 20)
 BROKEN = (ValueError, TypeError, LookupError, OSError, EOFError, AttributeError, zlib.error, MemoryError)
@@ -70,7 +71,7 @@ def frey_faces_file(file: RawFile) -> Draw:
     try:
         found = loadmat(io.BytesIO(file.content))
     except BROKEN as error:
-        why = " ".join(str(error).split())[:80]
+        why = message_of(error)[:80]
         raise file.refuse("must be a whole MATLAB 5 file", f"a broken matrix ({why})", "Download it again.") from error
     keys = ", ".join(sorted(key for key in found if not key.startswith("__"))) or "nothing"
     matrix = found.get("ff")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +26,7 @@ from dreval._check import (
 )
 from dreval._parallel import n_threads, open_progress
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, caller_level
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, warn
 from dreval.evaluation.cost import (
     FEW_TIE_ROWS,
     PASS,
@@ -459,7 +458,7 @@ class Evaluation:
         kept_whole += [note("data.not_reduced", names=whole, count=len(whole), columns=columns)] if whole else []
         notes += kept_whole
         for unreduced in kept_whole if columns is not None and columns <= 2 else ():
-            warnings.warn(InputWarning(unreduced), stacklevel=caller_level())
+            warn(InputWarning(unreduced))
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
         asked |= {"adjust": adjust, "options": options}
         told = set(table.loc[table["conf_low"].notna(), "embedding"])
@@ -471,11 +470,11 @@ class Evaluation:
         if failed:
             said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
             many = f"{len(failed)} of {len(ev.sources)} embeddings failed"
-            warnings.warn(f"{many}. {said}.", EmbeddingFailed, stacklevel=caller_level())
+            warn(f"{many}. {said}.", EmbeddingFailed)
         for word in [word for word, known in variables.items() if known is None]:
             for name in dict.fromkeys(task.name for task in plan if word in task.card.needs):
                 lost = note(f"{word}.none", name, way=f"{word}= to Evaluation")
-                warnings.warn(InputWarning(lost), stacklevel=caller_level())
+                warn(InputWarning(lost))
         recipe["call"] = written_call(ev, asked)
         return ev._results(table, noted, found, embedded, recipe, neighbors)
 

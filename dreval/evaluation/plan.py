@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe
+from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe, function_name
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
@@ -239,7 +239,7 @@ def _method_task(name: str, data: Any, given: Mapping[str, Any]) -> TestTask:
         null = check_one_of(null, ("auto", *TESTS.card(name).nulls), "tests", aliases=True)
     if null == "auto":  # as the test decides
         null = "gaussian" if data.labels is not None or options.get("n_clusters") is not None else "columns"
-    target = null if isinstance(null, str) else getattr(null, "__name__", "null data")
+    target = null if isinstance(null, str) else function_name(null, "null data")
     return TestTask(name, target, "data", data, options, "method", tuple(given))
 
 

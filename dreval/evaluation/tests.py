@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError, UndefinedMeasure, caller_level
+from dreval.errors import DrevalError, UndefinedMeasure, warn
 from dreval.evaluation.plan import TestTask
 from dreval.geometry.rkhs import Refit
 from dreval.inference.permutation import telling
@@ -140,9 +140,7 @@ def _test_row(
         own = getattr(warning.message, "note", None)
         said = str(warning.message) if own is None else str(own.named(names))
         if said not in warned:
-            warnings.warn(
-                said if own is None else warning.category(own.named(names)), warning.category, stacklevel=caller_level()
-            )
+            warn(said if own is None else warning.category(own.named(names)), warning.category)
         warned.add(said)
     notes = (*notes, *more, *sampled, *(one.named(names) for one in got.notes))
     row = missing_test(name, task, *notes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, triu
 
 from dreval._check import FloatArray, check_float, check_int
-from dreval.errors import ApproximationWarning, caller_level
+from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import note
 
@@ -45,7 +44,7 @@ def allowed_perplexity(perplexity: Any, n: int) -> float:
     if wanted <= most:
         return wanted
     said = note("perplexity.smaller", wanted=wanted, n=n, used=most)
-    warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+    warn(ApproximationWarning(said))
     return most
 
 

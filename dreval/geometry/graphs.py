@@ -7,7 +7,6 @@ difference.)
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from scipy.sparse import csgraph, csr_matrix, identity
 
 from dreval._check import FloatArray, check_float, check_int, check_k, check_one_of, describe
 from dreval._check import IntArray as IntArray
-from dreval.errors import ApproximationWarning, InputError, MethodFailed, caller_level
+from dreval.errors import ApproximationWarning, InputError, MethodFailed, warn
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, pairwise_squared
 from dreval.geometry.neighbors import TREE_COLUMNS, nearest
@@ -92,9 +91,7 @@ def allowed_neighbors(n_neighbors: Any, n: int) -> int:
     wanted = check_int(n_neighbors, "n_neighbors", low=1)
     if wanted < n:
         return wanted
-    warnings.warn(
-        ApproximationWarning(note("neighbors.fewer", wanted=wanted, n=n, used=n - 1)), stacklevel=caller_level()
-    )
+    warn(ApproximationWarning(note("neighbors.fewer", wanted=wanted, n=n, used=n - 1)))
     return n - 1
 
 
@@ -366,7 +363,7 @@ def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected
     count, parts = connected_parts(graph)
     said = None if reach.k is None else short_cuts(graph, X, reach.k)
     if said is not None and (count == 1 or disconnected == "connect"):
-        warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+        warn(ApproximationWarning(said))
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
     if disconnected == "error":
@@ -385,7 +382,7 @@ def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected
     median = float(np.median(graph.data)) if graph.nnz else 0.0
     added = {"links": len(links), "longest": float(longest), "median": median}
     said = parts_note("graph.joined", parts, reach, **added)
-    warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+    warn(ApproximationWarning(said))
     return connected, links
 
 
@@ -692,7 +689,7 @@ def delaunay(points: FloatArray) -> IntArray:
             corners = Delaunay(flat, qhull_options="Qbb Qc Qz Q12").simplices
         except QhullError:
             corners = Delaunay(flat, qhull_options="Qbb QJ").simplices
-            warnings.warn(ApproximationWarning(note("tessellation.moved")), stacklevel=caller_level())
+            warn(ApproximationWarning(note("tessellation.moved")))
     corners = np.sort(corners.astype(np.int64), axis=1)
     return corners[np.lexsort(corners.T[::-1])]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +23,7 @@ from dreval._check import (
     of_one_kind,
     whole_numbers,
 )
-from dreval.errors import DegenerateDataWarning, InputError, caller_level
+from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.records.notes import Notes, note
 
 
@@ -62,7 +61,7 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
 def _warn(notes: Notes) -> None:
     """Warn of what the median rule assumes."""
     for one in notes:
-        warnings.warn(DegenerateDataWarning(one), stacklevel=caller_level())
+        warn(DegenerateDataWarning(one))
 
 
 def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:

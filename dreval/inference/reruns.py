@@ -19,7 +19,7 @@ import numpy as np
 from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, caller_level
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
 from dreval.inputs._header import Header
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
@@ -312,7 +312,7 @@ class Reruns:
             kind = category, str(message) if said is None else said.code
             if kind not in self._said:
                 self._said.add(kind)
-                warnings.warn(message, category, stacklevel=caller_level())
+                warn(message, category)
 
 
 def _with_values(numbers: Found, values: Any) -> Found:

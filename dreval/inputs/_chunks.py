@@ -8,6 +8,7 @@ may: there are few of them.
 from __future__ import annotations
 
 import bz2
+import importlib
 import lzma
 import math
 import os
@@ -27,6 +28,7 @@ HEADER_BYTES = 18  # of a frame of zstd
 EMPTY = 2**64 - 1  # offset and length of a chunk that a shard does not have
 ZSTD, SKIPPED = 0xFD2FB528, 3  # first bytes of a frame; type of a block that does not exist
 SHARDS = "sharding_indexed"
+ENTRY_BYTES = 16  # of a text in HDF5: its length, the address of its heap and its place there
 METADATA = ("zarr.json", ".zarray", ".zattrs")
 DEFLATE = {"gzip", "zlib"}
 PASSED = {"bytes", "endian", "transpose", "crc32c", "crc32", "adler32", "fletcher32", "shuffle", "vlen-utf8"}
@@ -73,6 +75,54 @@ def check_hdf5_chunks(dataset: Any, limit: float, check: Callable[[float], None]
     dataset.id.chunk_iter(lambda chunk: large.append(chunk) if chunk.size * DEFLATE_RATIO > limit else None)
     for chunk in large:
         check(inflated(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], limit))
+
+
+def text_lengths(dataset: Any, path: Path) -> int | None:
+    """Return the bytes of the texts in a data set of HDF5, by the entries that say where each lies.
+
+    None where they are no plain texts, or are packed by a filter that is not read here.
+    """
+    h5py = importlib.import_module("h5py")
+    about = h5py.check_string_dtype(dataset.dtype)
+    if about is None or about.length is not None or dataset.file.id.get_create_plist().get_sizes() != (8, 8):
+        return None
+    if dataset.file.userblock_size:  # before which nothing is counted
+        return None
+    layout = dataset.id.get_create_plist()
+    filters = [layout.get_filter(i)[0] for i in range(layout.get_nfilters())]
+    if layout.get_layout() == h5py.h5d.CONTIGUOUS:
+        return _contiguous_lengths(dataset, path)
+    if layout.get_layout() != h5py.h5d.CHUNKED or not {1, 2}.issuperset(filters):
+        return None
+    size, total, chunks = ENTRY_BYTES * math.prod(dataset.chunks), 0, list[Any]()
+    dataset.id.chunk_iter(chunks.append)
+    for chunk in chunks:
+        blob = dataset.id.read_direct_chunk(chunk.chunk_offset)[1]
+        for number, one in reversed(list(enumerate(filters))):
+            if chunk.filter_mask >> number & 1:
+                continue
+            blob = _unfiltered(blob, one, size)
+        entries = np.frombuffer(blob[: len(blob) // ENTRY_BYTES * ENTRY_BYTES], "<u4").reshape(-1, 4)
+        total += int(entries[:, 0].sum(dtype=np.int64))
+    return total
+
+
+def _contiguous_lengths(dataset: Any, path: Path) -> int:
+    """The bytes of texts whose entries lie one behind the other in the file; none where nothing was written."""
+    start = dataset.id.get_offset()
+    if start is None:
+        return 0
+    with path.open("rb") as file:
+        file.seek(start)
+        entries = np.fromfile(file, "<u4", 4 * dataset.size)
+    return int(entries[::4].sum(dtype=np.int64))
+
+
+def _unfiltered(blob: bytes, number: int, size: int) -> bytes:
+    """The bytes of a chunk of entries before a filter of HDF5: deflate, or shuffle."""
+    if number == 1:
+        return zlib.decompressobj().decompress(blob, size)
+    return np.frombuffer(blob[:size], np.uint8).reshape(ENTRY_BYTES, -1).T.tobytes()
 
 
 def zarr_codecs(about: dict[str, Any]) -> list[Codec]:

@@ -6,7 +6,7 @@ import signal
 import traceback
 from types import TracebackType
 
-from dreval.errors import DrevalError, MethodFailed
+from dreval.errors import DrevalError, MethodFailed, message_of, usable_stderr
 
 ALONE = "Run it alone on the same data to see where."
 ENDINGS = (SystemExit, GeneratorExit)  # what other code raises to end itself, which must not end everything
@@ -31,20 +31,22 @@ def ends_everything(error: BaseException) -> bool:
 class Foreign:
     """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
 
-    So do ``SystemExit`` and ``GeneratorExit``. Errors of dreval itself and wishes to stop are not changed.
+    So do ``SystemExit`` and ``GeneratorExit``. Errors of dreval itself and wishes to stop are not changed. Where stderr
+    is closed, the code can still print to it, and warn.
     """
 
     def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:
-        self.argument, self.what, self.task = argument, what, task
+        self.argument, self.what, self.task, self.stderr = argument, what, task, usable_stderr()
 
     def __enter__(self) -> None:
-        return None
+        self.stderr.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stderr.__exit__(None, None, None)
         if error is None or isinstance(error, DrevalError) or ends_everything(error):
             return
-        message = " ".join(str(error).split())
+        message = message_of(error)
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
         raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error

@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_npy, check_unpacked, read_limit, unpack_limit
+from dreval._check import LONGEST_TEXT, SMALL, check_npy, check_unpacked, read_limit, unpack_limit
 from dreval._inside import check_folder, hdf5_objects
 from dreval.errors import InputError
-from dreval.inputs._chunks import check_hdf5_chunks, unpacked_chunks
+from dreval.inputs._chunks import check_hdf5_chunks, text_lengths, unpacked_chunks
 from dreval.inputs.features import check_places
 
 NUMBER = 8  # bytes
+TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
 HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
@@ -63,7 +64,37 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     size = max(groups, NUMBER * about.num_rows * about.num_columns)
     check_unpacked(size, path, argument)
+    text, limit = 0, unpack_limit(path)
+    for j in range(about.num_columns):
+        column = file.schema.column(j)
+        of_text = column.physical_type == "BYTE_ARRAY"
+        if not of_text and not column.max_repetition_level:
+            continue
+        parts = [about.row_group(i).column(j) for i in range(about.num_row_groups)]
+        check_unpacked(NUMBER * sum(part.num_values for part in parts), path, argument)  # of lists, more than rows
+        if of_text and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL:
+            for i in range(about.num_row_groups):
+                text += _parquet_text(path, i, column.path)
+                check_texts(text, sum(part.num_values for part in parts), limit, path, argument, column.path)
     return int(size)
+
+
+def _parquet_text(path: Path, group: int, name: str) -> int:
+    """Bytes of the texts of a column in a group of rows of a .parquet file, of which each different one is read once.
+
+    Of texts that repeat the file has one, whatever their number: the sizes in its footer are of what it has.
+    """
+    parquet, compute = map(importlib.import_module, ("pyarrow.parquet", "pyarrow.compute"))
+    with parquet.ParquetFile(path, read_dictionary=[name]) as file:
+        chunks = file.read_row_group(group, columns=[name]).column(0).chunks
+    size = 0
+    for chunk in chunks:
+        while hasattr(chunk, "offsets"):  # lists
+            chunk = chunk.flatten()
+        if hasattr(chunk, "dictionary"):
+            lengths = compute.binary_length(chunk.dictionary)
+            size += compute.sum(compute.take(lengths, chunk.indices)).as_py() or 0
+    return size
 
 
 def check_zarr(path: Path, argument: str) -> None:
@@ -78,8 +109,13 @@ def check_zarr(path: Path, argument: str) -> None:
                 got = f"{str(path)!r} with pickled objects, which are never loaded"
                 raise InputError(argument, "must hold plain numbers", got, cure)
             if "shape" in about:
+                count = max(math.prod(about["shape"]), math.prod(_chunk_shape(about)))
                 item = _item_size(about.get("dtype", about.get("data_type")))
-                sizes.append(item * max(math.prod(about["shape"]), math.prod(_chunk_shape(about))))
+                fill = about.get("fill_value")  # of each element that was never written
+                if item > LONGEST_TEXT or (isinstance(fill, str) and len(fill) > LONGEST_TEXT):
+                    item = max(item, len(fill)) if isinstance(fill, str) else item
+                    check_texts(item * count, count, limit, path, argument, os.path.relpath(folder, path))
+                sizes.append(item * count)
                 for unpacked in unpacked_chunks(Path(folder), about, limit):
                     check_unpacked(int(unpacked), path, argument)
                 for separator in _separators(about):
@@ -136,13 +172,17 @@ def check_hdf5(path: Path, argument: str) -> int:
                 check_hdf5_chunks(item, limit, lambda unpacked: check_unpacked(int(unpacked), path, argument))
                 count = max(math.prod(item.shape or ()), math.prod(item.chunks or ()))
                 size += count * max(item.dtype.itemsize, 1)
+                if item.dtype.itemsize > LONGEST_TEXT:
+                    check_texts(count * item.dtype.itemsize, count, limit, path, argument, item.name)
                 texts += [item] if item.dtype.hasobject and item.shape is not None else []
             elif "shape" in item.attrs and "indptr" in item:
                 size += NUMBER * int(np.sum(item.attrs["shape"]))
         check_unpacked(size, path, argument)
+        text, most = 0, max(SMALL, path.stat().st_size)  # only a repeated place makes more texts than the file has
         for item in texts:
-            size += _size_of_texts(item, path, argument)
-    return size
+            text += _size_of_texts(item, path, argument)
+            check_texts(text, 1, most, path, argument, item.name)
+    return size + text
 
 
 def _size_of_attributes(item: Any, path: Path) -> int:
@@ -173,16 +213,38 @@ def _largest_heap(path: Path, _changed: int) -> int:
 def _size_of_texts(dataset: Any, path: Path, argument: str) -> int:
     """Bytes of texts and lists of any length in a data set of HDF5: many of them may be the same place in the file.
 
-    None of them is longer than the file, so that as many are read at once as the file may unpack to.
+    What says where a text lies says how long it is: 16 bytes each, which are read in place of the texts. Where they are
+    not plain to see, no text is longer than the largest heap in the file: as many are read at once as take 32 MiB.
     """
-    limit, longest, size = unpack_limit(path), path.stat().st_size, 0
-    if dataset.size * longest <= limit:
-        return int(dataset.size * longest)
-    rows = max(1, int(limit // longest) // math.prod(dataset.shape[1:]))
+    most = max(SMALL, path.stat().st_size)
+    size = text_lengths(dataset, path)
+    if size is not None:
+        check_texts(size, dataset.size, most, path, argument, dataset.name)
+        return size
+    longest = path.stat().st_size
+    longest = longest if dataset.size * longest <= TEXTS_BYTES else max(_largest_heap(path, path.stat().st_mtime_ns), 1)
+    if not dataset.shape:
+        return longest
+    size, rows = 0, max(1, TEXTS_BYTES // longest // max(math.prod(dataset.shape[1:]), 1))
     for start in range(0, len(dataset), rows):
         size += _length(dataset[start : start + rows])
-        check_unpacked(size, path, argument)
+        check_texts(size, dataset.size, most, path, argument, dataset.name)
     return size
+
+
+def check_texts(size: int, count: int, most: float, path: Path, argument: str, name: str) -> None:
+    """Check that the texts of an array, together so long, are no more than a limit.
+
+    Where they are longer on average than a label or an id may be, they cannot be used, and the limit is that of a small
+    file.
+    """
+    given = read_limit()
+    limit = given if given is not None else min(most, SMALL) if count > 1 and size > count * LONGEST_TEXT else most
+    if size > limit:
+        rule = f"must have texts of at most {limit:.3g} bytes in an array"
+        got = f"{str(path)!r}, of which {name.lstrip('/')!r} has {count:,} texts of {size:,} bytes or more"
+        cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={2.0 * size:.2g}."
+        raise InputError(argument, rule, got, cure)
 
 
 def _length(value: Any) -> int:

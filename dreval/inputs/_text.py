@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.errors import Hint, InputError, InputWarning, caller_level
+from dreval.errors import Hint, InputError, InputWarning, warn
 from dreval.inputs._header import (
     AUTO,
     COMMA_NUMBER,
@@ -273,7 +272,7 @@ def warn_of_first_rows(notes: Notes) -> None:
     """Warn of first rows that were compared with the rows below, where notes are not shown."""
     for said in notes:
         if said.code in ("file.header_compared", "file.row"):
-            warnings.warn(InputWarning(said), stacklevel=caller_level())
+            warn(InputWarning(said))
 
 
 def _is_quoted_header(raw: bytes, separator: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, describe, did_you_mean, nearest_name
-from dreval.errors import InputError, InputWarning, UnknownName, caller_level
+from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs._header import Header, Reading, check_header
 from dreval.inputs.directions import direction_notes
@@ -311,7 +310,7 @@ def as_data(
         check_no_graph(some, table.shape[0], "data")
         if (kind := symmetric_kind(some[:, : some.shape[0]])) is not None:
             like = note(f"data.like_{kind}")
-            warnings.warn(InputWarning(like), stacklevel=caller_level())
+            warn(InputWarning(like))
             square_notes = (like,)
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
     notes = (*raw.notes, *known_notes, *square_notes, *described)

@@ -20,13 +20,13 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_npy, did_you_mean
-from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.errors import DrevalError, InputError, UnknownName, usable_stderr
 from dreval.inputs._header import AUTO, Reading
 from dreval.inputs._sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
 from dreval.inputs.features import COLUMN_SOURCE
 from dreval.inputs.paths import locate
-from dreval.inputs.stored import LARGE, Stored, as_stored, open_cells, open_parquet, open_zarr
+from dreval.inputs.stored import LARGE, Stored, as_stored, check_obsm, open_cells, open_parquet, open_zarr
 from dreval.records.notes import Notes, note
 
 _PREFERRED = ("X", "data", "Y", "embedding")
@@ -195,8 +195,10 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = None
-            if check_hdf5(path, argument) > LARGE:
+            found, size = None, check_hdf5(path, argument)
+            with importlib.import_module("h5py").File(path, "r") as file:
+                check_obsm(file, path, argument)
+            if size > LARGE:
                 file = importlib.import_module("h5py").File(path, "r")
                 found = open_cells(file) if "encoding-type" in file["obs"].attrs else None
             if found is None:
@@ -206,8 +208,9 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
         except Exception as error:  # the reader of another library, whose errors are of any kind
             raise _unreadable(path, argument, ".h5ad", error) from error
     others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]
-    for one in others:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    with usable_stderr():
+        for one in others:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return found, (note("file.old_anndata", file=path.name),) if len(others) < len(caught) else ()
 
 

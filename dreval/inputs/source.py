@@ -6,8 +6,8 @@ import copy
 import inspect
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,12 +20,13 @@ from dreval._check import (
     check_one_of,
     check_parameters,
     check_random_state,
+    function_name,
     known_name,
     known_names,
     near_names,
 )
 from dreval._random import root_seed
-from dreval.errors import DrevalError, Hint, InputError, InputWarning, UnknownName, caller_level
+from dreval.errors import DrevalError, Hint, InputError, InputWarning, UnknownName, warn
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.paths import nearest_file, split_member
@@ -161,10 +162,9 @@ def _demands_labels(estimator: Any) -> bool:
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:
     """Parameters of a function; empty if it has no signature."""
-    try:
+    with suppress(Exception):  # where there is none, or in a class of other code
         return dict(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return {}
+    return {}
 
 
 def callable_source(value: Callable[..., Any], name: str, argument: str, options: Mapping[str, Any]) -> Source:
@@ -173,12 +173,12 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
     cure = "Pass a function: lambda X, n_components: ..."
     places = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(places) > 1 and places[1].name == "y":
-        got = f"{getattr(value, '__name__', 'a function')}(X, y)"
+        got = f"{function_name(value, 'a function')}(X, y)"
         cure = "Pass the estimator itself, not its method."
         raise InputError(argument, "must accept (X, n_components)", got, cure)
     loose = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values())
     if parameters and len(places) < 2 and not loose and "n_components" not in parameters:
-        got = f"{getattr(value, '__name__', 'a function')}({', '.join(parameters)})"
+        got = f"{function_name(value, 'a function')}({', '.join(parameters)})"
         if inspect.ismethod(value) and hasattr(value.__self__, "transform"):
             cure = "Pass its coordinates, model.transform(X); or lambda X, n_components: model.transform(X)."
         raise InputError(argument, "must accept (X, n_components)", got, cure)
@@ -225,7 +225,7 @@ def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
     """
     for one in notes:
         if one.code == "source.doubtful" and dict(one.values)["named"]:
-            warnings.warn(InputWarning(one.named(names)), stacklevel=caller_level())
+            warn(InputWarning(one.named(names)))
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
@@ -285,7 +285,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     """
     argument = f"embeddings[{name!r}]"
     options = {key: option.copy() if isinstance(option, np.ndarray) else option for key, option in options.items()}
-    made = _source_of(value, name, data, argument, ids, dict(options))
+    with Foreign(argument, f"an attribute of {type(value).__name__}", "be coordinates, an estimator or a function"):
+        made = _source_of(value, name, data, argument, ids, dict(options))
     made = replace(made, given=options) if options else made
     return made.with_metric(data.metric) if made.can_embed and made.recording is None else made
 
@@ -411,7 +412,7 @@ def embed(
     """
     check_int(n_components, "n_components", low=1)
     data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep, header=header)
-    name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
+    name = method if isinstance(method, str) else function_name(method, type(method).__name__)
     name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
     called = {f"embeddings[{name!r}]": "method"}
     try:

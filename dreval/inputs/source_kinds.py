@@ -24,6 +24,7 @@ from dreval._check import (
     check_spread,
     check_unmasked,
     describe,
+    function_name,
     known_name,
 )
 from dreval._random import root_seed, stream_seed
@@ -640,7 +641,7 @@ class CallableSource(Source):
     @property
     def what(self) -> str:
         """Name of the function."""
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
+        return function_name(self.function, type(self.function).__name__)
 
     def with_metric(self, metric: str) -> Source:
         """Return the function, with a note that it does not get the metric; it gets a matrix of distances."""

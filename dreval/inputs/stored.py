@@ -22,7 +22,7 @@ import pandas as pd
 from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean, read_limit
 from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
-from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.errors import DrevalError, InputError, UnknownName, message_of
 from dreval.glossary import printable
 from dreval.inputs._sizes import check_zarr
 from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse
@@ -637,6 +637,23 @@ def open_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | Non
     return Stored(reader, f"{str(path)!r}", argument), found
 
 
+def check_obsm(group: Any, path: Path, argument: str) -> None:
+    """Check that obsm of AnnData in an open file holds tables: arrays, sparse matrices and frames, not groups of them.
+
+    AnnData does not read a file with such a group, so that none is read by blocks either.
+    """
+    found = group.get("obsm", {})
+    for name in found if not hasattr(found, "shape") else ():
+        item = found[name]
+        if hasattr(item, "shape") or "indptr" in item or item.attrs.get("encoding-type", "dict") != "dict":
+            continue
+        held = ", ".join(map(repr, sorted(item)[:5])) or "nothing"
+        got = f"{str(path)!r}, of which 'obsm/{name}' is a group with {held}"
+        opened = "zarr.open_group(path)" if path.is_dir() else "h5py.File(path, 'r+')"
+        cure = f"Write its arrays one by one, or leave it out: del {opened}['obsm/{name}']."
+        raise InputError(argument, "must have tables of rows and columns in obsm", got, cure)
+
+
 def open_cells(group: Any) -> Any:
     """AnnData in an open file of HDF5 or zarr: names and obs are read, its matrices stay in the file."""
     read = importlib.import_module("anndata.io").read_elem
@@ -665,7 +682,7 @@ def open_zarr(path: Path, argument: str, member: str | None) -> Any:
     try:
         found = _open_folder(path)
     except Exception as error:
-        why = " ".join(str(error).split())[:120]
+        why = message_of(error)[:120]
         cure = "Write the folder again."
         raise InputError(argument, "must be a readable .zarr folder", f"{str(path)!r} ({why})", cure) from error
     if hasattr(found, "shape"):
@@ -675,6 +692,7 @@ def open_zarr(path: Path, argument: str, member: str | None) -> Any:
         raise UnknownName(argument, "must name an array of the folder", f"{member!r} of a single array", cure)
     if "obs" not in found:
         return _only_array(found, argument, member)
+    check_obsm(found, path, argument)
     with few_chunks():
         return open_cells(found)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, nearest_name
-from dreval.errors import Hint, InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownName, message_of
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import AUTO, Reading
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse
@@ -53,7 +53,7 @@ def as_numpy(value: Any, argument: str) -> Any:
         if hasattr(value, "__dlpack_device__"):
             return _from_dlpack(value)
     except _REFUSED as error:
-        why = " ".join(str(error).split())[:100]
+        why = message_of(error)[:100]
         cure = "Copy it to main memory as a plain array first, for instance with .cpu() or .to_dense()."
         raise InputError(argument, "must become an array of numpy", f"{describe(value)} ({why})", cure) from error
     return value
@@ -114,7 +114,7 @@ def as_pandas(value: Any, argument: str) -> Any:
         got, cure = f"{type(value).__name__} without pyarrow installed", 'Run: pip install "dreval[parquet]"'
         raise InputError(argument, "needs pyarrow to read such a table", got, cure) from error
     except (TypeError, ValueError) as error:
-        why = " ".join(str(error).split())[:100]
+        why = message_of(error)[:100]
         cure = "Pass an array or a DataFrame with a row for each point."
         raise InputError(argument, "must be a table of rows and columns", f"{describe(value)} ({why})", cure) from error
 
@@ -550,7 +550,7 @@ def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
         try:
             return np.asarray(value), ()
         except (ValueError, TypeError, RuntimeError, OverflowError) as error:
-            why = " ".join(str(error).split())[:100]
+            why = message_of(error)[:100]
             cure = "Every row needs the same number of numbers."
             raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
 

@@ -31,6 +31,7 @@ from dreval._check import (
 from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.glossary import printable
+from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
 from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids
 from dreval.inputs.files import Table, read_table
@@ -123,7 +124,11 @@ def misread_header(raw: Raw, rows: HasRows) -> tuple[str, Hint] | None:
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     """A vector of row names; missing and repeated ones raise an error."""
     check_opened(value, argument)
-    index = value if isinstance(value, pd.Index) else pd.Index(value)
+    with Foreign(argument, type(value).__name__, "be one id per row"):
+        try:
+            index = value if isinstance(value, pd.Index) else pd.Index(value)
+        except TypeError as error:  # no collection
+            raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from error
     if index.dtype.kind == "O":
         check_single_values(index.to_numpy(), argument)
     if index.hasnans:
@@ -697,7 +702,10 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         return _one_column(Raw(pd.DataFrame(table), named), rows, argument)
     check_opened(value, argument)
     value = as_numpy(value, argument)
-    array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
+    array: Any = value
+    if not isinstance(value, pd.api.extensions.ExtensionArray | pd.Index):
+        with Foreign(argument, f"an element or {type(value).__name__}", "be one value per point"):
+            array = _vector(value, argument)
     return pd.Series(array), align(len(array), None, rows, argument)[1]
 
 

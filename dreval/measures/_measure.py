@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ import numpy as np
 from dreval._check import AUTO, check_int, check_k, check_one_of, check_parameters, check_random_state
 from dreval._check import FloatArray as FloatArray
 from dreval._random import root_seed
-from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, caller_level
+from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import Estimate
@@ -323,7 +322,7 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
             got = answer(public, view, parameters)
             if got.sampling_se is not None:
                 for one in got.notes:
-                    warnings.warn(ApproximationWarning(one.within(card.name)), stacklevel=caller_level())
+                    warn(ApproximationWarning(one.within(card.name)))
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
         ks, single = check_k(given["n_neighbors"], view.n)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
@@ -406,7 +405,7 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
         raise RuntimeError("data without labels have no labeled points")
     stay = np.flatnonzero(labels.known)
     part = note("labels.partly", card.name, labeled=len(stay), n=data.n)
-    warnings.warn(InputWarning(part), stacklevel=caller_level())
+    warn(InputWarning(part))
     known = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
     return replace(data, table=take(data.X, stay, data.metric), labels=known, batch=batch), Y[stay]

@@ -10,12 +10,13 @@ from dreval._check import FloatArray, IntArray
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import pairwise_squared, power_of_two
-from dreval.measures._classes import SEPARATION, centroids, members
+from dreval.measures._classes import SEPARATION, Members, centroids, members
 from dreval.measures._measure import measure
 from dreval.records.notes import LIMIT, Notes, define
 
 TINY = 1e-14  # centroids that are nearer than this share of the largest coordinate of their points are equal
 EXACT = 2000  # points of a class up to which values without each of them are exact
+PAIRS = 2**21  # of classes that are looked at together
 LEAST = 5.0  # standard errors between two centroids below which there is no interval
 NEAR = define(
     "davies_bouldin.near",
@@ -27,9 +28,11 @@ NEAR = define(
 
 
 class _Parts(NamedTuple):
-    """Classes of the points, what separates these from their centroids, and the (c, c) ratios of all pairs.
+    """Classes of the points, what separates these from their centroids, and the largest ratios of each class.
 
-    ``separation`` is the distance of two centroids in its standard errors, after what noise adds to its square.
+    ``first`` is the class with which the ratio is ``largest``, ``second`` the largest ratio with another one.
+    ``nearest`` is the smallest distance of two centroids in its standard errors, after what noise adds to its square,
+    and ``near`` the number of pairs for which it is small.
     """
 
     codes: IntArray
@@ -38,8 +41,11 @@ class _Parts(NamedTuple):
     own: FloatArray
     centers: FloatArray
     spread: FloatArray
-    ratio: FloatArray
-    separation: FloatArray
+    first: IntArray
+    largest: FloatArray
+    second: FloatArray
+    nearest: float
+    near: int
 
 
 @per_view
@@ -47,48 +53,80 @@ def _parts(view: View) -> _Parts:
     """The parts of the index.
 
     The origin is the median, which no outlier moves: beside the largest coordinate the others then keep their digits.
+    Pairs of classes are looked at in blocks, of which no table is kept.
     """
     classes = members(view)
     points = view.Y[view.population] * power_of_two(view.Y)
     points = points - np.median(points, axis=0)
     points = points * power_of_two(points)
     codes, sizes, c = classes.codes, classes.sizes, len(classes.sizes)
-    centers, largest, noise = centroids(points, classes), np.zeros(c), np.zeros((c, c))
+    centers, reach = centroids(points, classes), np.zeros(c)
     gaps = points - centers[codes]
     own = np.sqrt(np.square(gaps).sum(axis=1))
     spread = np.bincount(codes, own) / sizes
-    apart = np.sqrt(pairwise_squared(centers, centers))
-    np.fill_diagonal(apart, np.inf)
-    np.maximum.at(largest, codes, np.abs(points).max(axis=1))
-    equal = apart <= TINY * np.maximum(largest[:, None], largest)
-    if equal.any():
+    np.maximum.at(reach, codes, np.abs(points).max(axis=1))
+    size = max(1, PAIRS // c)
+    blocks = [slice(at, min(at + size, c)) for at in range(0, c, size)]
+    first, largest, second, equal = np.empty(c, np.int64), np.empty(c), np.empty(c), 0
+    for a in blocks:
+        apart, rows = _apart(centers, a), np.arange(a.stop - a.start)
+        equal += int((apart <= TINY * np.maximum(reach[a, None], reach)).sum())
+        ratio = np.divide(spread[a, None] + spread, apart, out=np.zeros_like(apart), where=apart > 0)
+        first[a] = ratio.argmax(axis=1)
+        largest[a] = ratio[rows, first[a]]
+        ratio[rows, first[a]] = -np.inf
+        second[a] = ratio.max(axis=1)
+    if equal:
         rule = (
             f"must not have two classes with the same centroid, up to {TINY:g} of their points' distance to the median"
         )
         cure = "Use silhouette, which is defined there too."
-        raise UndefinedMeasure("embedding", rule, f"{int(equal.sum()) // 2} such pairs of classes", cure)
+        raise UndefinedMeasure("embedding", rule, f"{equal // 2} such pairs of classes", cure)
+    nearest, near = _separation(classes, gaps, own, centers, blocks)
+    return _Parts(codes, sizes, gaps, own, centers, spread, first, largest, second, nearest, near)
+
+
+def _apart(centers: FloatArray, a: slice) -> FloatArray:
+    """Distances of some centroids to all; infinite to themselves."""
+    apart = np.sqrt(pairwise_squared(centers[a], centers))
+    apart[np.arange(a.stop - a.start), np.arange(a.start, a.stop)] = np.inf
+    return apart
+
+
+def _separation(
+    classes: Members, gaps: FloatArray, own: FloatArray, centers: FloatArray, blocks: list[slice]
+) -> tuple[float, int]:
+    """The smallest distance of two centroids in its standard errors, and the number of pairs below ``LEAST``."""
+    codes, sizes, c = classes.codes, classes.sizes, len(centers)
+    ends, sorted_gaps = np.r_[0, np.cumsum(sizes)], gaps[np.argsort(codes, kind="stable")]
     freedom = sizes * np.maximum(sizes - 1.0, 1.0)
-    for a in range(c):
-        along = gaps[codes == a] @ ((centers[a] - centers) / apart[a][:, None]).T
-        noise[a] = np.square(along).sum(axis=0) / freedom[a]
-    added = np.bincount(codes, own**2) / freedom
-    signal, error = np.maximum(apart**2 - added[:, None] - added, 0.0), noise + noise.T
-    separation = np.sqrt(np.divide(signal, error, out=np.full((c, c), np.inf), where=error > 0))
-    return _Parts(codes, sizes, gaps, own, centers, spread, (spread[:, None] + spread) / apart, separation)
+    added, nearest, near = np.bincount(codes, own**2) / freedom, np.inf, 0
+
+    def noise(a: int, others: slice, apart: FloatArray) -> FloatArray:
+        along = sorted_gaps[ends[a] : ends[a + 1]] @ ((centers[a] - centers[others]) / apart[:, None]).T
+        return np.asarray(np.square(along).sum(axis=0) / freedom[a])
+
+    for block in blocks:
+        apart = _apart(centers, block)
+        signal = np.maximum(apart**2 - added[block, None] - added, 0.0)
+        error = np.stack([noise(a, slice(0, c), apart[i]) for i, a in enumerate(range(block.start, block.stop))])
+        if len(blocks) == 1:
+            error = error + error.T
+        else:
+            for b in range(c):
+                error[:, b] += noise(b, block, apart[:, b])
+        apart = np.sqrt(np.divide(signal, error, out=np.full(error.shape, np.inf), where=error > 0))
+        nearest, near = min(nearest, float(apart.min())), near + int((apart < LEAST).sum())
+    return nearest, near // 2
 
 
 def _without(view: View) -> FloatArray:
     """Values without each point; of large classes the mean distance to the centroid changes to first order in 1 / n."""
-    codes, sizes, gaps, own, centers, spread, ratio, separation = _parts(view)
-    if separation.min() < LEAST:
+    codes, sizes, gaps, own, centers, spread, first, largest, second, nearest, _ = _parts(view)
+    if nearest < LEAST:
         rule = f"must have centroids of classes that are {LEAST:g} standard errors apart"
-        raise UndefinedMeasure("embedding", rule, f"{separation.min():.2g}", "Use silhouette, which is bounded.")
+        raise UndefinedMeasure("embedding", rule, f"{nearest:.2g}", "Use silhouette, which is bounded.")
     values = np.full(len(codes), np.nan)
-    first = ratio.argmax(axis=1)
-    largest = ratio.max(axis=1)
-    ratio[np.arange(len(sizes)), first] = -np.inf
-    second = ratio.max(axis=1)
-    ratio[np.arange(len(sizes)), first] = largest
     toward = np.divide(gaps, own[:, None], out=np.zeros_like(gaps), where=own[:, None] > 0)
     for a, size in enumerate(sizes):
         at = np.flatnonzero(codes == a)
@@ -130,8 +168,8 @@ def _without(view: View) -> FloatArray:
     without=_without,
     caution=SEPARATION,
     cost=(
-        "O(n c d) time with c classes, O(n (c + d) + c^2) memory; its interval O(m^2 d) time for each class of\n"
-        "m <= 2000 points."
+        "O(n c d) time with c classes, O(n d) memory beside a block of pairs of classes; its interval O(m^2 d) time\n"
+        "for each class of m <= 2000 points."
     ),
     reference="@davies1979.",
 )
@@ -169,5 +207,4 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     2.667
     """
     parts = _parts(view)
-    near = int((parts.separation < LEAST).sum()) // 2
-    return float(parts.ratio.max(axis=1).mean()), (NEAR(pairs=near),) if near else ()
+    return float(parts.largest.mean()), (NEAR(pairs=parts.near),) if parts.near else ()

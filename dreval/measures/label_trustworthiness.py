@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dreval.geometry.blocks import View
-from dreval.measures._classes import PAIRS_OF_CLASSES, matchings
+from dreval.measures._classes import PAIRS_OF_CLASSES, compressions
 from dreval.measures._measure import measure
 
 
@@ -43,5 +41,4 @@ def label_trustworthiness(view: View) -> float:
     >>> round(dreval.label_trustworthiness(apart, mixed, labels=list("aaabbb")), 3)
     0.333
     """
-    data, embedding = matchings(view)
-    return float(1.0 - np.mean(np.maximum(data - embedding, 0.0)))
+    return 1.0 - compressions(view)[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +11,7 @@ import pandas as pd
 from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
 from dreval._parallel import few_blas_threads, one_blas_thread
 from dreval._random import root_seed, stream
-from dreval.errors import ApproximationWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.neighbors import nearest
 from dreval.methods._costs import COSTS, Cost, Quotient, Stage
@@ -159,7 +158,7 @@ class CostMethod(Method):
         self.n_iter_, self.converged_ = n_iter, converged
         if not converged and not self.budget:
             said = note("cost.unsettled", method=type(self).__name__, max_iter=self.max_iter, n_iter=n_iter)
-            warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+            warn(ApproximationWarning(said))
 
     def _one_run(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> tuple[Mapping, Descent]:
         made = self._make_mapping(Z, rng)

@@ -8,7 +8,6 @@ side by side, the largest first. All but "error" warn.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
@@ -16,7 +15,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csgraph, csr_matrix, identity
 
 from dreval._check import MIN_POINTS, check_bool, check_float, check_int, check_one_of
-from dreval.errors import ApproximationWarning, InputError, MethodFailed, caller_level
+from dreval.errors import ApproximationWarning, InputError, MethodFailed, warn
 from dreval.geometry.graphs import (
     DISCONNECTED,
     IntArray,
@@ -100,7 +99,7 @@ class GraphMethod(Method):
         self.embedding_[kept] = Y
         self._shifts = np.zeros((1, self.n_components))
         said = parts_note("graph.largest", parts, self._near, others=len(X) - len(kept))
-        warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+        warn(ApproximationWarning(said))
 
     def _fit_separately(self, X: FloatArray, parts: IntArray) -> None:
         """Embed all parts, and set them side by side along the first coordinate, centered on the others."""
@@ -116,7 +115,7 @@ class GraphMethod(Method):
         self._shifts[:, 0] = starts - [Y[:, 0].min() for _, Y in fitted]
         for c, (_, Y) in enumerate(fitted):
             self.embedding_[self.part_ == c] = Y + self._shifts[c]
-        warnings.warn(ApproximationWarning(parts_note("graph.separate", parts, self._near)), stacklevel=caller_level())
+        warn(ApproximationWarning(parts_note("graph.separate", parts, self._near)))
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:
         """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point.
@@ -221,7 +220,7 @@ class LocalMethod(GraphMethod):
         values, functions = bottom_eigenpairs(M, min(d + 1, len(X) - 1))  # one more, to see whether the null space ends
         if len(values) > d and values[d] <= zero_up_to_rounding(M):
             said = note("null_space.larger", type(self).__name__, d=d, way=self._way)
-            warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+            warn(ApproximationWarning(said))
         self.eigenvalues_ = values[:d]
         self.embedding_ = scale_columns(functions[:, :d], normalize)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dreval._random import stream
-from dreval.errors import DegenerateDataWarning, caller_level
+from dreval.errors import DegenerateDataWarning, warn
 from dreval.methods._method import FloatArray, fix_signs
 from dreval.records.notes import note
 
@@ -77,7 +76,7 @@ def scaled_eigenvectors(gram: FloatArray, d: int, name: str) -> tuple[FloatArray
     negative = np.flatnonzero(values < -1e-9 * max(largest, abs(values[-1])))
     if len(negative):
         found = {"negative": len(negative), "d": d, "least": float(values[-1]), "largest": float(largest)}
-        warnings.warn(DegenerateDataWarning(note("eigenvalues.negative", name, **found)), stacklevel=caller_level())
+        warn(DegenerateDataWarning(note("eigenvalues.negative", name, **found)))
     kept = values > n * np.finfo(float).eps * largest
     return fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0))), values
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked, of_one_kind
-from dreval.errors import DegenerateDataWarning, InputError, caller_level
+from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, as_rows, fix_signs
 from dreval.records.notes import note
@@ -98,9 +97,7 @@ def _response(y: Any, n: int, method: str) -> Response:
             cure = "Pass floats for a numeric response: y.astype(float)."
             raise InputError("y", "must have at most one class for two points", got, cure)
         if integers and count > max(MANY, n / 10):
-            warnings.warn(
-                DegenerateDataWarning(note("response.classes", argument="y", classes=count)), stacklevel=caller_level()
-            )
+            warn(DegenerateDataWarning(note("response.classes", argument="y", classes=count)))
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes, classes)
     columns = check_points(y, "y", own=True)
     check_rows(len(columns), n, "y")
@@ -138,7 +135,7 @@ def unit_variance(Y: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     scale = np.divide(np.sqrt(len(Y)), lengths, out=np.zeros(r), where=lengths > 0)
     out[:, :r] = fix_signs(Y[:, :r] * scale)
     if zero := int(d - np.count_nonzero(scale)):
-        warnings.warn(DegenerateDataWarning(note("scores.zero", zero=zero, d=d)), stacklevel=caller_level())
+        warn(DegenerateDataWarning(note("scores.zero", zero=zero, d=d)))
     factors[:r] = scale * np.where(np.any(out[:, :r] != Y[:, :r] * scale, axis=0), -1.0, 1.0)
     return out, factors
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import lru_cache
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.sparse import csr_matrix
 
 from dreval._check import check_int
 from dreval._parallel import few_blas_threads
-from dreval.errors import ApproximationWarning, caller_level
+from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import BarycenterMethod, Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
@@ -144,7 +143,7 @@ class ConformalEigenmaps(BarycenterMethod):
         with few_blas_threads(m):
             P, settled = _least(loss)
         if not settled:
-            warnings.warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)), stacklevel=caller_level())
+            warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)))
         v = _half(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_float, check_int
-from dreval.errors import DegenerateDataWarning, InputError, caller_level
+from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method, fix_signs, method
@@ -135,7 +134,7 @@ class DiffusionMaps(Method):
         kernel -= roots[:, None] * roots  # takes the constant out, whose eigenvalue is 1
         values, vectors = top_eigenpairs(kernel, self.n_components)
         if values[0] > 1 - STUCK:
-            warnings.warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)), stacklevel=caller_level())
+            warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)))
         if not values[0] > rounding:
             got, cure = (
                 f"{self.bandwidth_:.4g}, with which the kernel does not vary beyond rounding",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_float, check_int
 from dreval._random import root_seed, stream
-from dreval.errors import ApproximationWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._supervised import whiten
@@ -170,7 +169,7 @@ class FastICA(Method):
             W, self.n_iter_ = new, round_
             if moved <= self.tol:
                 return W
-        warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=moved)), stacklevel=caller_level())
+        warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=moved)))
         return W
 
     def transform(self, X: Any) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from dreval._check import check_float, check_int, check_one_of
 from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
-from dreval.errors import ApproximationWarning, caller_level
+from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
 from dreval.methods._cost_method import check_start
@@ -171,7 +170,7 @@ class GPLVM(Method):
             found = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
         self.objective_, self.n_iter_ = float(found.fun), int(found.nit)
         if found.status == 1:
-            warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter)), stacklevel=caller_level())
+            warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter)))
         n, p = data.shape
         self.signal_variance_, self.noise_variance_ = map(float, np.exp(found.x[:2]))
         Z = found.x[2:].reshape(n, -1)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_float, check_int
 from dreval._parallel import few_blas_threads
-from dreval.errors import ApproximationWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
 from dreval.methods._latent import Scaled, lattice, on_plane, per_axis, principal_scores
@@ -211,7 +210,7 @@ class GTM(Method):
         self.log_likelihood_ = values[-1] + penalty - n * p * math.log(self._scaled.unit)
         if values[-1] - values[-2] > self.tol * n:
             gain = (values[-1] - values[-2]) / n
-            warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)), stacklevel=caller_level())
+            warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)))
 
     def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""

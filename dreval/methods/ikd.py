@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_float, check_int, check_k, check_one_of, known_name
-from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, warn
 from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._procrustes import moved
@@ -139,9 +138,9 @@ def laid_by_cliques(
         known += joined[:, new].sum(axis=1)
         cliques.append(clique)
     if parts:
-        warnings.warn(ApproximationWarning(PARTS(parts=parts + 1)), stacklevel=caller_level())
+        warn(ApproximationWarning(PARTS(parts=parts + 1)))
     if loose:
-        warnings.warn(ApproximationWarning(LOOSE(loose=loose, cliques=len(cliques), d=d)), stacklevel=caller_level())
+        warn(ApproximationWarning(LOOSE(loose=loose, cliques=len(cliques), d=d)))
     return Y, cliques
 
 
@@ -362,9 +361,7 @@ class IKD(Method):
             largest = float(squared[~missing].max()) or BEYOND
             squared[missing] = largest
             pairs = {"missing": missing.sum() // 2, "pairs": missing.size // 2 - len(squared) // 2}
-            warnings.warn(
-                ApproximationWarning(UNJOINED(**pairs, largest=float(np.sqrt(largest)))), stacklevel=caller_level()
-            )
+            warn(ApproximationWarning(UNJOINED(**pairs, largest=float(np.sqrt(largest)))))
         self.reference_point_ = self._reference(squared)
         self.embedding_, self.eigenvalues_ = _decomposed(squared, self.reference_point_, self.n_components)
 
@@ -420,7 +417,7 @@ def row_correlations(X: FloatArray, variance: str) -> FloatArray:
     correlations = np.minimum(centered @ centered.T, 1.0)
     if still.any():
         correlations[np.ix_(still, still)] = 1.0
-        warnings.warn(DegenerateDataWarning(CONSTANT(rows=still.sum(), n=len(X))), stacklevel=caller_level())
+        warn(DegenerateDataWarning(CONSTANT(rows=still.sum(), n=len(X))))
     np.fill_diagonal(correlations, 1.0)
     return correlations
 

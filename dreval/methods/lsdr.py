@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_float, check_int, check_k, check_one_of, check_width, known_name
-from dreval.errors import ApproximationWarning, InputError, caller_level
+from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.distances import Space, distance_matrix, pairwise_squared
 from dreval.geometry.graphs import (
     THIN,
@@ -391,7 +390,7 @@ class LSDR(Method):
         said = EVERY_BOUNDARY() if boundary.all() else NO_BOUNDARY()
         if depth.any():
             said = FEW_SKELETAL(skeletal=len(skeletal), d=self.n_components)
-        warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
+        warn(ApproximationWarning(said))
         return np.arange(n)
 
     def _means(self, points: FloatArray, places: FloatArray, through: bool = False) -> FloatArray:

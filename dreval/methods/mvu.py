@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.sparse import csgraph, csr_matrix
 
 from dreval._check import check_float, check_one_of
 from dreval._parallel import few_blas_threads
-from dreval.errors import ApproximationWarning, MethodFailed, caller_level
+from dreval.errors import ApproximationWarning, MethodFailed, warn
 from dreval.geometry.graphs import IntArray, Reach
 from dreval.geometry.kernels import center
 from dreval.methods._local import GraphMethod
@@ -355,7 +354,7 @@ class MVU(GraphMethod):
             )
         if self.accuracy_ > self.tol:
             reached = {"accuracy": self.accuracy_, "tol": self.tol, "distances": self.distances}
-            warnings.warn(ApproximationWarning(INACCURATE(**reached)), stacklevel=caller_level())
+            warn(ApproximationWarning(INACCURATE(**reached)))
 
 
 def _merged(graph: csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_float, check_int, check_points, check_rows
-from dreval.errors import DegenerateDataWarning, InputError, MethodFailed, caller_level
+from dreval.errors import DegenerateDataWarning, InputError, MethodFailed, warn
 from dreval.geometry.graphs import neighbor_graph, neighborhoods, reach_of
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._procrustes import Patches, principal_axes
@@ -132,7 +131,7 @@ class ProcrustesRefinement(Method):
             raise MethodFailed(reach.argument, "must reach points that differ", got, cure)
         if patches.flat:
             said = note("neighborhoods.copies", flat=patches.flat, n=len(X))
-            warnings.warn(DegenerateDataWarning(said), stacklevel=caller_level())
+            warn(DegenerateDataWarning(said))
         start = self._start(X)
         Y, self.path_ = patches.refine(patches.best_scale(start) * start, self.max_iter, self.tol)
         self.embedding_ = principal_axes(Y)

@@ -72,7 +72,10 @@ def place_in(folder: Path, name: str, *, is_folder: bool = False) -> Path:
             got = f"a link to {os.readlink(path)!r}"
             leads = os.path.exists(path)
             rule, got = ("must lie in the folder", got) if leads else (rule, f"{got}, which leads to nothing")
-        raise ProtocolError(argument, rule, got, f"Delete it, or put {expected} itself in its place.")
+        cure = f"Delete it, or put {expected} itself in its place."
+        if stat.S_ISLNK(mode) and expected == "a folder":
+            cure += f" To keep the files on another disk, move all of {str(folder)!r} there: it may be a link itself."
+        raise ProtocolError(argument, rule, got, cure)
     return folder / name
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from dreval._check import check_names, check_one_of, check_parameters
 from dreval.comparison._tables import names_hint
 from dreval.comparison.across import compare
 from dreval.comparison.within import contenders
-from dreval.errors import DrevalWarning, InputError, caller_level
+from dreval.errors import DrevalWarning, InputError, warn
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES, METHODS
@@ -166,5 +165,5 @@ def _read(figure: Figure | Axes) -> Figure | Axes:
     if letters:
         said = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
         cure = "Install a font that has them, such as Noto Sans CJK, or rename."
-        warnings.warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning, stacklevel=caller_level())
+        warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning)
     return figure

@@ -19,6 +19,7 @@ from dreval._check import (
     check_k,
     check_one_of,
     describe,
+    function_name,
     known_name,
 )
 from dreval._parallel import open_progress
@@ -456,7 +457,7 @@ def _finite(got: FloatArray, argument: str, name: str) -> None:
 def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
     """Name of the null, and the r-th null data set; each depends on the seed and on r only."""
     if callable(wanted):
-        name = getattr(wanted, "__name__", type(wanted).__name__)
+        name = function_name(wanted, type(wanted).__name__)
 
         def made(r: int) -> FloatArray:
             with Foreign("null", name, "return null data"):

@@ -17,6 +17,7 @@ from dreval._check import (
     check_one_of,
     check_parameters,
     describe,
+    function_name,
 )
 from dreval.datasets._dataset import simulate
 from dreval.datasets._raw import load_dataset
@@ -106,7 +107,7 @@ def _own_name(value: Any, argument: str, example: str) -> str:
     card = getattr(value, "card", None)
     if card is not None:
         return str(card.name)
-    got = f"the function {value.__name__}" if hasattr(value, "__name__") else describe(value)
+    got = f"the function {name}" if (name := function_name(value, "")) else describe(value)
     raise InputError(argument, "must have names", got, f"Pass a dict, as {example}.")
 
 

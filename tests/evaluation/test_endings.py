@@ -170,35 +170,64 @@ import numpy as np
 import dreval
 X = np.random.default_rng(0).normal(size=(40, 4))
 def bad(X, n): raise ValueError
+def noisy(X, n):
+    if sys.stderr is not None:
+        print("text", file=sys.stderr)
+    warnings.warn("text")
+    return X[:, :2]
 found = []
 for progress in (None, True, False):
-    ev = dreval.Evaluation(X, {{"u": X[:, :2], "pca": "pca", "bad": bad}}, n_neighbors=5, random_state=0)
+    embeddings = {{"u": X[:, :2], "pca": "pca", "noisy": noisy, "bad": bad}}
+    ev = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)
     found.append(int(ev.run("trustworthiness", progress=progress).tidy().value.notna().sum()))
 path = tempfile.mkdtemp() + "/s.journal"
 study = dreval.Study(path, {{"x": X, "y": X**3}}, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5)
 found.append(len(study.run(n_jobs=2, progress=True).table()))
 found.append(dreval.noise_test(X, "pca", n_replicates=3, random_state=0, progress=True).p_value > 0)
+try:
+    found.append(len(dreval.embed(X, noisy)))
+except dreval.errors.DrevalError as error:
+    found.append(str(error))
 print(found, sys.stderr is None)
 sys.stderr = sys.__stderr__
 """
 
 
-@pytest.mark.parametrize("way", ["none", "descriptor", "no flush"])
+BROKEN = """
+class Broken:
+    def write(self, text): raise OSError(32, 'broken')
+    def flush(self): raise OSError(32, 'broken')
+    def isatty(self): return True
+sys.stderr = Broken()
+"""
+
+
+@pytest.mark.parametrize("way", ["none", "descriptor", "closed", "no flush", "broken", "full"])
 def test_without_stderr(way: str) -> None:
-    """A service, ``2>&-``, and a stream of another program: nothing is lost, and stderr is as it was afterwards."""
-    close = {"none": "sys.stderr = None", "descriptor": "", "no flush": "sys.stderr = type('W', (), {'write': len})()"}
-    text = CLOSED.format(close=close[way])
+    """A service, ``2>&-``, one that was closed or is full: nothing is lost, and stderr is as it was afterwards."""
+    close = {
+        "none": "sys.stderr = None",
+        "closed": "sys.stderr.close()",
+        "no flush": "sys.stderr = type('W', (), {'write': len})()",
+        "broken": BROKEN,
+    }
+    text = CLOSED.format(close=close.get(way, ""))
+    if way == "full":  # what prints there itself fails there
+        text = text.replace('print("text", file=sys.stderr)', "pass")
+    if way == "full" and not os.path.exists("/dev/full"):
+        pytest.skip("a device of Linux")
     if way == "descriptor" and os.name != "posix":
         pytest.skip("a shell of POSIX")
     command = [sys.executable, "-c", text]
+    shell = {"descriptor": 'exec "$@" 2>&-', "full": 'exec "$@" 2>/dev/full'}
     done = subprocess.run(
-        ["sh", "-c", 'exec "$@" 2>&-', "sh", *command] if way == "descriptor" else command,
+        ["sh", "-c", shell[way], "sh", *command] if way in shell else command,
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
     assert done.returncode == 0
-    assert done.stdout.split("\n")[0] == f"[2, 2, 2, 4, True] {way != 'no flush'}"
+    assert done.stdout.split("\n")[0] == f"[3, 3, 3, 4, True, 40] {way in ('none', 'descriptor')}"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
@@ -210,11 +239,12 @@ def test_the_command_line_without_stderr(tmp_path: Path) -> None:
         (["evaluate", str(tmp_path / "nothing.csv"), "-e", "pca"], 2),
         (["evaluate", "--nothing"], 2),
     ):
-        command = ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "dreval", *arguments]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        assert done.returncode == code
-        assert ("isomap" in done.stdout) == (code == 0)
-        assert "must" not in done.stdout
+        for place in ("&-", "/dev/full") if os.path.exists("/dev/full") else ("&-",):
+            command = ["sh", "-c", f'exec "$@" 2>{place}', "sh", sys.executable, "-m", "dreval", *arguments]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+            assert done.returncode == code
+            assert ("isomap" in done.stdout) == (code == 0)
+            assert "must" not in done.stdout
 
 
 def test_the_error_names_what_was_raised() -> None:
@@ -222,3 +252,91 @@ def test_the_error_names_what_was_raised() -> None:
         MethodFailed, match=r"must embed the data, but function raised: got SystemExit: 1\. Run it alone"
     ):
         dreval.embed(X, ways(RAISED["SystemExit"])["function"])
+
+
+def raises(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("of a user")
+
+
+class Nameless:
+    """A callable that has no name that can be read."""
+
+    __name__ = property(raises)  # type: ignore[assignment]
+
+    def __call__(self, X: Any, n_components: int = 2) -> Any:
+        return X[:, :n_components]
+
+
+class Unwrapped(Nameless):
+    __name__ = "unwrapped"  # type: ignore[assignment]
+    __wrapped__ = property(raises)
+
+
+class Unshown(Nameless):
+    __name__ = "unshown"  # type: ignore[assignment]
+    __repr__ = __str__ = raises  # type: ignore[assignment]
+
+
+class Unread:
+    __getattr__ = raises
+
+
+class Unpath:
+    __fspath__ = raises
+
+
+class Silent(Exception):
+    """An exception that has no text."""
+
+    __str__ = __repr__ = raises  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("kind", [Nameless, Unwrapped, Unshown], ids=["name", "wrapped", "text"])
+def test_functions_without_a_name_or_a_text(kind: Any) -> None:
+    """They embed as any other; where they are no value of an argument, the error names their type."""
+    assert np.array_equal(np.asarray(dreval.embed(X, kind())), X[:, :2])
+    results = dreval.Evaluation(X, {"u": kind()}, n_neighbors=5, random_state=0).run("trustworthiness", None, None)
+    assert results.tidy()["value"][0] == dreval.trustworthiness(X, X[:, :2], n_neighbors=5)
+    assert dreval.noise_test(X, kind(), n_replicates=3, random_state=0).p_value > 0
+    for call in (
+        lambda: dreval.Evaluation(kind()),
+        lambda: dreval.Evaluation(X, metric=kind()),
+        lambda: dreval.Evaluation(X, n_neighbors=kind()),
+        lambda: dreval.Evaluation(X, labels=kind()),
+        lambda: dreval.Evaluation(X, ids=kind()),
+        lambda: dreval.Evaluation(X, {"u": Y}).run(kind()),
+        lambda: dreval.noise_test(X, "pca", null=Unread(), n_replicates=3, random_state=0),
+    ):
+        with pytest.raises(DrevalError, match="must "):
+            call()
+
+
+LOOKED_AT: dict[str, Callable[[], Any]] = {
+    "attributes": Unread,
+    "path": Unpath,
+    **{f"{way}, without a text": lambda way=way: ways(Silent)[way] for way in ways(Silent)},  # type: ignore[misc]
+}
+
+
+@pytest.mark.parametrize("kind", LOOKED_AT)
+def test_values_that_raise_when_they_are_looked_at(kind: str) -> None:
+    """And exceptions without a text: the embedding fails, the others do not."""
+    value = LOOKED_AT[kind]()
+    ev = dreval.Evaluation(X, {"good": Y, "bad": value}, n_neighbors=5, random_state=0)
+    results = ev.run("trustworthiness", None, None)
+    assert results.tidy().set_index("embedding")["value"].notna().to_dict() == {"good": True, "bad": False}
+    assert [one.scope for one in results.failures()] == ["bad"]
+    assert len(results.summary().as_text()) > 100
+    with pytest.raises(MethodFailed, match="must"):
+        dreval.trustworthiness(X, value)
+
+
+def test_labels_and_ids_that_raise() -> None:
+    for call in (
+        lambda: dreval.Evaluation(X, labels=[Value(ValueError)] * 40),
+        lambda: dreval.Evaluation(X, labels=[Unshown()] * 40),
+        lambda: dreval.Evaluation(X, ids=object()),
+        lambda: dreval.Evaluation(X, ids=5.5),
+    ):
+        with pytest.raises(DrevalError, match="must"):
+            call()

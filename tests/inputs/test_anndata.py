@@ -16,6 +16,7 @@ from scipy import sparse
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.inputs import files
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 from dreval.records.results import Results
@@ -138,6 +139,48 @@ def test_frames_in_obsm(ad: ModuleType) -> None:
     assert np.array_equal(dreval.embed(bare, "pca", use_rep="X_pca"), dreval.embed(PCA, "pca"))
     with pytest.raises(UnknownName, match="Did you mean use_rep='X_pca'"):
         as_data(adata, layer="X_pca")
+
+
+@pytest.mark.filterwarnings("ignore")  # on the format of later versions of zarr
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("suffix", ["h5ad", "zarr"])
+@pytest.mark.parametrize("kind", ["frame", "csr", "csc", "nothing", "arrays"])
+def test_groups_in_obsm(
+    kind: str, suffix: str, blocks: bool, ad: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frames and sparse matrices are read, whole and by blocks; groups of arrays are refused by one error."""
+    import h5py
+    import zarr
+
+    monkeypatch.setattr(files, "LARGE", 0 if blocks else files.LARGE)
+    adata, path = made(ad), tmp_path / f"a.{suffix}"
+    forms = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
+    if kind == "frame":
+        adata.obsm["more"] = pd.DataFrame(PCA, index=CELLS, columns=list("abc"))
+    elif kind in forms:
+        adata.obsm["more"] = forms[kind](PCA)
+    getattr(adata, f"write_{suffix}")(path)
+    if kind in ("nothing", "arrays"):
+        file = h5py.File(path, "r+") if suffix == "h5ad" else zarr.open_group(str(path), mode="r+")
+        group = file["obsm"].create_group("more")
+        if kind == "arrays":
+            group.attrs.update({"encoding-type": "dict", "encoding-version": "0.1.0"})
+            group.create_group("a")
+        if suffix == "h5ad":
+            file.close()
+        held = {"nothing": "nothing", "arrays": "'a'"}[kind]
+        for call in (
+            lambda: as_data(path),
+            lambda: as_data(path, use_rep="more"),
+            lambda: dreval.trustworthiness(PCA, f"{path}:obsm:more"),
+        ):
+            with pytest.raises(
+                InputError, match=f"'obsm/more' is a group with {held}.* leave it out: del .*'obsm/more'"
+            ):
+                call()
+        return
+    assert np.array_equal(np.asarray(as_data(path, use_rep="more").dense()), PCA)
+    assert dreval.trustworthiness(PCA, f"{path}:obsm:more") == 1
 
 
 def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import scipy.sparse
 
 import dreval
 from dreval.errors import InputError
+from dreval.inputs._sizes import _parquet_text
 from dreval.inputs.data import as_data
 from dreval.inputs.features import densify
 
@@ -92,3 +93,21 @@ def test_ragged_and_other_lists(rows: object) -> None:
     """What is no table is refused by its argument."""
     with pytest.raises(InputError, match=r"`data` must"):
         as_data(rows)
+
+
+def test_texts_of_parquet_that_repeat_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that labels have, in columns and in lists, are counted and read."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    monkeypatch.setattr("dreval.inputs._sizes.SMALL", 1000)
+    rng, path = np.random.default_rng(0), tmp_path / "x.parquet"
+    labels = rng.choice(["first class", "second", "ß"], 400)
+    table = pa.table({"x": rng.normal(size=400), "y": rng.normal(size=400), "label": labels})
+    parquet.write_table(table, path, row_group_size=150)
+    assert sum(_parquet_text(path, i, "label") for i in range(3)) == sum(len(text.encode()) for text in labels)
+    data = as_data(path, labels="label")
+    assert data.labels is not None
+    assert data.labels.values.tolist() == labels.tolist()
+    parquet.write_table(pa.table({"list": [["ab", "ab"], [], None, ["c"]]}), path)
+    assert _parquet_text(path, 0, "list.list.element") == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -138,7 +139,8 @@ def test_arrays_of_hdf5_that_were_opened(kind: str, tmp_path: Path) -> None:
             with pytest.raises(InputError, match=r"must hold all of its data itself: got .*dask"):
                 call(value)
     meant = dask.array.from_array(file["group/x"])
-    assert np.array_equal(np.asarray(as_data(meant).dense()), led_outside.secret((30, 2)))
+    for value in (meant, file["group/x"][:]):
+        assert np.array_equal(np.asarray(as_data(value).dense()), led_outside.secret((30, 2)))
 
 
 def test_a_zarr_array_that_was_opened(tmp_path: Path) -> None:
@@ -203,6 +205,16 @@ def test_a_folder_that_is_itself_a_link_is_read(version: int, tmp_path: Path) ->
     assert data.labels.values.tolist() == list("abc") * 10
 
 
+def test_a_copy_of_hard_links_is_read(tmp_path: Path) -> None:
+    """A backup, as by ``cp -al``, and what is left of it when the original is gone."""
+    led_outside.cells().write_zarr(tmp_path / "cells.zarr")
+    shutil.copytree(tmp_path / "cells.zarr", tmp_path / "copy.zarr", copy_function=os.link)
+    for _ in range(2):
+        data = as_data(tmp_path / "copy.zarr", labels="kind")
+        assert np.array_equal(np.asarray(data.dense()), led_outside.cells().X)
+        shutil.rmtree(tmp_path / "cells.zarr", ignore_errors=True)
+
+
 @pytest.mark.parametrize("value", ["../../secret/", "x", "/../"])
 def test_chunks_are_in_their_folder(value: str, tmp_path: Path) -> None:
     """The names of chunks are made of what separates their numbers."""
@@ -240,5 +252,10 @@ def test_anndata_in_a_file_that_leads_outside(tmp_path: Path) -> None:
         old = file["X/data"]
         del file["X/data"]
         led_outside.storage(file["X"], "data", old, tmp_path / "other")
-    with pytest.raises(InputError, match="must hold all of its data itself"):
-        as_data(anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r"))
+    cells = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    for value in (cells, cells.X):
+        with pytest.raises(InputError, match=r"must hold all of its data itself: got .*adata\.X\.to_memory"):
+            as_data(value)
+    for value in (cells.to_memory(), cells.X.to_memory()):
+        dense = np.asarray(as_data(value).dense())
+        assert np.array_equal(dense[dense != 0], led_outside.secret((made.X.nnz,)))

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.inputs._chunks import inflated
+from dreval.inputs._chunks import inflated, text_lengths
 from dreval.inputs.data import as_data
 
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
@@ -218,3 +218,95 @@ def test_usual_codecs_are_read(version: int, tmp_path: Path) -> None:
         made = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)
         made[:] = X
         assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+
+
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "one behind the other": {},
+    "chunks": {"chunks": (7,)},
+    "gzip": {"chunks": (7,), "compression": "gzip"},
+    "shuffle and gzip": {"chunks": (7,), "compression": "gzip", "shuffle": True},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_lengths_of_texts(layout: str, tmp_path: Path) -> None:
+    """Without reading the texts; those that were never written have none."""
+    import h5py
+
+    texts = ["a" * size for size in np.random.default_rng(0).integers(0, 9000, 40)]
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        made = file.create_dataset("x", (50,), h5py.string_dtype(), **LAYOUTS[layout])
+        made[:40] = texts
+        file.create_dataset("none", (50,), h5py.string_dtype(), **LAYOUTS[layout])
+        file.create_dataset("lzf", data=texts, dtype=h5py.string_dtype(), compression="lzf")
+        file.create_dataset("fixed", data=np.array(texts, "S9000"))
+    with h5py.File(tmp_path / "x.h5") as file:
+        assert text_lengths(file["x"], tmp_path / "x.h5") == sum(map(len, texts))
+        assert text_lengths(file["none"], tmp_path / "x.h5") == 0
+        assert text_lengths(file["lzf"], tmp_path / "x.h5") is None
+        assert text_lengths(file["fixed"], tmp_path / "x.h5") is None
+
+
+@pytest.mark.parametrize("kind", ["plain", "lzf"])
+def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts that no label can have, in a file of such a size, are refused before they are read."""
+    import h5py
+
+    monkeypatch.setattr("dreval.inputs._sizes.SMALL", 2**22)
+
+    path = tmp_path / "cells.h5ad"
+    led_outside.cells().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        del file["obs/kind"]
+        options = {} if kind == "plain" else {"compression": "lzf", "chunks": (1,)}
+        made = file["obs"].create_dataset("kind", (30,), h5py.string_dtype(), **options)
+        for i in range(30):
+            made[i] = "abc"[i % 3] * 3 * 10**5
+        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+    refused(path, "must have texts of at most")
+
+
+def test_many_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that a label may have, together no longer than the file."""
+    monkeypatch.setattr("dreval.inputs._sizes.SMALL", 2**16)
+    cells = led_outside.cells()
+    cells.obs["free"] = [chr(97 + i) * 5000 for i in range(30)]
+    cells.write_h5ad(tmp_path / "cells.h5ad", convert_strings_to_categoricals=False)
+    labels = as_data(tmp_path / "cells.h5ad", labels="free").labels
+    assert labels is not None
+    assert labels.values.tolist() == cells.obs["free"].tolist()
+
+
+def test_many_columns_of_the_same_text(tmp_path: Path) -> None:
+    """Each column alone may be read; all of them are more than the file has."""
+    import h5py
+
+    path = tmp_path / "cells.h5ad"
+    led_outside.cells().write_h5ad(path)
+    repeated(path, "obs/first", 30, "a" * 90_000)
+    with h5py.File(path, "r+") as file:
+        for i in range(100):
+            file[f"uns/{i}"] = file["obs/first"]  # the same object, which is counted once
+    assert as_data(path).n == 30
+    for i in range(100):
+        repeated(path, f"uns/other{i}", 30, "a" * 90_000)
+    refused(path, "must have texts of at most")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_long_fill_value(version: int, tmp_path: Path) -> None:
+    """A text that stands for each element of which no chunk was written."""
+    import anndata
+
+    anndata.settings.zarr_write_format = version
+    cells = led_outside.cells()
+    cells.obs["free"] = [f"text {i}" for i in range(30)]
+    anndata.settings.allow_write_nullable_strings = False
+    cells.write_zarr(tmp_path / "cells.zarr", convert_strings_to_categoricals=False)
+    part = tmp_path / "cells.zarr" / "obs" / "free"
+    name = part / ("zarr.json" if version == 3 else ".zarray")
+    name.write_text(json.dumps({**json.loads(name.read_text()), "fill_value": "a" * 10_000_000}))
+    for file in part.rglob("*"):
+        if file.is_file() and file.name not in ("zarr.json", ".zarray", ".zattrs"):
+            file.unlink()
+    refused(tmp_path / "cells.zarr", "must have texts of at most")

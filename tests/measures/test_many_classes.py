@@ -5,9 +5,10 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.metrics import silhouette_samples
+from sklearn.metrics import davies_bouldin_score, silhouette_samples
 
 import dreval
 from dreval.measures._classes import Members, silhouette_widths
@@ -49,3 +50,66 @@ def test_lisi_in_blocks_equals_lisi_of_few_points_at_once(monkeypatch: pytest.Mo
     whole = dreval.clisi(X, X, labels=labels)
     monkeypatch.setattr(_batches, "row_blocks", lambda m, _n: [slice(a, min(a + 7, m)) for a in range(0, m, 7)])
     assert dreval.clisi(X, X, labels=labels) == whole
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_pairs_of_classes_in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of classes change no value, and the shares of nearer centroids are those of each pair alone."""
+    rng = np.random.default_rng(size)
+    X, Y = rng.normal(size=(120, 4)), rng.normal(size=(120, 2))
+    labels = np.r_[np.arange(11), rng.choice(11, 109, p=rng.dirichlet(np.ones(11)))]
+    whole = [
+        dreval.label_trustworthiness(X, Y, labels=labels),
+        dreval.label_continuity(X, Y, labels=labels),
+        dreval.davies_bouldin(X, Y, labels=labels),
+    ]
+    matchings = []
+    for points in (X, Y):
+        centers = np.stack([points[labels == a].mean(axis=0) for a in range(11)])
+        for a in range(11):
+            for b in range(a):
+                pair = np.isin(labels, (a, b))
+                D = cdist(points[pair], centers[[a, b]])
+                matchings.append(2 * np.mean((D[:, 0] < D[:, 1]) == (labels[pair] == a)) - 1)
+    gap = np.subtract(*np.split(np.array(matchings), 2))
+    expected = [1 - np.maximum(gap, 0).mean(), 1 - np.maximum(-gap, 0).mean(), davies_bouldin_score(Y, labels)]
+    np.testing.assert_allclose(whole, expected, rtol=1e-12)
+
+    monkeypatch.setattr("dreval.measures._classes.TILE", size)
+    monkeypatch.setattr("dreval.measures.davies_bouldin.PAIRS", size * 11)
+    blocks = [
+        dreval.label_trustworthiness(X, Y, labels=labels),
+        dreval.label_continuity(X, Y, labels=labels),
+        dreval.davies_bouldin(X, Y, labels=labels),
+    ]
+    np.testing.assert_allclose(blocks, whole, rtol=1e-13)
+
+
+@pytest.mark.parametrize("pull", [1.0, 40.0])
+def test_separation_of_centroids_in_blocks(pull: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The note on near centroids and the interval do not depend on the blocks."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(9), 12)
+    Y = rng.normal(size=(108, 2)) + pull * np.c_[labels, labels % 2]
+
+    def run() -> pd.DataFrame:
+        ev = dreval.Evaluation(Y, {"y": Y + 0.01 * Y**2}, labels=labels, n_neighbors=5, random_state=0)
+        return ev.run("davies_bouldin", None).tidy().drop(columns="seconds")
+
+    whole = run()
+    monkeypatch.setattr("dreval.measures.davies_bouldin.PAIRS", 18)
+    pd.testing.assert_frame_equal(run(), whole)
+    assert whole["conf_low"].notna().all() == (pull > 1)
+
+
+def test_pairs_of_many_classes_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3000 points in 1500 classes: no table of all pairs of classes."""
+    monkeypatch.setattr("dreval.measures._classes.TILE", 100)
+    monkeypatch.setattr("dreval.measures.davies_bouldin.PAIRS", 150_000)
+    labels, X = np.arange(3000) % 1500, np.random.default_rng(0).normal(size=(3000, 2))
+    for measure in (dreval.label_trustworthiness, dreval.davies_bouldin):
+        tracemalloc.start()
+        measure(X, X, labels=labels)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1500**2 * 8 * 0.75

@@ -106,6 +106,23 @@ def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
         }
 
 
+def test_what_to_do_with_files_on_another_disk(tmp_path: Path) -> None:
+    """A link of the caller is refused too, since nobody can tell whose it is; both ways of its error work."""
+    folder, disk = tmp_path / "tool", tmp_path / "disk"
+    disk.mkdir()
+    both_rounds(folder, projection)
+    (folder / "returned").rename(disk / "returned")
+    (folder / "returned").symlink_to(disk / "returned")
+    with pytest.raises(ProtocolError, match=r"put a folder itself in its place\. To keep the files on another disk"):
+        dreval.Protocol.collect(folder)
+    (folder / "returned").unlink()
+    (disk / "returned").rename(folder / "returned")
+    runs = len(dreval.Protocol.collect(folder).recording.runs)
+    folder.rename(disk / "tool")
+    folder.symlink_to(disk / "tool")
+    assert len(dreval.Protocol.collect(folder).recording.runs) == runs > 3
+
+
 def test_a_hard_link_keeps_its_content(tmp_path: Path) -> None:
     """A file is replaced, not written to: another name of it keeps what it had."""
     folder, other = tmp_path / "tool", tmp_path / "other"

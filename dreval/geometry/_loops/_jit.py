@@ -34,8 +34,9 @@ class _Told(event.Listener):  # type: ignore[misc]
             self.began = time.perf_counter()
         if not self.said and self.spent + time.perf_counter() - self.began > PATIENCE:
             self.said = True
-            if sys.stderr is not None and sys.stderr.isatty():
-                sys.stderr.write(SAID)
+            with contextlib.suppress(OSError, ValueError):  # a stream that is closed or broken
+                if sys.stderr is not None and sys.stderr.isatty():
+                    sys.stderr.write(SAID)
 
     def on_end(self, _: Any) -> None:
         """Add what the outermost compilation took."""

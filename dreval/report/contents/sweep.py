@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dreval._check import function_name
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
@@ -116,7 +117,7 @@ def setting_words(setting: Mapping[str, Any]) -> str:
 
 def value_words(value: Any) -> str:
     """A value of an option, short."""
-    text = getattr(value, "__name__", None) or (value if isinstance(value, str) else repr(value))
+    text = function_name(value, "") or (value if isinstance(value, str) else repr(value))
     text = f"{value:.6g}" if isinstance(value, float) and len(text) > 8 else text
     return text if len(text) <= 24 else f"{text[:23]}…"
 
