@@ -728,7 +728,7 @@ MUTANTS = [
     Mutant("measures/_batches.py", "c - 1.0, float(c))", "float(c), float(c))", WITHOUT_LISI),
     Mutant("measures/_batches.py", "total[at] += shared * counts", "total[at] += 0.0 * counts", BATCHES),
     Mutant("measures/kbet.py", "n / k * (whole +", "n / k * (0 * whole +", BATCHES),
-    Mutant("measures/kbet.py", "p = chdtrc(c - 1,", "p = chdtrc(c,", BATCHES),
+    Mutant("measures/kbet.py", "p[part] = chdtrc(c - 1,", "p[part] = chdtrc(c,", BATCHES),
     Mutant("measures/kbet.py", "(p >= alpha)", "(p > 1.0 - alpha)", BATCHES),
     Mutant("measures/graph_connectivity.py", "directed=False", "directed=True, connection='strong'", BATCHES),
     Mutant("measures/silhouette_batch.py", "1.0 - np.abs(widths)", "1.0 - widths", BATCHES),
@@ -737,16 +737,16 @@ MUTANTS = [
         "measures/centroid_triplet_accuracy.py", "ordered - discordant - half / 2", "ordered - discordant", CLUSTERS
     ),
     Mutant("measures/centroid_triplet_accuracy.py", "np.where(turned, f, b), np.where(turned, b, f)", "b, f", CLUSTERS),
-    Mutant("measures/davies_bouldin.py", "ratio.max(axis=1)", "ratio.min(axis=1)", CLUSTERS),
+    Mutant(
+        "measures/davies_bouldin.py", "first[a] = ratio.argmax(axis=1)", "first[a] = ratio.argmin(axis=1)", CLUSTERS
+    ),
     Mutant("measures/davies_bouldin.py", "np.median(points, axis=0)", "points.mean(axis=0)", CLUSTERS),
-    Mutant("measures/davies_bouldin.py", "- added[:, None] - added", "", CLUSTERS),
+    Mutant("measures/davies_bouldin.py", "- added[block, None] - added", "", CLUSTERS),
     Mutant("measures/_chance.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant("measures/_recommendation.py", ".iloc[:, ::-1].cumprod", ".cumprod", GOALS),
     Mutant("measures/_recommendation.py", "rates[chosen].max(axis=1)", "rates[chosen].mean(axis=1)", GOALS),
     Mutant("measures/_recommendation.py", "and not preferred[n] and", "and", GOALS),
-    Mutant(
-        "measures/_classes.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
-    ),
+    Mutant("measures/_classes.py", "np.maximum(sizes[own] - 1, 1)", "np.maximum(sizes[own], 1)", CLASSES),
     Mutant("measures/neighborhood_hit.py", "np.asarray(same.mean(axis=1))", "np.asarray(same.any(axis=1))", CLASSES),
     Mutant(
         "measures/latent_r2.py",
@@ -783,7 +783,12 @@ MUTANTS = [
     Mutant("measures/class_angular_distortion.py", "several.sum() - (size == 2)", "several.sum()", WITHOUT_TRIPLETS),
     Mutant("measures/topographic_product.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
     Mutant("measures/topographic_product.py", "np.log(D[:, :k] / D[:, k:])", "np.log(D[:, k:] / D[:, :k])", STRUCTURE),
-    Mutant("study/sweep.py", "else 1 + 1 / R, level, failures)", "else 1 / R, level, failures)", "study/test_sweep.py"),
+    Mutant(
+        "study/sweep.py",
+        "else 1 + 1 / R, level, failures, data_at)",
+        "else 1 / R, level, failures, data_at)",
+        "study/test_sweep.py",
+    ),
     Mutant("study/sweep.py", "best_set(sign * values[judged]", "best_set(values[judged]", "study/test_sweep.py"),
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
     Mutant(
@@ -1002,8 +1007,8 @@ MUTANTS = [
     Mutant("report/statements.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_statements.py"),
     Mutant(
         "report/reading.py",
-        "if same_value(value, top)",
-        "if abs(value - top) < 1e-3",
+        "if self.is_tie(self.compared[name], top)",
+        "if abs(self.compared[name] - top) < 1e-3",
         "report/test_report_words.py report/test_studies.py report/test_statements.py",
     ),
     Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
@@ -1222,14 +1227,8 @@ MUTANTS = [
     ),
     Mutant(
         "report/statements.py",
-        "if all(name in one.best for one in part)",
-        "if any(name in one.best for one in part)",
-        "report/test_statements.py",
-    ),
-    Mutant(
-        "report/statements.py",
-        "for one in judged if one.best == (name,)",
-        "for one in judged if name in one.best",
+        "if len({frozenset(one.best) for one in part}) > 1:",
+        "if len({frozenset(one.best) for one in part}) > 99:",
         "report/test_statements.py",
     ),
     Mutant(
@@ -1252,9 +1251,9 @@ MUTANTS = [
     ),
     Mutant(
         "report/reading.py",
-        "1 + sum(column.better(other, value) for other in column.values.values())",
-        "1 + sum(column.better(value, other) for other in column.values.values())",
-        "report/test_answers_first.py",
+        "goodness = [value if self.higher else -value for value in self.compared.values()]",
+        "goodness = [-value if self.higher else value for value in self.compared.values()]",
+        "report/test_true_sentences.py",
     ),
     Mutant(
         "cli/evaluate.py",
@@ -1268,6 +1267,59 @@ MUTANTS = [
         "raise SystemExit(BROKEN) from None",
         "raise SystemExit(REFUSED) from None",
         "cli/test_cli.py cli/test_cli_help.py",
+    ),
+    Mutant(
+        "geometry/_loops/rows.py",
+        "+ (points.rows[i, p + c] - others.rows[j, p + c])",
+        "",
+        "geometry/test_directions.py",
+    ),
+    Mutant(
+        "geometry/_loops/rows.py",
+        "+ (points.values[low_a + a] - others.values[low_b + b])",
+        "",
+        "geometry/test_directions.py",
+    ),
+    Mutant("inputs/features.py", "EQUAL_COUNTS = 0.9", "EQUAL_COUNTS = 2.0", "inputs/test_other_readings.py"),
+    Mutant("inputs/coordinates.py", "SPREAD_RATIO = 100.0", "SPREAD_RATIO = 1e6", "inputs/test_doubtful_columns.py"),
+    Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
+    Mutant(
+        "inputs/_header.py",
+        "MAX_SHARE_OF_SORTED_ROWS = 0.1",
+        "MAX_SHARE_OF_SORTED_ROWS = 1.0",
+        "inputs/test_first_rows.py",
+    ),
+    Mutant("inputs/_header.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
+    Mutant(
+        "comparison/ranking.py",
+        "if not math.isnan(at.values[name]) and name not in results.reference",
+        "if not math.isnan(at.values[name])",
+        "comparison/test_reference.py",
+    ),
+    Mutant(
+        "geometry/same_map.py",
+        'same = same_map if data.metric == "euclidean" else same_values',
+        "same = same_map",
+        "comparison/test_reference.py",
+    ),
+    Mutant("geometry/same_map.py", "if Y.shape == data.table.shape and (", "if (", "comparison/test_reference.py"),
+    Mutant(
+        "inputs/source_kinds.py",
+        'if metric == "euclidean" or "metric" not in known else metric)',
+        'if True else "")',
+        "evaluation/test_metric_of_methods.py",
+    ),
+    Mutant(
+        "inference/ties.py",
+        "(start + 1 + end) / 2",
+        "float(start + 1)",
+        "report/test_true_sentences.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "best = min(known, key=known.__getitem__",
+        "best = max(known, key=known.__getitem__",
+        "report/test_true_sentences.py report/test_true_verdicts.py",
     ),
 ]
 
