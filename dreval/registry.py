@@ -1,11 +1,13 @@
-"""The registry: a folder of files with one entry each, found by file name and imported when first used."""
+"""The registry: functions and classes with a card, found by their decorators and imported when first used."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import importlib.util
+import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from dreval._check import check_one_of, keywords_checked, known_name
@@ -30,34 +32,78 @@ __all__ = [
 ]
 
 
-class Registry:
-    """The entries of one kind: one file holds one entry, and its name is the file's name.
+DEFINITION = re.compile(r"^@(\w+)|^(?:def|class) (\w+)", re.MULTILINE)  # at the top of a module
+NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # in the name of a class
 
-    Nothing is imported until an entry is used, so that a list of names costs a directory listing.
+
+class Registry:
+    """The entries of one kind: the functions or classes that a decorator of this kind gives a card.
+
+    A file holds any number of them, and no list names them. The source is searched for the decorators; a module is
+    imported when one of its entries is used, so that a list of names loads neither numba nor matplotlib.
 
     Parameters
     ----------
     package : str
-        Dotted name of the folder.
+        Dotted name of the folder, or of the only module.
     noun : str
         Name of an entry in error messages.
     plural : str
         Plural of the noun: ``dreval.list_<plural>()`` lists the names. Empty if there is no such function.
-    suffix : str
-        Suffix of the public function's name after the file's name.
+    decorators : tuple of str
+        Names of the decorators that give a card.
+    prefix, suffix : str
+        What functions are called before and after the name of the entry: ``hsic_test`` is "hsic".
     """
 
-    def __init__(self, package: str, noun: str, plural: str = "", suffix: str = "") -> None:
-        self.package, self.noun, self.plural, self.suffix = package, noun, plural, suffix
+    def __init__(
+        self,
+        package: str,
+        noun: str,
+        plural: str = "",
+        *,
+        decorators: tuple[str, ...],
+        prefix: str = "",
+        suffix: str = "",
+    ) -> None:
+        self.package, self.noun, self.plural = package, noun, plural
+        self.decorators, self.prefix, self.suffix = decorators, prefix, suffix
+
+    def name_of(self, thing: str) -> str:
+        """Return the name of the entry that is the function or class called ``thing``.
+
+        Examples
+        --------
+        >>> TESTS.name_of("hsic_test"), METHODS.name_of("FastICA")
+        ('hsic', 'fast_ica')
+        """
+        return NEW_WORD.sub("_", thing.removeprefix(self.prefix).removesuffix(self.suffix)).lower()
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        folder = importlib.import_module(self.package)
-        return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
+    def _places(self) -> dict[str, tuple[str, str]]:
+        """Module, and function or class, of each entry, sorted by name."""
+        places: dict[str, tuple[str, str]] = {}
+        for module, file in self._files():
+            for thing in _decorated(file.read_text("utf-8"), self.decorators):
+                name = self.name_of(thing)
+                if name in places:
+                    raise ImportError(f"{places[name][0]} and {module} both define the {self.noun} {name!r}")
+                places[name] = module, thing
+        return dict(sorted(places.items()))
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        """Modules of the folder, which are not imported, with their files."""
+        spec = importlib.util.find_spec(self.package)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"No module named {self.package!r}")
+        if spec.submodule_search_locations is None:
+            yield self.package, Path(spec.origin)
+        for folder in spec.submodule_search_locations or ():
+            yield from ((f"{self.package}.{file.stem}", file) for file in sorted(Path(folder).glob("*.py")))
 
     def names(self) -> list[str]:
         """Names of all entries, sorted."""
-        return list(self._names)
+        return list(self._places)
 
     @property
     def listing(self) -> tuple[str, ...]:
@@ -66,22 +112,19 @@ class Registry:
 
     def public_names(self) -> list[str]:
         """Names of the entries at the top of the package."""
-        return [name + self.suffix for name in self._names]
+        return [name + self.suffix for name in self._places]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._places)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in self._places
 
     def get(self, name: str, argument: str | None = None) -> Any:
         """The entry, an object with an attribute ``card``; the error for an unknown name suggests the nearest."""
-        name = check_one_of(name, self._names, argument or self.noun.replace(" ", "_"), self.listing, aliases=True)
-        module = importlib.import_module(f"{self.package}.{name}")
-        things = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
-        if len(things) != 1:
-            raise ImportError(f"{module.__name__} must define exactly one thing with a card, it defines {len(things)}")
-        return things[0]
+        name = check_one_of(name, self._places, argument or self.noun.replace(" ", "_"), self.listing, aliases=True)
+        module, thing = self._places[name]
+        return getattr(importlib.import_module(module), thing)
 
     def check_run(self, name: Any, found: Collection[str], argument: str, *, curves: bool = False) -> str:
         """One of the names ``found`` in a result; the error for another entry says how to run it.
@@ -93,7 +136,7 @@ class Registry:
         if short != name and short in found:
             raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {short!r}.")
         foreign = self is MEASURES and not any(one.partition("(")[0] in self for one in found)
-        if not foreign and known_name(name, found) not in found and known_name(name, self._names) in self:
+        if not foreign and known_name(name, found) not in found and known_name(name, self._places) in self:
             if self is MEASURES and not curves and self.card(name).curve:
                 got, cure = f"{name!r}, a curve", f"{{curve}} has its values. Known: {', '.join(sorted(found))}."
                 raise InputError(argument, "must have one value", got, cure, curve="Results.curve")
@@ -108,16 +151,28 @@ class Registry:
 
     def cards(self) -> list[Any]:
         """The cards of all entries, sorted by name."""
-        return [self.card(name) for name in self._names]
+        return [self.card(name) for name in self._places]
 
 
-MEASURES = Registry("dreval.measures", "measure", "measures")
-TESTS = Registry("dreval.significance", "test", "tests", suffix="_test")
-METHODS = Registry("dreval.methods", "method", "methods")
-DATASETS = Registry("dreval.datasets", "data set", "datasets")
-FIGURES = Registry("dreval.report.figures", "kind", "figures")
-DIMENSIONS = Registry("dreval.dimension", "analysis of dimensions")
-SCORES = Registry("dreval.scores", "score of points", "scores")
+def _decorated(source: str, decorators: tuple[str, ...]) -> Iterator[str]:
+    """Names of the functions and classes at the top of a module that have one of the decorators."""
+    collected = False
+    for match in DEFINITION.finditer(source):
+        decorator, thing = match.groups()
+        if decorator:
+            collected |= decorator in decorators
+        elif collected:
+            yield thing
+            collected = False
+
+
+MEASURES = Registry("dreval.measures", "measure", "measures", decorators=("measure", "method_measure"))
+TESTS = Registry("dreval.significance", "test", "tests", decorators=("test",), suffix="_test")
+METHODS = Registry("dreval.methods", "method", "methods", decorators=("method",))
+DATASETS = Registry("dreval.datasets", "data set", "datasets", decorators=("dataset",))
+FIGURES = Registry("dreval.report.figures", "kind", "figures", decorators=("figure",), prefix="draw_")
+DIMENSIONS = Registry("dreval.dimension", "analysis of dimensions", decorators=("analysis",))
+SCORES = Registry("dreval.scores", "score of points", "scores", decorators=("score",))
 
 
 @keywords_checked

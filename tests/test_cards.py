@@ -1,4 +1,4 @@
-"""Over the registries: one file is one thing with one complete card, and its page says everything a user must know."""
+"""Over the registries: every entry has one complete card, and its page says everything a user must know."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import doctest
 import importlib
 import inspect
 import math
+import pkgutil
 import re
-from pathlib import Path
 from typing import Any
 
-import pytest
 from each import each
 
 import dreval
+from dreval.datasets._dataset import DatasetCard
+from dreval.inputs.analysis import AnalysisCard
+from dreval.measures._measure import MeasureCard
 from dreval.measures._recommendation import GOALS
+from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import ALONE, DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS, Registry
+from dreval.registry import ALONE, DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
+from dreval.significance._test import TestCard
 
+CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
 REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
 THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
@@ -104,34 +109,20 @@ def thing(folder: str, name: str) -> Any:
 
 
 @each("folder", REGISTRIES)
-def test_registries_know_every_file(folder: str) -> None:
-    """The names of a registry are the files of its folder without a leading underscore, and there are some."""
+def test_registries_know_every_card(folder: str) -> None:
+    """The names of a registry are those of all cards that the modules of its folder define, and there are some."""
     package = importlib.import_module(f"dreval.{folder}")
-    files = sorted(path.stem for path in Path(package.__path__[0]).glob("[!_]*.py"))
+    below = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(getattr(package, "__path__", []))]
+    defined = {
+        value.card.name: value
+        for module in map(importlib.import_module, [package.__name__, *below])
+        for value in vars(module).values()
+        if isinstance(getattr(value, "__dict__", {}).get("card"), CARDS) and value.__module__ == module.__name__
+    }
 
-    assert REGISTRIES[folder].names() == files
-    assert files
-
-
-@each_thing
-def test_a_file_holds_one_thing_named_like_it(folder: str, name: str) -> None:
-    """Exactly one object of a file carries a card, and the card has the file's name."""
-    module = importlib.import_module(f"dreval.{folder}.{name}")
-    carded = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
-
-    assert len(carded) == 1
-    assert carded[0].card.name == name
-
-
-def test_a_file_with_two_cards_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second card in a file is an error of its author, and is said at once."""
-    (tmp_path / "twocards").mkdir()
-    (tmp_path / "twocards" / "__init__.py").touch()
-    (tmp_path / "twocards" / "pair.py").write_text("def f(): ...\ndef g(): ...\nf.card = g.card = 1\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    with pytest.raises(ImportError, match="exactly one thing with a card, it defines 2"):
-        Registry("twocards", "thing").get("pair")
+    assert REGISTRIES[folder].names() == sorted(set(defined) - set(ALONE))
+    assert all(REGISTRIES[folder].get(name) is defined[name] for name in REGISTRIES[folder])
+    assert REGISTRIES[folder].names()
 
 
 @each_thing
@@ -191,8 +182,8 @@ def test_pages_name_every_parameter(folder: str, name: str) -> None:
 @each_thing
 def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
     """The doctests of a thing are found where pytest looks for them: in its own file."""
-    module = importlib.import_module(f"dreval.{folder}.{name}")
     entry = thing(folder, name)
+    module = importlib.import_module(entry.__module__)
     found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
 
     assert any(test.name.split(".")[-1] == entry.__name__ for test in found)

@@ -102,7 +102,7 @@ def test_public_classes_are_classes(name: str) -> None:
 
 def test_importing_a_module_does_not_shadow_a_function() -> None:
     """Whatever module was imported before, ``dreval.<measure>`` is the function and not the file of that name."""
-    modules = [f"dreval.measures.{name}" for name in MEASURES] + [f"dreval.significance.{name}" for name in TESTS]
+    modules = {registry.get(name).__module__ for registry in (MEASURES, TESTS) for name in registry}
     for module in [*modules, "dreval.evaluation.evaluation", "dreval.report", "dreval.cli._main"]:
         importlib.import_module(module)
     names = [*MEASURES, *TESTS.public_names(), *FUNCTIONS, *CLASSES]

@@ -1,4 +1,4 @@
-"""The registry: a folder is the list, nothing is imported before it is asked for, a wrong name gets the nearest one."""
+"""The registry: decorators are the list, nothing is imported before it is asked for, a wrong name gets the nearest."""
 
 from __future__ import annotations
 
@@ -22,51 +22,74 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str],
     for name, text in {"__init__": "", **files}.items():
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    return Registry(package, "thing", suffix="_x")
+    return Registry(package, "thing", decorators=("carded", "also"), prefix="make_", suffix="_x")
 
 
-CARDED = "class Thing:\n    card = 'card of {0}'\n"
+CARDED = """
+def carded(title):
+    def attach(thing):
+        thing.card = f"card of {title}"
+        return thing
+    return attach
 
 
-def test_a_file_is_a_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files without a leading underscore are the names, sorted; dropping one in is all it takes."""
-    files = {"beta": CARDED.format("beta"), "alpha": CARDED.format("alpha"), "_private": "raise ValueError"}
+also = carded
+"""
+
+
+def test_an_entry_is_what_has_a_decorator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions and classes of any file, however many it holds; dropping one in is all it takes."""
+    files = {
+        "family": "from shelf_one._carded import also, carded\n\n\n@carded(\n    title=1,\n)\ndef beta_x(): ...\n\n\n"
+        "def plain(): ...\n\n\n@also(2)\nclass FastICA:\n    @carded(3)\n    def inner(self): ...\n",
+        "_private": "from shelf_one._carded import carded\n@carded(4)\n@carded(5)\ndef make_alpha_x(): ...\n",
+        "_carded": CARDED,
+    }
     shelf = make(tmp_path, monkeypatch, files, "shelf_one")
 
-    assert shelf.names() == list(shelf) == ["alpha", "beta"]
-    assert shelf.public_names() == ["alpha_x", "beta_x"]
-    assert shelf.cards() == ["card of alpha", "card of beta"]
-    assert shelf.card("beta") == "card of beta"
-    assert shelf.get("alpha").__module__ == "shelf_one.alpha"
+    assert shelf.names() == list(shelf) == ["alpha", "beta", "fast_ica"]
+    assert shelf.public_names() == ["alpha_x", "beta_x", "fast_ica_x"]
+    assert shelf.card("beta") == "card of 1"
+    assert shelf.get("fast_ica").__name__ == "FastICA"
+    assert shelf.get("beta").__module__ == "shelf_one.family"
     assert "alpha" in shelf
-    assert "_private" not in shelf
+    assert "plain" not in shelf
+    assert "inner" not in shelf
     assert 3 not in shelf
 
 
+def test_a_registry_may_be_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package of one module is searched like a folder."""
+    (tmp_path / "shelf_alone.py").write_text(CARDED + "@carded(5)\ndef alpha(): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    shelf = Registry("shelf_alone", "thing", decorators=("carded",))
+
+    assert shelf.names() == ["alpha"]
+    assert "shelf_alone" not in sys.modules
+    assert shelf.card("alpha") == "card of 5"
+    with pytest.raises(ModuleNotFoundError, match="shelf_that_is_not"):
+        Registry("shelf_that_is_not", "thing", decorators=("carded",)).names()
+
+
 def test_nothing_is_imported_for_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names come from the folder: a file that cannot be imported is still a name, and fails only when asked for."""
-    shelf = make(tmp_path, monkeypatch, {"broken": "raise ValueError('broken')"}, "shelf_two")
+    """Names come from the source: a file that cannot be imported has them, too, and fails only when asked for."""
+    broken = "raise ValueError('broken')\n@carded(1)\ndef broken(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"broken": broken}, "shelf_two")
 
     assert shelf.names() == ["broken"]
     with pytest.raises(ValueError, match="broken"):
         shelf.get("broken")
 
 
-def test_what_was_imported_into_a_file_is_not_its_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file may use the thing of another one; with two of its own, or none, its author is told."""
-    files = {
-        "one": CARDED.format("one"),
-        "user": "from shelf_three.one import Thing\n" + CARDED.format("user").replace("Thing", "Mine"),
-        "two": CARDED.format("two") + CARDED.format("two").replace("Thing", "Other"),
-        "none": "x = 1",
-    }
-    shelf = make(tmp_path, monkeypatch, files, "shelf_three")
+def test_one_name_for_two_things_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file imports is not its own; a name that two files define is an error of their authors."""
+    one = "@carded(1)\ndef one(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"a": one, "b": "from shelf_three.a import one\n"}, "shelf_three")
+    assert shelf.names() == ["one"]
 
-    assert shelf.card("user") == "card of user"
-    with pytest.raises(ImportError, match=r"shelf_three.two must define exactly one thing with a card, it defines 2"):
-        shelf.get("two")
-    with pytest.raises(ImportError, match="it defines 0"):
-        shelf.get("none")
+    twice = make(tmp_path, monkeypatch, {"a": one, "b": one}, "shelf_four")
+    with pytest.raises(ImportError, match=r"shelf_four.a and shelf_four.b both define the thing 'one'"):
+        twice.names()
 
 
 @each("shelf", [MEASURES, TESTS, METHODS, DATASETS])
@@ -100,4 +123,4 @@ def test_lists_import_no_numerics() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert "'numba'" not in loaded
-    assert "'dreval.measures.trustworthiness'" not in loaded
+    assert "'dreval.measures" not in loaded

@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 from dreval import __version__
@@ -32,7 +33,7 @@ from dreval.records.frames import noted_rows, notes_in
 from dreval.records.notes import FIRST_ROW_CODES, Note, joined
 from dreval.records.read_only import FixedDict
 from dreval.records.whole_file import refuse_journal
-from dreval.registry import KINDS, METHODS, Registry
+from dreval.registry import KINDS, METHODS
 
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
@@ -428,6 +429,7 @@ def _parser() -> Verb:
     parser = Verb(prog="dreval", description="Formal evaluation of dimensionality reduction.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"dreval {__version__}")
     add = parser.steps("VERB")
-    for verb in Registry("dreval.cli", "verb"):
-        import_module(f"dreval.cli.{verb}").add_verb(add)
+    for module in iter_modules([str(Path(__file__).parent)]):
+        if not module.name.startswith("_"):
+            import_module(f"dreval.cli.{module.name}").add_verb(add)
     return parser

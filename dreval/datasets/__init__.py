@@ -1,1 +1,1 @@
-"""Layer 4: one file is one data set, bundled or simulated, with its card."""
+"""Layer 4: data sets, bundled, simulated or read from files, each a function with a card."""

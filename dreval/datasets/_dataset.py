@@ -122,14 +122,13 @@ class Dataset:
 
 
 def dataset(**fields: Any) -> Callable[[Maker], Maker]:
-    """Attach the card to the function of one data set and fill its docstring; the name is the file's name."""
+    """Attach the card to the function of one data set and fill its docstring; the name is the function's."""
 
     def attach(make: Maker) -> Maker:
         keywords = inspect.signature(make).parameters.values()
         parameters = {p.name: p.default for p in keywords if p.kind is inspect.Parameter.KEYWORD_ONLY}
-        name = make.__module__.rsplit(".", 1)[-1]
         origin = {"source": "simulated", "license": "none needed"} if fields["kind"] == "simulated" else {}
-        card = DatasetCard(name=name, parameters=MappingProxyType(parameters), **origin, **fields)
+        card = DatasetCard(name=make.__name__, parameters=MappingProxyType(parameters), **origin, **fields)
         make.card = card  # type: ignore[attr-defined]
         make.__doc__ = filled(make.__doc__, {"reference": textwrap.fill(fields["reference"], 112)})
         return make

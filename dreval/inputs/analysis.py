@@ -74,6 +74,11 @@ def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return attach
 
 
+def score(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Attach the card of a score of points, an analysis of data and an embedding that ``list_scores`` names."""
+    return analysis(**fields)
+
+
 def made_by(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:
     """The recipe of a record: what makes it again; ``root`` is the seed, if there is one."""
     from dreval import __version__

@@ -1,1 +1,1 @@
-"""Layer 4: one file is one measure, with its card; the function is ``dreval.<name>``."""
+"""Layer 4: measures, each a function with a card; it is ``dreval.<name>``."""

@@ -1,4 +1,4 @@
-"""Layer 4: one file is one reference method, with its card; ``dreval.methods.Isomap`` is resolved lazily."""
+"""Layer 4: reference methods, each a class with a card; ``dreval.methods.Isomap`` is resolved lazily."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
 from dreval.references import Cites
+from dreval.registry import METHODS
 
 FloatArray = npt.NDArray[np.float64]
 PRECOMPUTED = "precomputed"
@@ -89,10 +90,10 @@ class MethodCard(Cites):
 
 
 def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
-    """Attach the card to a method class and fill its docstring; the name is the file's name."""
+    """Attach the card to a method class and fill its docstring; its name is that of the class in small letters."""
 
     def attach(cls: type[Method]) -> type[Method]:
-        cls.card = MethodCard(name=cls.__module__.rsplit(".", 1)[-1], class_name=cls.__name__, **fields)
+        cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
         own = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
         cls.__doc__ = filled(cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in own.items()}})
         return cls

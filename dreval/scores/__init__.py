@@ -1,1 +1,1 @@
-"""Layer 5: one file is one score of the points of an embedding."""
+"""Layer 5: scores of the points of an embedding, each a function with a card."""

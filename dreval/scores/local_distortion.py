@@ -18,13 +18,13 @@ from dreval.geometry.local_stretch import (
     spanned,
     usual_stretch,
 )
-from dreval.inputs.analysis import analysis
+from dreval.inputs.analysis import score
 from dreval.measures._measure import named_view
 from dreval.measures.local_area_spread import local_area_spread
 from dreval.records.point_scores import LocalDistortion
 
 
-@analysis(
+@score(
     title="Local distortion",
     question="How is the neighborhood of each point stretched: its area, its shape, and which of its edges are broken?",
     direction="none: area and anisotropy 1 are those of the data up to one factor, smaller and larger areas are wrong "

@@ -10,7 +10,7 @@ from dreval._check import IntArray, check_float, describe
 from dreval.errors import InputError
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.tsne_loss import NeighborAffinities, PairAffinities, loss_parts, nearest_image, perturbed_distances
-from dreval.inputs.analysis import analysis, made_by
+from dreval.inputs.analysis import made_by, score
 from dreval.inputs.features import densify, is_sparse
 from dreval.records.point_scores import PerturbationScore
 from dreval.scores._tsne import check_minimum, data_and_map, joint_affinities
@@ -18,7 +18,7 @@ from dreval.scores._tsne import check_minimum, data_and_map, joint_affinities
 DIRECTIONS = 3  # principal components, along which points are moved
 
 
-@analysis(
+@score(
     title="Perturbation score",
     question="Which points of this t-SNE map would go far if they were moved a little in the data?",
     direction="higher is less stable: the distance that the point goes in the map",

@@ -10,12 +10,12 @@ from dreval._check import check_bool
 from dreval._parallel import open_progress
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.tsne_loss import STEPS, loss_parts, nearest_image, polished
-from dreval.inputs.analysis import analysis, made_by
+from dreval.inputs.analysis import made_by, score
 from dreval.records.point_scores import SingularityScore
 from dreval.scores._tsne import check_minimum, data_and_map, joint_affinities
 
 
-@analysis(
+@score(
     title="Singularity score",
     question="Where does this t-SNE map tear: which points could almost as well lie elsewhere?",
     direction="higher is less stable: 1 over the smallest second derivative of the loss in the place of the point",

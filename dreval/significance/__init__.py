@@ -1,1 +1,1 @@
-"""Layer 5: one file is one independence test (geometry + inference)."""
+"""Layer 5: independence tests (geometry + inference), each a function with a card."""

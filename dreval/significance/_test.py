@@ -19,6 +19,7 @@ from dreval.inference.reruns import called
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Note, Notes, note
 from dreval.references import Cites
+from dreval.registry import TESTS
 from dreval.significance._variables import class_notes, matched_rows, refuse_path
 
 P = ParamSpec("P")
@@ -141,7 +142,7 @@ class CardedTest(Protocol[P]):
 
 
 def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[P]]:
-    """Attach the card to a test function and fill its docstring; the name is the file's name."""
+    """Attach the card to a test function and fill its docstring; its name is the function's, without ``_test``."""
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
         function.__doc__ = filled(function.__doc__, ENTRIES)
@@ -149,7 +150,7 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
         if fields.get("second") == "method":
             checked = _in_words_of_caller(checked)
         carded = cast(CardedTest[P], checked)
-        carded.card = TestCard(name=function.__module__.rsplit(".", 1)[-1], **fields)
+        carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
         return carded
 
     return attach

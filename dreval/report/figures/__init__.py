@@ -1,1 +1,1 @@
-"""The kinds of figures: one file is one kind, with a card and the function that draws it."""
+"""The kinds of figures, each a function that draws it, with a card."""

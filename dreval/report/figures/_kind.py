@@ -10,6 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from dreval.glossary import block
+from dreval.registry import FIGURES
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,13 +55,13 @@ class FigureCard:
 def figure(
     sentence: str, of: str = "results", several: bool = False, aliases: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
-    """Give a drawing function its card; the kind is called as its file, its options are the keyword-only arguments."""
+    """Give a drawing function its card: ``draw_map`` draws the kind "map", keyword-only arguments are its options."""
 
     def carded(draw: Callable[..., Figure]) -> Callable[..., Figure]:
         parameters = signature(draw).parameters.values()
         options = tuple(one.name for one in parameters if one.kind is Parameter.KEYWORD_ONLY)
         thing: Any = draw
-        thing.card = FigureCard(draw.__module__.rpartition(".")[2], sentence, of, several, options, aliases)
+        thing.card = FigureCard(FIGURES.name_of(draw.__name__), sentence, of, several, options, aliases)
         return draw
 
     return carded

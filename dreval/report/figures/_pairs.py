@@ -58,7 +58,7 @@ def shepard_words(table: Shepard) -> str:
     )
 
 
-def draw_shepard(ax: Axes, table: Shepard, color: str, size: float = 8.0) -> None:
+def draw_shepard_panel(ax: Axes, table: Shepard, color: str, size: float = 8.0) -> None:
     """The counts as one image of cells, and the ascending steps as a line."""
     share = np.log1p(table.counts.T) / np.log1p(max(int(table.counts.max()), 1))
     image = shaded(share, table.counts.T > 0)

@@ -226,7 +226,7 @@ def ramp_between(low: str, high: str) -> tuple[str, ...]:
     return tuple(map(to_hex, LinearSegmentedColormap.from_list("", [low, NEITHER, high])(np.linspace(0, 1, len(RAMP)))))
 
 
-def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = RAMP) -> None:
+def draw_map_panel(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = RAMP) -> None:
     """Draw the quality of a measure where the points lie."""
     _prepare(ax)
     centers, shown = map_cells(Y, values)

@@ -49,7 +49,7 @@ from dreval.report.figures._lines import (
     scale_curves,
     scale_words,
 )
-from dreval.report.figures._pairs import draw_shepard, rank_words, shepard_words
+from dreval.report.figures._pairs import draw_shepard_panel, rank_words, shepard_words
 from dreval.report.figures._panels import (
     ACROSS,
     HEAD,
@@ -63,7 +63,7 @@ from dreval.report.figures._panels import (
     class_handles,
     color_bar,
     draw_clouds,
-    draw_map,
+    draw_map_panel,
     draw_points,
     head_panel,
     map_cells,
@@ -236,7 +236,7 @@ def stability_figure(
     def draw() -> Figure:
         made, (axes,) = grid(1, 1.5 * PANEL, HEAD, 0.68)
         scale = scale_of_maps([values[known]], True, MEASURES.card(found.measure).bounds, [found.chance])
-        draw_map(axes, Y[known], values[known], scale)
+        draw_map_panel(axes, Y[known], values[known], scale)
         words = f"Neighbor agreement, {found.replicates.shape[0]} replicates; chance 0"
         write_bar(made, axes, 1.5 * PANEL, scale, words, bottom=0.3)
         _title_stability(axes, found)
@@ -500,7 +500,7 @@ def _panel(
     points, values_map = inline_svg(figure, f"p{place}", about + color), ""
     if column is not None and scale is not None:
         figure, ax = _square()
-        draw_map(ax, Y, values[name], scale)
+        draw_map_panel(ax, Y, values[name], scale)
         label = f"{column.title} over the points of {printable(name)}, from worse (yellow) to better (green)"
         values_map = inline_svg(figure, f"m{place}", label)
     return Panel(tag, points, values_map, note)
@@ -555,7 +555,7 @@ def _scale(reading: Reading, curve: ScaleCurve, number: int) -> Drawn:
 def _shepard(results: Results, reading: Reading, tag: Tag) -> Drawn:
     """The Shepard diagram of one embedding."""
     figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
-    draw_shepard(ax, results.shepard[tag.name], embedding_color(reading.named, tag.name), size=9.0)
+    draw_shepard_panel(ax, results.shepard[tag.name], embedding_color(reading.named, tag.name), size=9.0)
     about = f"Distances in embedding {printable(tag.name)} against those in the data"
     return Drawn(inline_svg(figure, f"d{tag.place}", about), tag.name, rank_words(reading, tag.name), tag)
 

@@ -22,7 +22,7 @@ MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
 @figure("whether classes that are nearer to each other than to a third one in the embedding are so in the data")
-def draw(results: Results, reading: Reading, names: list[str]) -> Figure:
+def draw_centroid_triplets(results: Results, reading: Reading, names: list[str]) -> Figure:
     """A point for each triple of classes: the ratio of two distances in the embedding, below 1, and in the data."""
     labels, data = results.labels, results._held_data()
     if labels is None or data is None or results.recipe.get("metric") == "precomputed":

@@ -29,7 +29,7 @@ LOWEST, HIGHEST = 0.1, 100.0  # times chance of the palest shade, and of the dar
 
 
 @figure("how the ranks of neighbors in data and embedding go together, with the blocks up to `n_neighbors`")
-def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: int | None = None) -> Figure:
+def draw_coranking(results: Results, reading: Reading, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Small multiples of the co-ranking matrices: ranks in the data downwards, in the embedding to the right."""
     n, data, metric = _points(results, names), _data(results), str(results.recipe.get("metric", "euclidean"))
     k = min(reading.k or 15, n - 2) if n_neighbors is None else check_int(n_neighbors, "n_neighbors", 1, n - 2)

@@ -43,7 +43,7 @@ def shared_letters(letters: list[str]) -> list[list[int]]:
     of="comparison",
     several=True,
 )
-def draw(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
+def draw_critical_difference(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """Mean ranks on a line, the best at the left, with a bar for every letter that several embeddings share.
 
     The letters, and so the bars, go by the test that decides the comparison; the critical difference is drawn where

@@ -14,7 +14,7 @@ from dreval.report.reading import Reading
 
 
 @figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
-def draw(
+def draw_curve(
     results: Results,
     reading: Reading,
     names: list[str],

@@ -19,7 +19,7 @@ from dreval.report.figures._panels import (
     Scale,
     check_pair,
     color_bar,
-    draw_map,
+    draw_map_panel,
     main_measures,
     map_cells,
     named_in,
@@ -32,7 +32,9 @@ from dreval.report.names import breadth, short_names
 
 
 @figure("where the first of a pair is better than the second, in both embeddings", of="comparison")
-def draw(comparison: Comparison, *, measure: str | None = None, pair: tuple[str, str] | None = None) -> Figure:
+def draw_difference_map(
+    comparison: Comparison, *, measure: str | None = None, pair: tuple[str, str] | None = None
+) -> Figure:
     """The difference of the contributions of each point, in both embeddings of a pair, on one scale around 0.
 
     A place where one of them is better has the color of that embedding.
@@ -55,7 +57,7 @@ def draw(comparison: Comparison, *, measure: str | None = None, pair: tuple[str,
     colors = {one: embedding_color(named_in(comparison, (first, second)), one) for one in (second, first)}
     ramp = ramp_between(*colors.values())
     for ax, one in zip(axes, (first, second), strict=True):
-        draw_map(ax, results.embeddings[one], values, scale, ramp)
+        draw_map_panel(ax, results.embeddings[one], values, scale, ramp)
         ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colors[one], pad=5)
     bar = color_bar(made, axes[0], PANEL, 0.42 + 0.1 * below, ramp)
     for x, side, number, one, word, low in zip(

@@ -27,7 +27,7 @@ TURN = np.linspace(0.0, 2.0 * np.pi, 33)
 
 
 @figure("how circles of the data are stretched, at some of the points, and edges to neighbors that are broken")
-def draw(results: Results, reading: Reading, names: list[str], *, n_neighbors: int | None = None) -> Figure:
+def draw_ellipses(results: Results, reading: Reading, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Small multiples of the points with ellipses at some that are apart from each other, and broken edges."""
     data, metric = results._held_data(), str(results.recipe.get("metric", "euclidean"))
     if data is None or metric == "precomputed":

@@ -56,7 +56,7 @@ Rows = dict[str, dict[Pair, dict[str, Any]]]  # by measure and pair
 
 
 @figure("paired differences with their intervals and adjusted p-values, by pair or by measure", of="comparison")
-def draw(
+def draw_forest(
     comparison: Comparison,
     *,
     measure: str | None = None,
@@ -334,7 +334,7 @@ def pair_forests(found: Comparison) -> Figures:
     made = []
     for number, pair in enumerate(few_pairs(found)):
         with drawing():
-            figure = draw(found, pair=pair, explained=False)
+            figure = draw_forest(found, pair=pair, explained=False)
         first, second = map(printable, pair)
         label = f"Advantage of {first} over {second} by each measure, with its interval"
         made.append(Drawn(inline_svg(figure, f"f{number}", label), f"{first} against {second}"))
@@ -353,7 +353,7 @@ def forests(found: Comparison, reading: Reading) -> Figures:
     for number, column in enumerate(chosen):
         with drawing():
             measure = full_name(column.measure, column.parameters)
-            figure = draw(found, measure=measure, titled=False, explained=False)
+            figure = draw_forest(found, measure=measure, titled=False, explained=False)
         label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
         made.append(Drawn(inline_svg(figure, f"f{number}", label), column.title, parameter_words(column.parameters)))
     return Figures(made, "forests")

@@ -31,7 +31,9 @@ FAINT = 0.04
 
 
 @figure("all embeddings by all measures: values with intervals, the best of each measure bold, and chance")
-def draw(results: Results, reading: Reading, names: list[str], *, measure: str | Sequence[str] | None = None) -> Figure:
+def draw_heatmap(
+    results: Results, reading: Reading, names: list[str], *, measure: str | Sequence[str] | None = None
+) -> Figure:
     """A line for each measure and a column for each embedding, shaded from the worst of a line to the best."""
     columns = _chosen(reading, measure, names)
     heads = {column.measure: _head(column) for column in columns}

@@ -23,7 +23,7 @@ POINTS = 1000  # of more, a random part
 
 
 @figure("kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations")
-def draw(
+def draw_kappa_curve(
     results: Results,
     reading: Reading,
     names: list[str],

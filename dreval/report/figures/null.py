@@ -23,7 +23,7 @@ HEAD = 0.32  # for the two lines of words over a line
 
 
 @figure("the statistic of a test of independence against its values under permutation")
-def draw(
+def draw_null(
     results: Results, reading: Reading, names: list[str], *, test: str | None = None, variable: str | None = None
 ) -> Figure:
     """Small multiples of one test: a histogram for each embedding, and a line at the observed statistic."""

@@ -27,7 +27,7 @@ from dreval.report.reading import Reading
     "the points of each embedding, colored by class or by `color`; hollow where a noise test finds them like noise",
     aliases=("embedding",),
 )
-def draw(results: Results, reading: Reading, names: list[str], *, color: Any = None) -> Figure:
+def draw_scatter(results: Results, reading: Reading, names: list[str], *, color: Any = None) -> Figure:
     """Small multiples of the embeddings with one row of class names, or a scale of numbers, below."""
     n = len(results.embeddings[names[0]])
     colors = point_colors(results.labels if color is None else color, n)

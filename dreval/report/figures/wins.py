@@ -19,7 +19,7 @@ DARK_FROM = 0.35  # shares from which the ramp is dark enough for light letters
 
 
 @figure("on how many data sets the embedding of a row beats that of a column", of="comparison", several=True)
-def draw(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
+def draw_wins(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """The numbers of wins, the best first; each cell in the color of the share of data sets that are won."""
     name = comparison.named(measure)
     table = comparison.wins(name)
