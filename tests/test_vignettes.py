@@ -82,6 +82,7 @@ def test_links_between_texts_lead_to_files(path: Path) -> None:
     assert [link for link in inside if not link.startswith("reference/") and not (path.parent / link).is_file()] == []
 
 
+@pytest.mark.slow
 def test_demo_leaves_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The demo prints the summary of three embeddings and says where its report is."""
     demo = runpy.run_path(str(README.parent / "vignettes" / "demo.py"))

@@ -15,6 +15,7 @@ CLEAR = InputError("X", "must be so", "something else", "Do this.")
 ONE = np.array([1.0])
 
 
+@pytest.mark.slow
 def test_a_part_of_the_matrix():
     """A twenty-fifth of the forms of each subject, another one each time: no failure, and every form has its turn."""
     report = fuzz.run(every=25)

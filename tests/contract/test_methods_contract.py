@@ -376,8 +376,23 @@ def _told(method, X, flat):
         return _fit(method, X, np.minimum(flat * [1.0, 1.5], 2.9).astype(int) @ [3, 1])
 
 
-@each("name", NAMES, items=8)
+LONG = ("gplvm", "mvu")  # of 300 points
+
+
+@each("name", sorted(set(NAMES) - set(LONG)), items=6)
 def test_flat_data_are_not_destroyed(name):
+    """Neighborhoods keep their shape, as ``_check_flat`` asks."""
+    _check_flat(name)
+
+
+@pytest.mark.slow
+@each("name", LONG)
+def test_flat_data_are_not_destroyed_in_long_searches(name):
+    """The same of methods that take more than a second."""
+    _check_flat(name)
+
+
+def _check_flat(name):
     """A rectangle turned into five dimensions: neighborhoods keep their shape up to scale (R_C below .3, random .9).
 
     To methods for which the zero of the data means something it is shown as they suppose, through waves of random

@@ -183,6 +183,7 @@ sys.stderr = sys.__stderr__
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["none", "descriptor", "no flush"])
 def test_without_stderr(way: str) -> None:
     """A service, ``2>&-``, and a stream of another program: nothing is lost, and stderr is as it was afterwards."""
@@ -201,6 +202,7 @@ def test_without_stderr(way: str) -> None:
     assert done.stdout.split("\n")[0] == f"[2, 2, 2, 4, True] {way != 'no flush'}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 def test_the_command_line_without_stderr(tmp_path: Path) -> None:
     """Its messages are lost, its output and exit code are not."""

@@ -84,7 +84,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "no seed": ({"random_state": None}, FEW),
     "large seed": ({"random_state": 10**30}, FEW),
 }
-SLOW = {"all measures", "anchors"}
+SLOW = {"all measures", "anchors", "plain"}
 
 
 @pytest.mark.parametrize("variant", [pytest.param(v, marks=[pytest.mark.slow] * (v in SLOW)) for v in VARIANTS])
@@ -113,7 +113,7 @@ def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
 
 @each("names", [["007"], ["1e5", "NA", "nan", "None", "null"], ["True", "False"], ["inf"],
                 [" padded ", 'quo"ted', "com,ma"],
-                ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]])  # fmt: skip
+                ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]], items=3)  # fmt: skip
 def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
     """A name that looks like a number, a truth value or nothing is a name all the same."""
     ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
@@ -341,6 +341,7 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
         yield from _places(part, (*place, key))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
 def test_a_manifest_that_was_forged_is_refused_or_shown(
@@ -366,6 +367,7 @@ def test_a_manifest_that_was_forged_is_refused_or_shown(
         return
 
 
+@pytest.mark.slow
 def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
     assert dreval.load_results(results.save(tmp_path / "long.dreval")).ids.tolist() == ids
 
 
+@pytest.mark.slow
 def test_long_ids_are_refused_by_data_as_by_archives() -> None:
     import pandas as pd
 

@@ -133,6 +133,7 @@ def test_a_file_that_was_cut_off_is_refused_or_whole(whole: bytes, tmp_path: Pat
             assert dreval.Study.open(path).table().equals(table)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_a_full_disk_is_said_and_the_study_goes_on_later(tmp_path: Path) -> None:
     """Where the file may not grow the error says so; what was finished is there, and the run goes on."""
