@@ -1,7 +1,8 @@
 # The verbs; each makes its own environment in .venv when there is none. Needed: Python >= 3.11, make, PyPI.
 #
 #   make demo    evaluate three embeddings of a bundled data set; leaves demo-report.html
-#   make test    the tests, without those that need a browser, a Debian package, AnnData or long simulation (.ci/run has all)
+#   make test    the fast tests, each below a second: without the marked ones that take longer, or need a browser, a
+#                Debian package, AnnData or long simulation (.ci/run has all)
 #   make lint    ruff (rules and format) and mypy
 #   make bench   dreval beside other tools: ratios of time and memory, in one run
 #   make site    the reference site in _build/site: every vignette is executed, and any warning is an error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -79,6 +80,19 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_collection_finish() -> None:
     """Thousands of collected tests are no garbage: a search for it, as in ``multipletests``, need not look at them."""
     gc.freeze()
+
+
+@pytest.fixture
+def fresh_folder(tmp_path: Path) -> Callable[[], Path]:
+    """Make another empty folder at each call: for loops inside a test."""
+    numbers = itertools.count()
+
+    def make() -> Path:
+        folder = tmp_path / f"fresh {next(numbers)}"
+        folder.mkdir()
+        return folder
+
+    return make
 
 
 @pytest.fixture(scope="session")

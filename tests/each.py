@@ -26,11 +26,15 @@ def is_of_others(values: Iterable[Any]) -> bool:
     return bool(ASKED and words & _everything() and not words & ASKED)
 
 
-def each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call the test with every value, as ``pytest.mark.parametrize`` does, but in one item with one set of fixtures.
 
+    With ``items`` the values are dealt out to so many of them, none of which then takes long.
+
     All values are tried; those that failed are named in one group of exceptions. For claims that cost milliseconds:
-    collecting, scheduling and reporting an item costs more than they do.
+    collecting, scheduling and reporting an item costs more than they do. Below ``given`` every value meets the same
+    drawn examples, which are drawn once; a value that an example does not suit returns, since ``assume`` would end the
+    loop for the others.
     """
     keys, kept = [name.strip() for name in names.split(",")], list(values)
 
@@ -38,9 +42,9 @@ def each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], C
         parameters = inspect.signature(test).parameters
 
         @functools.wraps(test)
-        def loop(**fixtures: Any) -> None:
+        def loop(item: int = 0, **fixtures: Any) -> None:
             failed: list[BaseException] = []
-            for value in kept:
+            for value in kept[item::items]:
                 if is_of_others([value]):
                     continue
                 try:
@@ -49,11 +53,15 @@ def each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], C
                     error.add_note(f"{names}: {value}")
                     failed.append(error)
             if failed:
-                raise BaseExceptionGroup(f"{len(failed)} of {len(kept)} failed", failed)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(kept[item::items])} failed", failed)
 
         del loop.__wrapped__  # pytest would read its signature
-        loop.__signature__ = inspect.Signature([p for key, p in parameters.items() if key not in keys])
-        return loop
+        arguments = [p.replace(kind=p.KEYWORD_ONLY) for key, p in parameters.items() if key not in keys]
+        if items == 1:
+            loop.__signature__ = inspect.Signature(arguments)
+            return loop
+        loop.__signature__ = inspect.Signature([*arguments, inspect.Parameter("item", inspect.Parameter.KEYWORD_ONLY)])
+        return pytest.mark.parametrize("item", range(items))(loop)
 
     if not kept:
         raise ValueError(f"no {names} to test")

@@ -35,7 +35,7 @@ for _name in ("numba", "pandas", "scipy.stats", "statsmodels.stats.multitest"):
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
 LIMIT = 300  # seconds for the tests of one mutant
-FAST = "not browser and not debian and not calibration and not doors and not vignettes"
+FAST = "not browser and not debian and not calibration and not doors and not vignettes and not slow"
 
 
 class Mutant(NamedTuple):

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "vignettes" / "extending.md"
 SUITES = ["measures_contract", "methods_contract", "independence_contract"]
@@ -24,6 +26,7 @@ def _hash(folder: Path) -> str:
     return hashlib.sha1(str(folder).encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     """In a copy of the package a measure, a method and a test of one file each pass every contract test."""
     for part in ("dreval", "tests"):

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from each import each
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 
@@ -71,13 +72,19 @@ def trees() -> Source:
 
 
 @cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All nodes of a module, walked once for all tests."""
+    return tuple(ast.walk(tree))
+
+
+@cache
 def imports(tree: ast.Module) -> tuple[tuple[str, int], ...]:
     """Dotted names that a module imports, at any depth and in any way that a reader can see, with their lines."""
     return tuple(_imports(tree))
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -147,8 +154,8 @@ def test_imports_go_only_downwards(trees: Source) -> None:
     assert forbidden_imports(trees) == []
 
 
-@pytest.mark.parametrize(
-    ("module", "line", "reason"),
+@each(
+    "module, line, reason",
     [
         ("dreval._check", "from dreval.records.results import Results", "layer 0 may not import from layer 1"),
         (
@@ -229,7 +236,7 @@ def test_there_is_no_import_cycle(trees: Source) -> None:
     assert cycles(trees) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "def f():\n    from dreval.records.loop_b import g",
@@ -266,11 +273,11 @@ def test_the_root_is_small() -> None:
 
 def test_nothing_is_asserted_or_printed(trees: Source) -> None:
     """The library refuses through ``_check`` and speaks through its results: no assert, and print only in the cli."""
-    nodes = [(module, node) for module, tree in trees.items() for node in ast.walk(tree)]
-    asserts = [f"{module}:{node.lineno}" for module, node in nodes if isinstance(node, ast.Assert)]
+    found = [(module, node) for module, tree in trees.items() for node in nodes(tree)]
+    asserts = [f"{module}:{node.lineno}" for module, node in found if isinstance(node, ast.Assert)]
     prints = [
         f"{module}:{node.lineno}"
-        for module, node in nodes
+        for module, node in found
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
 
@@ -289,7 +296,7 @@ def test_no_error_is_swallowed(trees: Source) -> None:
     swallowing = [
         module
         for module, tree in trees.items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.ExceptHandler) and is_broad(node) and not isinstance(node.body[-1], ast.Raise)
     ]
 
@@ -297,9 +304,7 @@ def test_no_error_is_swallowed(trees: Source) -> None:
     assert all(place(module) == PLACES["evaluation"] for module in swallowing)
 
 
-@pytest.mark.parametrize(
-    "statement", ["import dreval", "import dreval; dreval.Evaluation", "import dreval; dir(dreval)"]
-)
+@each("statement", ["import dreval", "import dreval; dreval.Evaluation", "import dreval; dir(dreval)"])
 def test_the_package_opens_light(statement: str) -> None:
     """Heavy packages are not imported before something needs them."""
     code = f"import sys; {statement}; print(*sorted(set(sys.modules) & set({HEAVY!r})))"

@@ -49,6 +49,7 @@ def test_a_type_checker_sees_misspelled_names_and_keywords(tmp_path: Path) -> No
     assert "stubs" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_users_script_is_typed_for_mypy(tmp_path: Path) -> None:
     """Strictly: what functions return is known, where the package is installed."""
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}"]

@@ -162,6 +162,7 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
     """Output, errors and warnings; JSON keeps the names, in escapes of its own."""
     table = frame().drop(columns=f"{BAD} kind").rename(columns=lambda name: name.replace("\r", "").replace("\x85", ""))

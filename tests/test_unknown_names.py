@@ -234,10 +234,9 @@ def _takes_any(thing: Any) -> bool:
     return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(thing).parameters.values())
 
 
-@pytest.mark.parametrize("name", [name for name, thing in _callables() if not _takes_any(thing)])
-def test_every_public_callable_refuses_an_unknown_keyword(name: str) -> None:
+@each("name, thing", [(name, thing) for name, thing in _callables() if not _takes_any(thing)])
+def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any) -> None:
     """Before anything else is looked at, as an error of ours that is a TypeError too and names the function."""
-    thing = dict(_callables())[name]
     least = [
         p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
@@ -335,8 +334,8 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     assert not hasattr(results, "__array__")
 
 
-@pytest.mark.parametrize(
-    ("words", "near"),
+@each(
+    "words, near",
     [
         ("evaluate x.csv --perms 5", "--n-resamples"),
         ("evaluate x.csv --Metrics=L1", "--metric"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from page_tables import BEGIN, END, OTHER_TOOLS, README, beside
 
 SOURCES = README.parent / "vignettes"
@@ -51,7 +52,7 @@ def test_vignettes_run_from_top_to_bottom(
     assert ("print(" in text) <= bool(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
+@each("path", VIGNETTES)
 def test_vignettes_are_text_without_stored_output(path: Path) -> None:
     """A vignette has one title and code, and stores no output or embedding."""
     text = path.read_text("utf-8")
@@ -62,7 +63,7 @@ def test_vignettes_are_text_without_stored_output(path: Path) -> None:
     assert "```{code-cell} python\n```" not in text
 
 
-@pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
+@each("path", VIGNETTES)
 def test_vignettes_end_with_conclusions_that_do_not_follow(path: Path) -> None:
     """The last section of a vignette lists conclusions that do not follow, in more than a line."""
     sections = re.split(r"^## ", prose(path.read_text("utf-8")), flags=re.MULTILINE)
@@ -72,7 +73,7 @@ def test_vignettes_end_with_conclusions_that_do_not_follow(path: Path) -> None:
     assert len(body.split()) > 20
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@each("path", PAGES)
 def test_links_between_texts_lead_to_files(path: Path) -> None:
     """Every relative link of a text leads to a file of the repository, or to a page that the site makes."""
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(path.read_text("utf-8")))
@@ -81,6 +82,7 @@ def test_links_between_texts_lead_to_files(path: Path) -> None:
     assert [link for link in inside if not link.startswith("reference/") and not (path.parent / link).is_file()] == []
 
 
+@pytest.mark.slow
 def test_demo_leaves_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The demo prints the summary of three embeddings and says where its report is."""
     demo = runpy.run_path(str(README.parent / "vignettes" / "demo.py"))

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import EVALUATE, Y, without_call
+from each import each
 
 import dreval
 from dreval.journal.store import Store
@@ -42,12 +43,14 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     """All is well: code 0, the summary of the same call in Python on stdout, nothing on stderr; notes name options."""
     code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")
     same = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
-    same = same.with_embedding("umap", "umap.csv").with_embedding("other", "tsne.npy").with_embedding("pca", "pca")
+    same = (
+        same.with_embedding("umap", "umap.csv").with_embedding("other", "tsne.npy").with_embedding("pca", "pca").run()
+    )
 
     assert (code, err) == (0, "")
     assert out.startswith("Evaluation of 3 embeddings of data (40 points, 4 columns; 2 components)\nk = 5;")
     assert "--full, --report page.html" in out
-    in_python = " ".join(str(same.run().summary()).split()).rpartition(": .summary")[0]
+    in_python = " ".join(str(same.summary()).split()).rpartition(": .summary")[0]
     for word, option in {
         "ci='replicates'": "--ci replicates",
         "summary(full=True)": "--full",
@@ -57,7 +60,7 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     assert " ".join(out.split()).rpartition(": --full")[0] == in_python
     again = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
     assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in again
-    in_full = f"{same.run().summary(full=True)}\n".replace("ci='replicates'", "--ci replicates")
+    in_full = f"{same.summary(full=True)}\n".replace("ci='replicates'", "--ci replicates")
     assert without_call(again) == without_call(in_full)
 
 
@@ -156,8 +159,8 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
     assert f"`{option}` must be on a disk with room for it" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         (
             ("evaluate", "dat.csv", "-e", "umap.csv"),
@@ -218,7 +221,7 @@ def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...],
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colors"),
      (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("list",)],
@@ -312,6 +315,7 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
     assert "must be on a disk with room for it: got 'out.dreval' (No space left on device)" in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: Path) -> None:
     """What was asked for is written; then one error in four parts, and code 2."""
@@ -360,12 +364,13 @@ def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> N
         assert f"{measure} of umap: {table[measure]}." in out
         assert saved.tidy().set_index("measure").loc[measure, "note"] == table[measure]
     given = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
-    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *given).values()
+    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *given, "--ci", "none").values()
 
 
 def test_batches_in_every_way(run: Any) -> None:
     """Batches as a column of the data, which is no feature then, and as a column of a file give the same numbers."""
-    drop, few = ("--covariates", "age", "--ids", "cell"), ("--measures", "ilisi,stress", "--tests", "none")
+    drop = ("--covariates", "age", "--ids", "cell")
+    few = ("--measures", "ilisi,stress", "--tests", "none", "--ci", "none")
     column = values(run, "full.csv", "-e", "umap.csv", "--batch", "kind", *drop, *few)
     file = values(run, "data.csv", "-e", "umap.csv", "--batch", "meta.csv:kind", *few)
     assert column.keys() == {("umap", "ilisi"), ("umap", "stress")}
@@ -392,8 +397,8 @@ def test_rows_are_matched_by_ids(run: Any) -> None:
     assert values(run, "full.csv", "-e", "e=shuffled.csv", *drop) == ordered
 
 
-@pytest.mark.parametrize(
-    ("source", "name"),
+@each(
+    "source, name",
     [
         ("umap.csv", "umap"),
         ("./umap.csv", "umap"),

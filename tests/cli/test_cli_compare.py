@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_runs import without_call
+from each import each
 
 import dreval
 
@@ -77,7 +78,7 @@ def test_works_for_bibtex(run: Any) -> None:
     assert out == dreval.load_results("0.dreval").compare().bibtex()
 
 
-@pytest.mark.parametrize("form", ["html", "md", "tex"])
+@pytest.mark.parametrize("form", ["html", *(pytest.param(form, marks=pytest.mark.slow) for form in ("md", "tex"))])
 def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
     """The page of ``Comparison.report``, but for the call; its place is said, and not within a document."""
     command = ("0.dreval", "--report", f"out.{form}")
@@ -108,8 +109,8 @@ def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
     assert not Path("forest.svg").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         (("table.csv",), "must have one column 'dataset'"),
         (("table.csv", "--columns", "dataset=problem"), "`--direction` must be known"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from cli_runs import EVALUATE, KINDS, X, Y
+from each import each
 from protocol_runs import play, projection
 
 import dreval
@@ -47,8 +49,7 @@ def test_a_verb_is_a_file() -> None:
     assert len(ANSWERS) == len(verbs) - 2 + 3 + 3  # protocol and study have three steps each
 
 
-@pytest.mark.parametrize("name", VERBS)
-@pytest.mark.parametrize("columns", ["80", "200", "60"])
+@each("columns, name", itertools.product(["80", "200", "60"], VERBS))
 def test_help_fits_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch, name: str, columns: str) -> None:
     """No line is wider than 80 columns, there are two examples or more, and the exit codes are told."""
     monkeypatch.setenv("COLUMNS", columns)
@@ -60,13 +61,13 @@ def test_help_fits_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch, name: s
     assert "xit codes: 0 " in out
 
 
-@pytest.mark.parametrize("name", ["dreval", "dreval study", "dreval protocol"])
+@each("name", ["dreval", "dreval study", "dreval protocol"])
 def test_what_has_verbs_shows_its_help(run: Any, name: str) -> None:
     """`dreval` alone, and a verb without its step, show what there is; code 0."""
     assert run(*name.split()[1:]) == run(*name.split()[1:], "--help")
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each("name", ANSWERS)
 def test_every_verb_has_json_and_quiet(name: str) -> None:
     """Both are options, and the help names the keys of the document."""
     assert {"json", "quiet"} <= ANSWERS[name].flags

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from protocol_runs import X, play, projection
 
 import dreval
@@ -77,8 +78,8 @@ def test_missing_numbers_are_null(run: Any) -> None:
     assert found["trustability"]["value"] > 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         ((*EXPORT, "--format", "pickle"), "`--format` must be a known name"),
         ((*EXPORT, "--amplitude", "-1"), "`--amplitude` must be positive"),
@@ -98,7 +99,7 @@ def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str)
     assert not Path("tool").exists()
 
 
-@pytest.mark.parametrize("step", [(), ("export",), ("status",), ("collect",)])
+@each("step", [(), ("export",), ("status",), ("collect",)])
 def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
     """--help is code 0, with every option, examples that begin with the command, and the exit codes."""
     code, out, err = run("protocol", *step, "--help")

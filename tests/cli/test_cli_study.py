@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import call
+from each import each
 from pandas.testing import assert_frame_equal
 
 import dreval
@@ -131,8 +132,8 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
     assert ("friedman", "ranks.two", "needs three embeddings; see the test of the pair") in kept
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@each(
+    "words, message",
     [
         (("run", "s.dreval", "-m", "pca"), "`--datasets` must be given"),
         (("run", "s.dreval", "-x", "a.csv"), "`--methods` must be given"),
@@ -157,8 +158,8 @@ def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
     assert not Path("s.dreval").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each(
+    "text, message",
     [
         ("datasets = [", "must be TOML"),
         ('datasets = ["a.csv"]', "must have methods"),

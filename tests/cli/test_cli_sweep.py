@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pytest
 from cli_runs import without_call
+from each import each
 from numpy.testing import assert_allclose
 
 import dreval
@@ -65,8 +65,8 @@ def test_a_store_is_used_again(run: Any) -> None:
     assert run(*words) == first
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each(
+    "words, said",
     [
         (("n_neighbours=5,10",), "Did you mean 'n_neighbors'"),
         (("n_neighbors",), "must be OPTION=VALUE"),

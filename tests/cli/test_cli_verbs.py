@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import EVALUATE, IDS
+from each import each
 
 import dreval
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
@@ -61,8 +62,8 @@ def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, giv
     assert (code, "`--response` of `embed`" in err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         (("data.csv", "isomp", "out.csv"), "Did you mean 'isomap'"),
         (("data.csv", "pca", "out.txt"), "`output` must end in .csv or .npy"),
@@ -84,9 +85,7 @@ def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> No
     assert not Path("out.csv").exists()
 
 
-@pytest.mark.parametrize(
-    ("kind", "shelf"), [("measures", MEASURES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)]
-)
+@each("kind, shelf", [("measures", MEASURES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)])
 def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
     """Each line begins with a name as the other verbs take it, and says what it is; in Markdown the same as a table."""
     code, out, err = run("list", kind)
@@ -101,7 +100,7 @@ def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
     assert [row.split("`")[1] for row in table[2:]] == shelf.names()
 
 
-@pytest.mark.parametrize("verb", [(), ("evaluate",), ("embed",), ("list",)])
+@each("verb", [(), ("evaluate",), ("embed",), ("list",)])
 def test_help_names_what_there_is(run: Any, verb: tuple[str, ...]) -> None:
     """--help is code 0 on stdout; choices come from the registries."""
     code, out, err = run(*verb, "--help")
@@ -127,6 +126,7 @@ def process(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_process_has_the_codes() -> None:
     """As a process: 0, 1 and 2, and no traceback."""
     calls = [EVALUATE, (*EVALUATE, "-e", "short.npy"), ("evaluate", "no.csv", "-e", "pca")]
@@ -138,6 +138,7 @@ def test_a_process_has_the_codes() -> None:
     assert "Traceback" not in done[2].stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
     """Names that the terminal's encoding cannot show are escaped; the JSON is pure ASCII."""
     done = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
@@ -148,6 +149,7 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
     assert "gr\\xf6\\xdfe" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
     """`dreval ... | true`: the pipe breaks, nothing is said, and the files are written."""
     verb = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])

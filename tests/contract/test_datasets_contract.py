@@ -52,8 +52,8 @@ def test_card_and_data_agree(name):
     assert data.to_frame().shape == (data.card.n, data.card.p + (data.labels is not None))
 
 
-@pytest.mark.parametrize("name", SIMULATED)
 @given(n=st.integers(4, 60), seed=st.integers(0, 2**40))
+@each("name", SIMULATED)
 def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
     """n is respected; one seed, one draw, whether given as a number or kept in the recipe; another seed, another."""
     one, two, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))

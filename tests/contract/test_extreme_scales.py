@@ -39,6 +39,7 @@ def _cases():
 
 
 each_measure = each("name, options", list(_cases()))
+measures_in_parts = each("name, options", list(_cases()), items=3)
 
 
 def _numbers(name, data, embedding, **options):
@@ -67,7 +68,7 @@ def _refused_beyond(expected, compute):
             compute()
 
 
-@each_power
+@pytest.mark.parametrize("power", EXPONENTS)
 @each_measure
 def test_both_spaces_in_another_unit(name, options, power):
     """The very same bits, or, for what is measured in the unit of the data, the value times its power of the unit."""
@@ -81,7 +82,7 @@ def test_both_spaces_in_another_unit(name, options, power):
         )
 
 
-@each_power
+@pytest.mark.parametrize("power", EXPONENTS)
 @each_measure
 def test_one_space_in_another_unit(name, options, power):
     """The very same bits for every measure that does not depend on the unit of the embedding."""
@@ -141,7 +142,7 @@ def test_local_procrustes_of_any_two_units(kind):
         _refused_beyond(_naive_procrustes(kind, a, b), compute)
 
 
-@each_measure
+@measures_in_parts
 def test_denormal_numbers(name, options):
     """Below the smallest normal number digits are lost; the value is that of the digits that are left."""
     data, embedding = X * 2.0**-1060, Y * 2.0**-1060
@@ -161,8 +162,8 @@ def _value_or_reason(compute):
         return np.empty(0), str(reason)
 
 
-@each("power", [60, 440])
-@each_measure
+@pytest.mark.parametrize("power", [60, 440])
+@measures_in_parts
 def test_one_huge_coordinate(name, options, power):
     """One entry of the data, or of the embedding, beside which the others nearly vanish: finite, or its reason."""
     for space in (0, 1):
@@ -209,12 +210,21 @@ def test_far_from_the_origin(name, options, shift):
     assert_allclose(_numbers(name, data, embedding, **options), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_an_evaluation_at_extreme_units():
-    """All measures, intervals and chance levels: no infinite cell, a row without a value has its reason."""
-    base = _table(0, 0)
+OF_EMBEDDINGS = [
+    name for name in MEASURES if MEASURES.card(name).level != "algorithm" and not MEASURES.card(name).curve
+]
+FEW_MEASURES = ["trustworthiness", "stress", "procrustes_r", "procrustes_rc", "pearson_distance", "knn_accuracy"]
+
+
+@pytest.mark.parametrize(
+    "names", [pytest.param(FEW_MEASURES, id="few"), pytest.param(OF_EMBEDDINGS, marks=pytest.mark.slow, id="all")]
+)
+def test_an_evaluation_at_extreme_units(names):
+    """Values, intervals and chance levels: no infinite cell, a row without a value has its reason."""
+    base = _table(0, 0, names)
     unitless = [name for name in base.index.unique("measure") if "scale" in MEASURES.card(name).invariances]
     for a, b in ((700, 0), (-700, 700), (-1000, -1000)):
-        table = _table(a, b)
+        table = _table(a, b, names)
         assert not np.isinf(table.select_dtypes("number").to_numpy(float)).any()
         assert (table["note"] != "")[table["value"].isna()].all()
         for column in ("value", "chance", "se"):  # values without each point are those of the same numbers, too
@@ -222,10 +232,9 @@ def test_an_evaluation_at_extreme_units():
             assert_allclose(here, there, rtol=1e-9, atol=1e-12, err_msg=column)
 
 
-def _table(a, b):
+def _table(a, b, names):
     known = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
     ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **known, n_neighbors=K, random_state=0)
-    names = [name for name in MEASURES if MEASURES.card(name).level != "algorithm" and not MEASURES.card(name).curve]
     return ev.run(names, None, ci="points").tidy().set_index(["embedding", "measure"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fuzz
 import numpy as np
 import pytest
+from each import each
 from fuzz import FORMS, SUBJECTS, Form, Report, Subject, judge, outcome
 
 from dreval.errors import InputError
@@ -14,6 +15,7 @@ CLEAR = InputError("X", "must be so", "something else", "Do this.")
 ONE = np.array([1.0])
 
 
+@pytest.mark.slow
 def test_a_part_of_the_matrix():
     """A twenty-fifth of the forms of each subject, another one each time: no failure, and every form has its turn."""
     report = fuzz.run(every=25)
@@ -40,8 +42,8 @@ def test_the_matrix_holds_the_registries():
     assert {form.must for form in FORMS} == {"number", "error", "either"}
 
 
-@pytest.mark.parametrize(
-    ("found", "must", "known", "verdict"),
+@each(
+    "found, must, known, verdict",
     [
         (ONE, "number", ONE, "number"),
         (ONE * (1 + 1e-13), "number", ONE, "number"),

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from hypothesis import event, given
 from hypothesis import strategies as st
 from strategies import clouds
@@ -15,7 +16,8 @@ from dreval.errors import DrevalError, InputError
 from dreval.registry import TESTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
-each_test = pytest.mark.parametrize("name", [name for name in TESTS if TESTS.card(name).second != "method"])
+NAMES = [name for name in TESTS if TESTS.card(name).second != "method"]
+every_test = each("name", NAMES)
 
 
 def run(name, X, Y, **options):
@@ -32,8 +34,8 @@ def data(n=40, seed=0):
     return X, 0.5 * X**2 + rng.normal(size=(n, 2))
 
 
-@each_test
 @given(X=clouds(min_n=8, min_p=2, max_p=2), Y=clouds(min_n=8, min_p=2, max_p=2))
+@every_test
 def test_p_values_on_any_data(name, X, Y):
     """On ties, duplicates, outliers and any scale: a p in (0, 1] inside its interval, or a refusal."""
     n = min(len(X), len(Y))
@@ -56,7 +58,7 @@ def test_p_values_on_any_data(name, X, Y):
     np.testing.assert_array_equal(Y, before[1])
 
 
-@each_test
+@every_test
 def test_numbers_depend_on_the_seed_only(name):
     """Any number of threads, and a run again from the recipe, give the same numbers; another seed gives others."""
     X, Y = data()
@@ -69,8 +71,8 @@ def test_numbers_depend_on_the_seed_only(name):
     assert not np.array_equal(one.null_distribution, other.null_distribution)
 
 
-@each_test
 @given(seed=st.integers(0, 1000))
+@every_test
 def test_order_of_the_rows_does_not_matter(name, seed):
     """The rows of all variables permuted together (within its sample each) keep statistic and effect."""
     X, Y = data()
@@ -81,7 +83,7 @@ def test_order_of_the_rows_does_not_matter(name, seed):
         assert one.effect_size == pytest.approx(two.effect_size, rel=1e-6)
 
 
-@each_test
+@every_test
 def test_frames_are_their_values(name):
     """A frame and a series give what their arrays give."""
     X, Y = data()
@@ -90,7 +92,7 @@ def test_frames_are_their_values(name):
     np.testing.assert_array_equal(framed.null_distribution, found.null_distribution)
 
 
-@each_test
+@every_test
 def test_strong_dependence_is_found(name):
     """A noisy copy (two far samples) has the smallest possible p."""
     X, _ = data()
@@ -99,7 +101,7 @@ def test_strong_dependence_is_found(name):
     assert run(name, X, Y, n_resamples=99).p_value == 0.01
 
 
-@each_test
+@every_test
 def test_stopping_early_keeps_the_draws(name):
     """Besag & Clifford: the null distribution is the beginning of the full one and ends at the h-th that reaches."""
     X = np.random.default_rng(5).normal(size=(30, 2))
@@ -118,8 +120,7 @@ def test_stopping_early_keeps_the_draws(name):
     assert any("Sampling stopped" in str(note) for note in few.notes)
 
 
-@each_test
-@pytest.mark.parametrize("permutation", ["within", "free"])
+@each("name, permutation", itertools.product(NAMES, ["within", "free"]))
 def test_enumeration_is_exact(name, permutation):
     """Of few rows all orders are enumerated: p is the share of them that reach the statistic."""
     X, Y = data(n=6, seed=3)
@@ -136,7 +137,7 @@ def test_enumeration_is_exact(name, permutation):
     assert found.p_interval == (found.p_value, found.p_value)
 
 
-@each_test
+@every_test
 def test_null_distribution_is_that_of_permuted_rows(name):
     """The enumerated null distribution is the set of statistics of the test called on permuted rows."""
     rng = np.random.default_rng(4)
@@ -153,7 +154,7 @@ def test_null_distribution_is_that_of_permuted_rows(name):
     np.testing.assert_allclose(np.sort(found.null_distribution), np.sort(naive), rtol=1e-7, atol=1e-10)
 
 
-@each_test
+@every_test
 def test_refusals(name):
     """Bad settings of the permutations are refused by name before anything is computed."""
     X, Y = data()
@@ -170,7 +171,7 @@ def test_refusals(name):
         assert message in str(refused.value)
 
 
-@each_test
+@every_test
 def test_summary_fits_eighty_columns(name):
     """The printed result fits 80 columns, and the embedding shows the observed statistic."""
     X, Y = data()

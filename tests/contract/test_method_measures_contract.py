@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from each import each
+from hypothesis import given
 from numpy.testing import assert_array_equal
 from strategies import pairs
 
@@ -18,8 +19,8 @@ from dreval.registry import MEASURES
 NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
 FEW = {"tractable_consistency": {"n_transformations": 5, "n_replicates": 1}}
 COMPARING = [name for name in NAMES if MEASURES.card(name).direction == "lower"]  # data and embedding, or reruns
-each_measure = pytest.mark.parametrize("name", NAMES)
-each_comparing = pytest.mark.parametrize("name", COMPARING)
+every_measure = each("name", NAMES)
+every_comparing = each("name", COMPARING)
 
 
 def value(name, X, source, **options):
@@ -41,9 +42,8 @@ def test_they_are_known():
     assert set(NAMES) - set(COMPARING) == {"stability"}
 
 
-@each_comparing
-@settings(max_examples=15)
 @given(pair=pairs(min_n=6, max_n=20))
+@every_comparing
 def test_values_lie_within_the_bounds(name, pair):
     """Any data and embedding: a record with a float within the card's bounds; too wide an embedding is refused."""
     X, Y = pair
@@ -56,7 +56,7 @@ def test_values_lie_within_the_bounds(name, pair):
     assert low <= float(found) <= high
 
 
-@each_comparing
+@every_comparing
 def test_a_perfect_method_is_best_and_a_random_one_worse(name):
     """PCA at full width is next to the best value, and embeddings with exchanged points are far from it."""
     X, rng = cloud(n=80), np.random.default_rng(0)
@@ -65,7 +65,7 @@ def test_a_perfect_method_is_best_and_a_random_one_worse(name):
     assert float(value(name, X, lambda X, d: rng.permutation(X)[:, :d])) > 0.8
 
 
-@each_measure
+@every_measure
 def test_declared_invariances_hold(name):
     """Moving, turning with reflection and scaling every embedding changes nothing."""
     X = cloud()
@@ -80,7 +80,7 @@ def test_declared_invariances_hold(name):
     assert float(value(name, X, changed)) == pytest.approx(here, rel=1e-5)
 
 
-@each_measure
+@every_measure
 def test_inputs_are_not_written_and_frames_are_arrays(name):
     """Read-only data are left as they are; a frame, single precision and a Fortran array give the same."""
     X = cloud().astype(np.float32).astype(float)
@@ -92,7 +92,7 @@ def test_inputs_are_not_written_and_frames_are_arrays(name):
         assert float(value(name, other, "isomap")) == float(here)
 
 
-@each_measure
+@every_measure
 def test_a_seed_is_a_seed(name):
     """The same seed gives the same number for a method that draws."""
 
@@ -104,7 +104,7 @@ def test_a_seed_is_a_seed(name):
     assert first == again != other
 
 
-@each_comparing
+@every_comparing
 def test_supervised_sources_get_the_labels(name):
     """A function that accepts labels is given them."""
     X, seen = cloud(), []
@@ -117,7 +117,7 @@ def test_supervised_sources_get_the_labels(name):
     assert seen[0] == list("ab") * 20
 
 
-@each_measure
+@every_measure
 def test_an_evaluation_has_the_same_number(name):
     """A row of an evaluation is what the function says with the same seed; parts are in the note."""
     X = cloud()
@@ -142,7 +142,7 @@ def test_an_evaluation_has_the_same_number(name):
     assert list(table.index.get_level_values("measure")) == ["trustworthiness", name] * 2
 
 
-@each_measure
+@every_measure
 def test_one_method_has_one_number_in_a_table(name):
     """A method under two names has the same numbers: transformations, folds and exchanges are common to the table."""
     X = cloud()

@@ -51,7 +51,7 @@ def _value(name, X, Y, **options):
     return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
 
 
-@each("metric", ["correlation", "manhattan"])
+@pytest.mark.parametrize("metric", ["correlation", "manhattan"])
 @each("name", DISTANCE_ONLY)
 def test_precomputed_distances_are_the_metric(name, metric):
     """The matrix of a metric's distances gives what the metric gives, for every measure that needs no coordinates."""
@@ -60,8 +60,8 @@ def test_precomputed_distances_are_the_metric(name, metric):
     np.testing.assert_allclose(_value(name, _distances(X, metric), Y, metric="precomputed"), expected, atol=1e-10)
 
 
-@each("metric", ["cosine", "hamming"])
-@each("name", NAMES)
+@pytest.mark.parametrize("metric", ["cosine", "hamming"])
+@each("name", NAMES, items=2)
 def test_sparse_data_have_the_values_of_dense_data(name, metric):
     """To the last bit where distances alone are read; else to rounding of products."""
     X, Y = _cloud(1)
@@ -72,7 +72,7 @@ def test_sparse_data_have_the_values_of_dense_data(name, metric):
     np.testing.assert_allclose(few, dense, atol=1e-10)
 
 
-@each("name", NAMES)
+@each("name", NAMES, items=2)
 def test_the_metric_is_a_parameter_where_it_matters(name):
     """Who reads distances of the data has it and changes with it; who needs coordinates refuses precomputed ones."""
     X, Y = _cloud(2)
@@ -84,13 +84,16 @@ def test_the_metric_is_a_parameter_where_it_matters(name):
             _value(name, _distances(X, "cosine"), Y, metric="precomputed")
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_an_evaluation_has_the_values_of_the_functions(metric):
+@pytest.mark.parametrize(
+    ("metric", "intervals"),
+    [*((metric, {"ci": None}) for metric in METRICS), pytest.param("correlation", {}, marks=pytest.mark.slow)],
+)
+def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
     """All measures under each metric: the plain function's value, or missing with the reason; intervals recompute."""
     X, Y = _cloud(3)
     data = _distances(X, "euclidean") if metric == "precomputed" else X
     ev = dreval.Evaluation(data, {"e": Y}, metric=metric, labels=LABELS, n_neighbors=6, random_state=0)
-    results = ev.run("all", None, options={"knn_accuracy": {"n_neighbors": 6}})
+    results = ev.run("all", None, options={"knn_accuracy": {"n_neighbors": 6}}, **intervals)
     assert results.recipe["metric"] == metric
     assert f"Metric: {metric}" in " ".join(str(results.summary(full=True)).split())
     assert (
@@ -159,6 +162,7 @@ def test_methods_on_distances():
     assert few.run("trustworthiness", None).tidy()["value"][0] == _value("trustworthiness", X, Y)
 
 
+@pytest.mark.slow
 def test_sparse_data_beyond_memory():
     """300 x 5,000,000 numbers, 11 GiB if dense, are evaluated in less than 1 GiB; what cannot be says why."""
     n, p, rng = 300, 5_000_000, np.random.default_rng(0)

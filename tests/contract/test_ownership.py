@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from numpy.testing import assert_array_equal
 
 import dreval
@@ -35,14 +36,14 @@ def _variants():
         ways = ["connect", "separate", "largest"] if "disconnected" in known else [None]
         for way in ways[: 1 if name == "locally_linear_coordination" else 3]:
             more = {} if way is None else {"disconnected": way}
-            yield pytest.param(name, settings | more, id="-".join(filter(None, [name, way])))
+            yield name, settings | more
         if "init" in known and name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
-            yield pytest.param(name, settings | {"init": "array"}, id=f"{name}-init")
-    yield pytest.param("classical_mds", {"metric": "precomputed"}, id="classical_mds-precomputed")
-    yield pytest.param("kernel_pca", {"kernel": "precomputed"}, id="kernel_pca-precomputed")
+            yield name, settings | {"init": "array"}
+    yield "classical_mds", {"metric": "precomputed"}
+    yield "kernel_pca", {"kernel": "precomputed"}
 
 
-each_variant = pytest.mark.parametrize(("name", "settings"), list(_variants()))
+every_variant = each("name, settings", _variants(), items=3)
 
 
 def _data(settings):
@@ -115,7 +116,7 @@ def _overwrite(value):
             array += 13
 
 
-@each_variant
+@every_variant
 def test_a_fit_keeps_nothing_of_the_caller(name, settings):
     """Data, response and start are not written to, may be read-only, and may be overwritten after the fit."""
     (X, y), (kept_X, kept_y) = _data(settings), _data(settings)
@@ -130,7 +131,7 @@ def test_a_fit_keeps_nothing_of_the_caller(name, settings):
     _assert_same(method, twin, name)
 
 
-@each_variant
+@every_variant
 def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
     """Fitted arrays are read-only; what a verb gave, or was given, may be overwritten, and it answers as before."""
     X, y = _data(settings)

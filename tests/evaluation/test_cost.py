@@ -76,7 +76,15 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
         ({}, {}),
         ({"labels": LABELS}, {}),
         ({"labels": LABELS}, {"ci": None, "tests": "all"}),
-        ({"labels": SOME, "batch": LABELS}, {"measures": "all", "tests": ["hsic", "hsic:residual"], "n_resamples": 9}),
+        pytest.param(
+            {"labels": SOME, "batch": LABELS},
+            {"measures": "all", "tests": ["hsic", "hsic:residual"], "n_resamples": 9},
+            marks=pytest.mark.slow,
+        ),
+        (
+            {"labels": SOME, "batch": LABELS},
+            {"measures": "ilisi", "tests": ["hsic", "hsic:residual"], "n_resamples": 9},
+        ),
         ({"labels": LABELS, "anchors": 30}, {}),
         ({"labels": LABELS}, {"ci": "subsampling", "options": {"subsampling": {"n_splits": 2}}}),
         ({"n_neighbors": [3, 7]}, {"measures": ["trustworthiness", "mrre_false", "stress"]}),

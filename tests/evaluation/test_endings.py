@@ -202,6 +202,7 @@ sys.stderr = Broken()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["none", "descriptor", "closed", "no flush", "broken", "full"])
 def test_without_stderr(way: str) -> None:
     """A service, ``2>&-``, one that was closed or is full: nothing is lost, and stderr is as it was afterwards."""
@@ -230,6 +231,7 @@ def test_without_stderr(way: str) -> None:
     assert done.stdout.split("\n")[0] == f"[3, 3, 3, 4, True, 40] {way in ('none', 'descriptor')}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 def test_the_command_line_without_stderr(tmp_path: Path) -> None:
     """Its messages are lost, its output and exit code are not."""

@@ -32,6 +32,12 @@ NEVER_ALONE = ["seconds", "p_adjusted"]  # adjustment is over all tests of the t
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] @ np.array([[1.0, 0.3], [-0.2, 1.1]])
 LABELS = np.array(["a", "b"] * 20)
+# What holds of any measure is asked of the default ones, and of one whose anchors are left out in groups, by every run
+# of the tests; of all measures by the slow ones.
+FEW_MEASURES = ("default", "local_radius_correlation")
+few_and_all = pytest.mark.parametrize(
+    "measures", [pytest.param(FEW_MEASURES, id="few"), pytest.param("all", marks=pytest.mark.slow)]
+)
 
 
 def rows_of(results: dreval.Results, name: str, drop: list[str] = NEVER_EQUAL) -> pd.DataFrame:
@@ -52,10 +58,24 @@ def noise(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 # one row per k, the plain functions, hand counts
 
 
-@settings(max_examples=8)
+@pytest.mark.slow
 @given(pairs(min_n=6, max_n=24, scales=False), st.data())
 def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
     """Each measure at each k is ``dreval.<measure>(X, Y, n_neighbors=k)`` to the bit, also worst and best over ties."""
+    check_values(pair, data)
+
+
+@settings(max_examples=2)
+@given(pairs(min_n=6, max_n=16, scales=False), st.data())
+def test_values_of_two_clouds_are_those_of_the_plain_functions(
+    pair: tuple[np.ndarray, np.ndarray], data: st.DataObject
+) -> None:
+    """The same of fewer clouds."""
+    check_values(pair, data)
+
+
+def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+    """Compare a table of all measures with the plain functions."""
     cloud, image = pair
     ks = sorted(data.draw(st.sets(neighbor_counts(len(cloud)), min_size=1, max_size=3), label="k"))
     labels = np.arange(len(cloud)) % 2
@@ -88,15 +108,16 @@ def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndar
             assert_array_equal(got, np.where(alike[:, None], np.nan, expected))
 
 
-def test_a_list_of_k_is_as_many_runs() -> None:
+@few_and_all
+def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
     """A list of k gives, row by row, what runs with one k each give: values, chance, contributions; intervals nearly.
 
     Groups are the same for each k, so the standard errors are equal as well.
     """
     several = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[12, 3, 7, 3], random_state=0)
-    several = several.run("all", options=FEW)
+    several = several.run(measures, options=FEW)
     parts = [
-        dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=k, random_state=0).run("all", options=FEW)
+        dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=k, random_state=0).run(measures, options=FEW)
         for k in (3, 7, 12)
     ]
     together = pd.concat([rows_of(part, "e") for part in parts]).drop_duplicates(["measure", "test", "parameters"])
@@ -139,21 +160,21 @@ def test_small_numbers_by_hand() -> None:
 # nobody else's numbers
 
 
-def crowd(order: list[str], **settings: Any) -> dreval.Results:
+def crowd(order: list[str], measures: str | tuple[str, ...] = FEW_MEASURES, **settings: Any) -> dreval.Results:
     """Evaluate some of these embeddings, in this order."""
     known: dict[str, Any] = {
         "e": Y, "noise": noise, "pca": "pca", "bad": Y[:7], "spot": np.zeros((40, 3)), "wide": X @ X.T,
     }  # fmt: skip
     setting = {"labels": LABELS, "covariates": {"age": X[:, 3]}, "n_neighbors": [3, 6], "random_state": 5, **settings}
     return dreval.Evaluation(X, {name: known[name] for name in order}, **setting).run(
-        "all", n_resamples=49, options=FEW
+        measures, n_resamples=49, options=FEW
     )
 
 
 @functools.cache
-def company() -> dreval.Results:
+def company(measures: str | tuple[str, ...]) -> dreval.Results:
     """Two embeddings, a method, and one that fails."""
-    return crowd(["e", "noise", "pca", "bad"])
+    return crowd(["e", "noise", "pca", "bad"], measures)
 
 
 @pytest.mark.parametrize(
@@ -165,10 +186,11 @@ def company() -> dreval.Results:
         (["e", "noise", "pca", "bad"], {"n_jobs": 3}),
     ],
 )
-def test_others_change_no_number(order: list[str], settings: dict[str, Any]) -> None:
+@few_and_all
+def test_others_change_no_number(order: list[str], settings: dict[str, Any], measures: str | tuple[str, ...]) -> None:
     """Company, order and threads change no value, interval, chance, tie bound or p-value of an embedding."""
-    base = company()
-    other = crowd(order, **settings)
+    base = company(measures)
+    other = crowd(order, measures, **settings)
     for name in set(order) & {"e", "noise", "pca", "bad"}:
         same(rows_of(other, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
         if name != "bad":
@@ -195,9 +217,11 @@ def test_a_seed_is_a_seed() -> None:
 # intervals
 
 
-@settings(max_examples=10)
+@few_and_all
 @given(pairs(min_n=5, max_n=40), st.data())
-def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+def test_intervals_hold_the_value_within_bounds(
+    measures: str | tuple[str, ...], pair: tuple[np.ndarray, np.ndarray], data: st.DataObject
+) -> None:
     """lower <= conf_low <= value <= conf_high <= upper, se >= 0, and worst and best hold the value between them."""
     cloud, image = pair
     k = data.draw(neighbor_counts(len(cloud)), label="k")
@@ -205,7 +229,7 @@ def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarr
     ev = dreval.Evaluation(
         cloud, {"e": image}, labels=np.arange(len(cloud)) % 3, n_neighbors=k, anchors=anchors, random_state=0
     )
-    for row in ev.run("all", None, options=FEW).tidy().to_dict("records"):
+    for row in ev.run(measures, None, options=FEW).tidy().to_dict("records"):
         if "method" in MEASURES.card(row["measure"]).needs:
             assert "coordinates only" in row["note"]
             continue
@@ -222,12 +246,13 @@ def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarr
             assert (row["worst"] < row["best"]) == (row["direction"] == "higher")
 
 
-def test_left_out_values_reproduce_the_standard_error() -> None:
+@few_and_all
+def test_left_out_values_reproduce_the_standard_error(measures: str | tuple[str, ...]) -> None:
     """Delete-one where a measure has it, of points or classes, else 8 partitions; Student's interval of them."""
     from scipy.stats import t
 
     labels = np.array(list("abcde") * 8)
-    results = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=[4, 9], random_state=2).run("all", None)
+    results = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=[4, 9], random_state=2).run(measures, None)
     groups = results.groups.groupby(["measure", "parameters"])
     columns = setting_names(results.table)
     for row in results.tidy().to_dict("records"):
@@ -262,13 +287,16 @@ def test_left_out_values_reproduce_the_standard_error() -> None:
         assert (row["conf_method"], row["target"]) == (METHODS[kind], TARGETS[kind])
 
 
+@few_and_all
 @settings(max_examples=5)
 @given(pairs(min_n=8, max_n=45, scales=False), st.integers(0, 9))
-def test_groups_are_recomputed_on_the_points_that_remain(pair: tuple[np.ndarray, np.ndarray], seed: int) -> None:
+def test_groups_are_recomputed_on_the_points_that_remain(
+    measures: str | tuple[str, ...], pair: tuple[np.ndarray, np.ndarray], seed: int
+) -> None:
     """Each value of the table of groups is the plain function on the data without that group."""
     cloud, image = pair
     n, k = len(cloud), 3
-    results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=k, random_state=seed).run("all", None)
+    results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=k, random_state=seed).run(measures, None)
     codes = [random_groups(n, min(20, n), stream(seed, "groups", b)).codes for b in range(8)]
     for (name, parameters), part in results.groups.groupby(["measure", "parameters"]):
         options = {"n_neighbors": k} if "n_neighbors" in parameters else {}
@@ -291,10 +319,12 @@ def test_anchors_are_drawn_by_the_seed() -> None:
     assert seen[0] == seen[1] != seen[2]
 
 
-def test_anchors() -> None:
+@few_and_all
+def test_anchors(measures: str | tuple[str, ...]) -> None:
     """Only anchors contribute; the standard error is that of sampling without replacement; the words say so."""
-    results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, anchors=12, random_state=0).run("all", None)
-    exact = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0).run("all", None)
+    shared: dict[str, Any] = {"labels": LABELS, "n_neighbors": 5, "random_state": 0}
+    results = dreval.Evaluation(X, {"e": Y}, anchors=12, **shared).run(measures, None)
+    exact = dreval.Evaluation(X, {"e": Y}, **shared).run(measures, None, None)
     points, full = results.points["e"], exact.points["e"]
     seen = points.notna().all(axis=1)
 
@@ -332,6 +362,7 @@ def test_anchors() -> None:
             assert (mine == full.loc[seen, column]).all()
 
 
+@pytest.mark.slow
 def test_all_points_as_anchors_are_exact() -> None:
     """With as many anchors as points every value is the exact one, and the standard errors are 0."""
     settings: dict[str, Any] = {"labels": LABELS, "n_neighbors": [3, 8], "random_state": 0}
@@ -388,7 +419,7 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
     same(rows_of(alone, "e"), mine[mine["measure"] != "continuity"].reset_index(drop=True))
 
 
-@pytest.mark.parametrize("n", [4, 5, 7])
+@pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("d", [1, 4, 6])
 def test_the_smallest_data(n: int, d: int) -> None:
     """Four points, one column, more columns than the data: every measure at every k has a value in its bounds."""

@@ -104,6 +104,7 @@ def test_equal_coordinates_give_equal_numbers(form: str, tmp_path: Path) -> None
     assert (results.embeddings["e"] == Y).all()
 
 
+@pytest.mark.slow
 def test_bundled_names_are_their_methods() -> None:
     """The name of a method, its class and ``dreval.embed`` give equal numbers; so does a data set for its data."""
     wdbc = dreval.load_dataset("wdbc")

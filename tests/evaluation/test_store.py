@@ -192,6 +192,7 @@ res.save(sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_finished_embedding(tmp_path: Path) -> None:
     """Killed in the third of six runs: two are not made a second time, and the numbers are those of one run."""
     command = [sys.executable, "-c", KILLED, tmp_path / "s.journal", tmp_path / "r"]

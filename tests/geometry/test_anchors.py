@@ -77,7 +77,6 @@ def assert_same(X, embeddings, rows, k, size, metric="euclidean", **options):
             assert_array_equal(getattr(found[name], part), getattr(view, part), err_msg=f"{part} of {name}")
 
 
-@settings(max_examples=150)
 @given(pair=ANY_PAIR, form=st.sampled_from(sorted(FORMS)), metric=st.sampled_from(METRICS), data=st.data())
 def test_blocks_give_what_the_pass_in_memory_gives(pair, form, metric, data):
     """For every metric and block, any k up to n - 1, anchors that are few or all; ties, duplicates and any scale."""
@@ -93,7 +92,6 @@ def test_blocks_give_what_the_pass_in_memory_gives(pair, form, metric, data):
     assert_same(X, forms, some_rows(data, n), k, size, metric)
 
 
-@settings(max_examples=40)
 @given(
     pair=ANY_PAIR,
     metric=st.sampled_from(SPARSE),
@@ -180,7 +178,6 @@ def folded(lists, rng):
     return lists[0]
 
 
-@settings(max_examples=80)
 @given(
     X=st.one_of(clouds(), clouds(min_p=13, max_p=30)), size=st.integers(1, 9), seed=st.integers(0, 99), data=st.data()
 )
@@ -208,7 +205,6 @@ def target_twin(X, row, ids):
     return ranks, [int(np.sum(line == line[others == j][0])) > 1 for j in ids]
 
 
-@settings(max_examples=80)
 @given(
     X=st.one_of(clouds(), clouds(min_p=13, max_p=30)), size=st.integers(1, 9), seed=st.integers(0, 99), data=st.data()
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
@@ -45,7 +45,6 @@ def _same(view, lists, places=None):
         assert_array_equal(found if places is None or "rank" in name else places[found], expected, err_msg=name)
 
 
-@settings(max_examples=150)
 @given(pair=ANY_WIDTH, data=st.data())
 def test_lists_and_cross_ranks_are_those_of_full_tables(pair, data):
     """Exactly, for every k up to n - 1, with ties, duplicates, any scale, few columns and many."""
@@ -54,7 +53,6 @@ def test_lists_and_cross_ranks_are_those_of_full_tables(pair, data):
     _same(_view(X, Y, k), _twin(X, Y, k))
 
 
-@settings(max_examples=60)
 @given(pair=pairs(min_n=14, min_p=13, max_p=40, max_d=14), single=st.booleans(), groups=st.booleans(), data=st.data())
 def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
     """Cross ranks from products of single or double precision are those of full tables."""

@@ -44,6 +44,7 @@ def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
     assert quiet.getvalue() == ""
 
 
+@pytest.mark.slow
 def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
     """A loop is compiled again where one that it calls has changed in another file, and found again where it has not.
 

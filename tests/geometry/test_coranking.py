@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import coranking_twins as twins
@@ -48,7 +48,6 @@ def by_larger_rank(q):
     return np.array([[q[k, k] for k in every], [q[k, :k].sum() for k in every], [q[:k, k].sum() for k in every]])
 
 
-@settings(max_examples=100)
 @given(pair=ANY_PAIR)
 def test_histograms_are_those_of_the_matrix(pair):
     """Pairs by their larger rank, split by its side: those of the naive co-ranking matrix, as whole numbers."""
@@ -116,7 +115,6 @@ def test_products_that_cannot_decide_are_settled_by_direct_distances():
     assert_array_equal(order[:, :-1], orders(X))
 
 
-@settings(max_examples=60)
 @given(pair=ANY_PAIR, seed=st.integers(0, 99), data=st.data())
 def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
     """Curves and areas without each group, all from one pass, are those of the data without its points."""

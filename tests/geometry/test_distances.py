@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
@@ -29,7 +29,6 @@ def test_few_columns_are_direct_to_the_last_bit(X):
     assert_array_equal(_block(space, rows), twins.squared_distances(X[rows], X) * space.scale**2)
 
 
-@settings(max_examples=100)
 @given(X=clouds(min_p=DIRECT_COLUMNS + 1, max_p=80), single=st.booleans())
 def test_products_stay_within_their_promised_error(X, single):
     """The error of a product never exceeds gamma (norm_i + norm_j): the bound by which near ties are found."""
@@ -43,7 +42,6 @@ def test_products_stay_within_their_promised_error(X, single):
     assert (error <= space.gamma * (space.norms[:, None] + space.norms[None, :])).all()
 
 
-@settings(max_examples=100)
 @given(X=clouds(max_p=DIRECT_COLUMNS), single=st.booleans())
 def test_coarse_lines_of_few_columns_stay_within_their_promised_error(X, single):
     """Lines of squared differences in single precision have the error bound of products; in double they are direct."""

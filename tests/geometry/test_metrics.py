@@ -60,7 +60,6 @@ def tie_free(seed=0, n=40, p=6):
 
 
 @each_metric
-@settings(max_examples=60)
 @given(X=st.one_of(clouds(min_p=2), clouds(min_p=13, max_p=30)))
 def test_distances_are_those_of_scipy(metric, X):
     """Listed distances are the values of the metric, not only their order, in the unit of the data."""

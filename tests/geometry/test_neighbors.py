@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from oracles import twins
@@ -31,14 +31,12 @@ def _check(X, k, Q=None, n_jobs=None):
         assert_array_equal(found, expected)
 
 
-@settings(max_examples=120)
 @given(X=ANY_WIDTH, data=st.data())
 def test_neighbors_are_those_of_the_full_table(X, data):
     """Indices and squared distances are those of a sort of direct distances, to the last bit, for every k < n."""
     _check(X, data.draw(neighbor_counts(len(X))))
 
 
-@settings(max_examples=120)
 @given(X=clouds(min_n=20, max_n=80, max_p=8), data=st.data())
 def test_the_tree_and_the_blocks_agree_with_the_full_table(X, data):
     """Few columns and few neighbors: the k-d tree's answer is exact, ties by index, and so is that of the blocks."""
@@ -49,7 +47,6 @@ def test_the_tree_and_the_blocks_agree_with_the_full_table(X, data):
         _check(X, k)
 
 
-@settings(max_examples=80)
 @given(X=ANY_WIDTH, own=st.booleans(), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_queries_find_every_point(X, own, seed, data):
     """Queries may be anything, points of the data included: these find themselves at distance 0; k may be n."""
@@ -68,7 +65,6 @@ def test_blocks_and_threads_change_nothing(X, jobs, rows):
         _check(X, 5, n_jobs=jobs)
 
 
-@settings(max_examples=60)
 @given(X=clouds(max_n=60, min_p=13, max_p=60), single=st.booleans(), data=st.data())
 def test_the_precision_of_products_changes_nothing(X, single, data):
     """Products of single or double precision: what they cannot decide is decided by direct differences."""

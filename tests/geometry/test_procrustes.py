@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
@@ -60,7 +60,6 @@ def _compare(X, Y, k):
     return found
 
 
-@settings(max_examples=100)
 @given(pair=ANY_WIDTH, data=st.data())
 def test_measures_are_those_of_the_twin(pair, data):
     """R, R_N, R_C, R_N,opt, R_PCA and the lower bound of every point, for any k, p and d (also d > p)."""
@@ -68,14 +67,12 @@ def test_measures_are_those_of_the_twin(pair, data):
     _compare(X, Y, data.draw(neighbor_counts(len(X))))
 
 
-@settings(max_examples=60)
 @given(pair=LINES, k=st.integers(1, 3))
 def test_thin_and_empty_neighborhoods(pair, k):
     """Collinear, nearly collinear and coinciding neighborhoods keep ten digits."""
     _compare(*pair, k)
 
 
-@settings(max_examples=300)
 @given(pair=ANY_WIDTH, data=st.data())
 def test_order_of_the_measures(pair, data):
     """lower bound <= R_C <= R_N,opt in the mean, R_N,opt <= R_N and <= 1; R_C <= R_N at every point."""
@@ -90,7 +87,6 @@ def test_order_of_the_measures(pair, data):
     assert ((found["procrustes_rc"] >= 0) & (found["procrustes_rc"] <= 1)).all()
 
 
-@settings(max_examples=200)
 @given(pair=ANY_WIDTH, seed=st.integers(0, 99), power=st.integers(-3, 3), data=st.data())
 def test_invariances(pair, seed, power, data):
     """Turning, reflecting, moving Y changes nothing; scaling it changes neither R_C nor R_N,opt."""
@@ -179,7 +175,6 @@ def test_far_from_the_origin():
         assert_allclose(there[name], here[name], rtol=1e-11, atol=1e-13)
 
 
-@settings(max_examples=200)
 @given(
     shape=st.tuples(st.integers(1, 12), st.integers(1, 8)),
     thin=st.sampled_from([0.0, 1e-14, 1e-9, 1e-4, 1.0]),
@@ -203,7 +198,6 @@ def test_small_singular_values_keep_their_digits():
     assert nuclear_norm(M.copy()) - s[0] == pytest.approx(s[1], rel=1e-6)
 
 
-@settings(max_examples=60)
 @given(pair=ANY_WIDTH)
 def test_disparity_is_that_of_scipy(pair):
     """The narrower of the two is padded with zeros; an embedding on one spot, which scipy refuses, leaves all: 1."""
@@ -216,7 +210,6 @@ def test_disparity_is_that_of_scipy(pair):
     assert disparity(X, Y) == pytest.approx(their_procrustes(*padded)[2], abs=1e-9)
 
 
-@settings(max_examples=60)
 @given(pair=ANY_WIDTH, size=st.integers(1, 9), drop=st.floats(0, 1), seed=st.integers(0, 99))
 def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
     """Whatever the blocks: of a table with zeros, in columns of which some have none, dense or sparse."""

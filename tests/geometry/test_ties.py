@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
@@ -50,7 +50,6 @@ def _check_rows(view, k, brute):
     assert_array_equal(brute[certain][:, ::2], brute[certain][:, 1::2])
 
 
-@settings(max_examples=150)
 @given(pair=_lattices(), data=st.data())
 def test_bounds_are_exact(pair, data):
     """Every row's extremes are those over all orders of equal distances in both spaces; unmarked rows have none."""
@@ -59,7 +58,6 @@ def test_bounds_are_exact(pair, data):
     _check_rows(sweep(X, {"Y": Y}, k=k)["Y"], k, _brute(X, Y, k))
 
 
-@settings(max_examples=60)
 @given(pair=_lattices(max_n=7, width=2), seed=st.integers(0, 99))
 def test_bounds_are_exact_without_a_group(pair, seed):
     """Also for a view from which some points were taken away: only those that stay count."""
@@ -75,7 +73,6 @@ def test_bounds_are_exact_without_a_group(pair, seed):
         _check_rows(leave_out(view, group, k), some, _brute(X[stay], Y[stay], some))
 
 
-@settings(max_examples=60)
 @given(pair=_lattices(), data=st.data())
 def test_public_bounds(pair, data):
     """``ties="bounds"`` gives worst <= value <= best, the first and last over all orders."""
@@ -136,7 +133,6 @@ def test_a_copy_of_data_with_ties_is_best_by_measure(name):
     assert got["worst"] < got["value"] == got["best"] == 1
 
 
-@settings(max_examples=60)
 @given(pair=_lattices(max_n=5))
 def test_bounds_at_every_k_are_exact(pair):
     """Curves and the area under R_NX: the first and last over all orders of every row, at every K at once."""
@@ -204,7 +200,6 @@ def _votes(distances, codes, own, members, k):
     return [twins.vote(row) == codes[own] for row in classes], [row.count(codes[own]) for row in classes]
 
 
-@settings(max_examples=100)
 @given(pair=_lattices(max_n=7), data=st.data())
 def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
     """Neighborhood hit and nearest-neighbor accuracy: the first and last over all orders, whatever the classes."""

@@ -19,6 +19,7 @@ from dreval.inputs.features import densify
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="memory is measured as POSIX does")
 
 
+@pytest.mark.slow
 def test_no_file_takes_memory_or_raises_a_raw_error(tmp_path: Path) -> None:
     """Bombs, headers that say too much, places outside the matrix, pickles: an InputError, within the limit."""
     import hostile

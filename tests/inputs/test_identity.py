@@ -209,6 +209,7 @@ def test_what_differs_is_seen(case: str) -> None:
     assert of(one()) == of(one()) != of(other())
 
 
+@pytest.mark.slow
 def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
     """Nothing in it depends on where objects lie in memory."""
     code = (

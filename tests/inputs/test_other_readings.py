@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import mmwrite
@@ -114,7 +114,6 @@ def test_what_the_error_advises_works():
     assert dreval.trustworthiness(wide, Y, n_neighbors=7) == pytest.approx(right, abs=1e-12)
 
 
-@settings(max_examples=200)
 @given(seed=st.integers(0, 10**6), n=st.integers(5, 80), density=st.sampled_from([0.02, 0.05, 0.1, 0.3, 0.9]))
 def test_square_tables_of_counts_are_features(seed, n, density):
     """Also with a diagonal of zeros, which few entries have by chance."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -55,7 +55,6 @@ def shares_of(X: np.ndarray) -> np.ndarray:
     return np.asarray(squares / squares.sum()) if squares.sum() else squares
 
 
-@settings(max_examples=60)
 @given(X=clouds(min_p=1, max_p=6), form=st.sampled_from(sorted(FORMS)), data=st.data())
 def test_a_survey_is_what_numpy_says_of_the_whole(X: np.ndarray, form: str, data: Any) -> None:
     """Whatever the size of the blocks: hash, sizes, ranges, special rows, and all notes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 
 import dreval
 from dreval.geometry.blocks import sweep
@@ -16,7 +16,6 @@ POINTS = [name for name in MEASURES.names() if MEASURES.card(name).level == "poi
 PLAIN = [name for name in POINTS if not {"labels", "latent", "batch"} & set(MEASURES.card(name).needs)]
 
 
-@settings(max_examples=15, deadline=None)
 @given(strategies.pairs(min_n=8, max_n=30, scales=False))
 def test_contributions_lie_within_their_range(pair: tuple[np.ndarray, np.ndarray]) -> None:
     """Each contribution of each measure that is a mean over points lies between its limits, on any pair of clouds."""

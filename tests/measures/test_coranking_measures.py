@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import coranking_twins as twins
@@ -31,7 +31,6 @@ def view_of(X, Y, rows=None):
     return sweep(X, {"Y": Y}, k=min(5, len(X) - 1), rows=rows)["Y"]
 
 
-@settings(max_examples=100)
 @given(pair=ANY_PAIR)
 def test_curves_are_the_published_sums(pair):
     """Every curve at every K, ties, duplicates, tiny n and scales included."""
@@ -47,7 +46,6 @@ def test_curves_are_the_published_sums(pair):
         assert ((ours >= low - 1e-12) & (ours <= high + 1e-12)).all()
 
 
-@settings(max_examples=100)
 @given(pair=ANY_PAIR)
 def test_numbers_are_the_published_sums(pair):
     """Area under R_NX, K_max, Q_local and Q_global."""
@@ -60,7 +58,6 @@ def test_numbers_are_the_published_sums(pair):
             assert getattr(dreval, name)(X, Y) == pytest.approx(theirs[name], abs=1e-11)
 
 
-@settings(max_examples=100)
 @given(pair=ANY_PAIR, data=st.data())
 def test_errors_and_similarities_are_the_published_sums(pair, data):
     """Both relative rank errors as sums of the co-ranking matrix and Jaccard as one of sets, for every k < n."""

@@ -84,7 +84,6 @@ def test_distance_correlation_by_hand():
     assert dreval.distance_correlation([0.0, 0, 1, 1], [5.0, 5, 3, 3]) == pytest.approx(1, abs=1e-15)
 
 
-@settings(max_examples=80)
 @given(pair=pairs(min_n=5, max_n=25))
 def test_correlations_are_those_of_scipy(pair):
     """Pearson, Spearman with mid ranks and Kendall's tau-b of the condensed distances, ties included."""
@@ -99,7 +98,6 @@ def test_correlations_are_those_of_scipy(pair):
             assert getattr(dreval, name)(*pair) == pytest.approx(expected, abs=room)
 
 
-@settings(max_examples=80)
 @given(pair=pairs(min_n=4, max_n=14))
 def test_stresses_follow_their_formulas(pair):
     """Raw, normalized, at the best scale, Sammon's and Kruskal's, on every kind of cloud, 1e-8 to 1e8 in size."""
@@ -161,7 +159,6 @@ def test_ties_cost_nothing_in_nonmetric_stress():
         assert dreval.stress_nonmetric(square, square * [1, width]) == 0
 
 
-@settings(max_examples=60)
 @given(pair=pairs(min_n=4, max_n=20))
 def test_distance_correlation_is_the_formula(pair):
     """The V-statistic from doubly centered matrices."""

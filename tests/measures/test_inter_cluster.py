@@ -156,6 +156,7 @@ def test_each_measure_sees_its_own_error():
     assert value["cohesiveness", "torn"] < value["steadiness", "torn"] - 0.05
 
 
+@pytest.mark.slow
 def test_too_few_neighbors_are_noted():
     """Why: with k = 7 an unrelated embedding of 1000 points seems perfect, since HDBSCAN sees one flat cluster."""
     rng = np.random.default_rng(0)

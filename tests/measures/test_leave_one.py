@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from each import each
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -39,7 +39,6 @@ def _again(name, X, Y, **parameters):
 
 
 @pytest.mark.parametrize("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
-@settings(max_examples=60)
 @given(pair=ANY_WIDTH, told=st.booleans(), data=st.data())
 def test_ranks_without_a_point_are_those_of_the_others(name, pair, told, data):
     """From one pass that was told, or from another one; with ties and duplicates, for every k up to n - 2."""
@@ -75,7 +74,6 @@ def test_too_many_neighbors_leave_nothing_to_step_in(name):
         without(_view(X, X), n_neighbors=7)
 
 
-@settings(max_examples=60)
 @given(pair=pairs(min_n=5), data=st.data())
 def test_areas_and_curves_without_a_point_are_those_of_the_others(pair, data):
     """From the pass that also makes the co-ranking, at any numbers of neighbors; with ties and duplicates."""
@@ -112,7 +110,6 @@ LOCAL = ("procrustes_rc", "procrustes_rn_opt", "procrustes_rn", "procrustes_r")
 
 
 @pytest.mark.parametrize("name", LOCAL)
-@settings(max_examples=60)
 @given(pair=ANY_WIDTH, told=st.booleans(), data=st.data())
 def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, told, data):
     """With ties, duplicates, collinear points, outliers and any scale, to 1e-12 of the largest value."""
@@ -124,7 +121,6 @@ def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, told,
     assert_allclose(found / size, expected / size, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=100)
 @given(pair=st.one_of(pairs(), pairs(max_p=2, max_d=5)), sparse=st.booleans())
 def test_disparity_without_a_point_is_that_of_the_others(pair, sparse):
     """Of wide and narrow, dense and sparse data, with duplicates, collinear points and outliers."""
@@ -144,7 +140,6 @@ def test_disparity_of_sparse_data_without_a_point_by_several_chunks(monkeypatch)
         assert_allclose(disparity_without(data, Y), expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=60)
 @given(pair=pairs(min_n=5), classes=st.integers(2, 4), seed=st.integers(0, 9), data=st.data())
 def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, classes, seed, data):
     """Votes and hits, exactly; with ties and duplicates, folds of one point, and classes of one point."""
@@ -177,7 +172,6 @@ def _on_the_others(name, view, h, parameters, draws=False):
 
 
 @pytest.mark.parametrize("name", ["triplet_accuracy", "class_angular_distortion"])
-@settings(max_examples=60)
 @given(pair=pairs(min_n=4), classes=st.integers(2, 5), seed=st.integers(0, 9), draws=st.sampled_from([0, 5, 30]))
 def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, classes, seed, draws):
     """All of them or the drawn ones, with ties, duplicates, and classes that vanish or lose their last pair."""
@@ -195,7 +189,6 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     assert_allclose(found, expected, rtol=0, atol=1e-13)
 
 
-@settings(max_examples=100)
 @given(
     pair=pairs(min_n=3, max_n=40),
     classes=st.integers(2, 5),
@@ -266,7 +259,6 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("name", "parameters"), PAIRS)
-@settings(max_examples=60)
 @given(pair=pairs())
 def test_statistics_of_leave_one_a_point_are_those_of_the_others(name, parameters, pair):
     """With ties, duplicates, collinear points, outliers, constant embeddings and any scale; up to 200 points."""

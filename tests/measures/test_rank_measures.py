@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles import twins
@@ -26,7 +26,6 @@ NAIVE = {
 }
 
 
-@settings(max_examples=100)
 @given(pair=tie_free_pairs(max_p=20), data=st.data())
 def test_trustworthiness_is_that_of_scikit_learn(pair, data):
     """To 1e-12 on data without ties, for k < n/2; continuity is theirs with data and embedding exchanged."""
@@ -40,7 +39,6 @@ def test_trustworthiness_is_that_of_scikit_learn(pair, data):
     )
 
 
-@settings(max_examples=100)
 @given(pair=st.one_of(pairs(), pairs(min_p=13, max_p=30)), data=st.data())
 def test_rank_measures_follow_their_formula(pair, data):
     """For every k < n, also beyond n/2: the naive sum; always in [0, 1]; T and C are 1 at k = n - 1, and so is Q."""

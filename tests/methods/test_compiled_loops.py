@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 RUN = """
 import hashlib
 import dreval
@@ -17,6 +19,7 @@ for method in (tsne, dreval.methods.UMAP(2, random_state=0)):
 """
 
 
+@pytest.mark.slow
 def test_compiled_now_and_cached_loops_give_the_same_embedding(tmp_path: Path) -> None:
     """Two processes, of which the first compiles and the second reads what it left."""
     setting = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -232,6 +232,7 @@ def test_the_search_of_tsne_is_held_outside_its_disc_only():
         assert_allclose(np.sum(held(Y)[1] * step), slope, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_tsne_is_not_above_scikit_learn():
     """scikit-learn's exact solver from the same start, affinities of all pairs: lower in the mean of S1 to S4.
 

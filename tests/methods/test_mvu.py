@@ -98,7 +98,7 @@ def _bent_strip(n, seed):
     return np.column_stack([5 * np.cos(s / 5), 5 * np.sin(s / 5), h]), np.column_stack([s, h])
 
 
-@pytest.mark.parametrize(("seed", "n_neighbors"), [(0, 8), (1, 6)])
+@pytest.mark.parametrize(("seed", "n_neighbors"), [pytest.param(0, 8, marks=pytest.mark.slow), (1, 6)])
 def test_a_bent_strip_is_flattened(seed, n_neighbors):
     """200 points, six or eight rods each: the flat strip to the disparity of the notes, lengths and variance kept."""
     X, flat = _bent_strip(200, seed)

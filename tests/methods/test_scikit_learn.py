@@ -40,13 +40,14 @@ PRECOMPUTED = {  # options, and the checks that pass a matrix which is no kernel
     "gsave": {"kernel": "precomputed"},
     "kernel_cca": {"kernel": "precomputed"},
 }
+SLOW = {"autoencoder", "conformal_eigenmaps", "mvu", "vae"}  # whose fits take long, however few steps
 EXPECTED = {
     "cca": {"check_transformer_data_not_an_array": OWN, "check_transformer_general": OWN},
 }
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in METHODS])
 def test_the_checks_of_scikit_learn(name):
     expected = EXPECTED.get(name, {})
     known = inspect.signature(METHODS.get(name)).parameters

@@ -186,6 +186,7 @@ def test_small_parts_start_at_random_and_parts_at_one_place_have_a_start():
     assert np.isfinite(UMAP(1, n_neighbors=4, n_epochs=5, random_state=0).fit_transform(rings)).all()
 
 
+@pytest.mark.slow
 def test_no_digit_depends_on_the_threads_of_the_linear_algebra():
     """Processes with one and two threads give the same coordinates, from each of the starts and solvers."""
     code = """
@@ -205,6 +206,7 @@ for X, init in cases:
     assert said[0] == said[1]
 
 
+@pytest.mark.slow
 def test_digits_are_shown_as_well_as_by_umap_learn():
     """Trustworthiness (k = 15) within .01 of the mean of its five seeds; its 15 neighbors are our 14."""
     X = dreval.load_dataset("digits").data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import re
 import tracemalloc
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import pairs
@@ -64,7 +66,8 @@ def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
 FEW: dict[str, Any] = {"measures": ["trustworthiness", "stress"], "tests": None}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
-    "everything": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "all"}),
+    "all measures": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "all"}),
+    "covariates": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "knn_accuracy"}),
     "text labels": ({"labels": list("abc") * 10}, FEW),
     "labels that look like numbers": ({"labels": ["007", "1e5", "NA"] * 10}, FEW),
     "boolean labels": ({"labels": X[:, 0] > 0}, FEW),
@@ -77,13 +80,14 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "coordinates only": ({}, {"measures": "procrustes_disparity"}),
     "tests only": ({"labels": list("ab") * 15}, {"measures": None}),
     "no intervals": ({}, {"ci": None}),
-    "another level": ({}, {"conf_level": 0.8}),
+    "another level": ({}, {**FEW, "conf_level": 0.8}),
     "no seed": ({"random_state": None}, FEW),
     "large seed": ({"random_state": 10**30}, FEW),
 }
+SLOW = {"all measures", "anchors", "plain"}
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [pytest.param(v, marks=[pytest.mark.slow] * (v in SLOW)) for v in VARIANTS])
 def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
     """Tables, points, groups, embeddings, labels, ids and recipe come back as they were, with equal summaries."""
     setting, options = VARIANTS[variant]
@@ -99,7 +103,7 @@ def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
     assert loaded.data is None
 
 
-@pytest.mark.parametrize("index", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
+@each("index", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
 def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
     """Tuples, dates and fractions as row names come back as they are shown."""
     results = dreval.Evaluation(pd.DataFrame(X, index=index), {"e": Y}, n_neighbors=3, random_state=0).run()
@@ -107,15 +111,13 @@ def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
     assert_same(results, round_trip(results, tmp_path / "r.dreval"))
 
 
-@pytest.mark.parametrize(
-    "names",
-    [["007"], ["1e5", "NA", "nan", "None", "null"], ["True", "False"], ["inf"], [" padded ", 'quo"ted', "com,ma"],
-     ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]],
-)  # fmt: skip
+@each("names", [["007"], ["1e5", "NA", "nan", "None", "null"], ["True", "False"], ["inf"],
+                [" padded ", 'quo"ted', "com,ma"],
+                ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]], items=3)  # fmt: skip
 def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
     """A name that looks like a number, a truth value or nothing is a name all the same."""
     ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
-    results = ev.with_embedding("bad", Y[:3]).run(["continuity", "mrre_false"])
+    results = ev.with_embedding("bad", Y[:3]).run(["continuity", "mrre_false"], n_resamples=19)
     loaded = round_trip(results, tmp_path / "r.dreval")
 
     assert_same(results, loaded)
@@ -132,6 +134,7 @@ def test_data_sets_of_every_name(tmp_path: Path) -> None:
     assert set(dreval.load_results(tmp_path / "r.dreval").tidy()["dataset"]) == {"2020"}
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(pairs(min_n=4, max_n=15), st.booleans())
 def test_round_trips_of_any_cloud(tmp_path_factory: pytest.TempPathFactory, pair: Any, anchored: bool) -> None:
@@ -231,7 +234,6 @@ def refusal(path: Path) -> str | None:
     return None
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Cut off anywhere, or with bytes changed anywhere, a file is refused, or holds every value that was saved."""
@@ -254,8 +256,13 @@ def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPa
         assert re.search("must be a file written by|must be of format|must unpack to at most", said)
 
 
-@pytest.mark.parametrize("entry", ["table.csv", "groups.csv", "points_0.csv", "embedding_0.npy", "manifest.json"])
-@pytest.mark.parametrize("content", [None, b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"\x93NUMPY\x01"])
+@each(
+    "content, entry",
+    itertools.product(
+        [None, b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"\x93NUMPY\x01"],
+        ["table.csv", "groups.csv", "points_0.csv", "embedding_0.npy", "manifest.json"],
+    ),
+)
 def test_entries_that_were_exchanged_are_refused(
     saved: bytes, tmp_path: Path, entry: str, content: bytes | None
 ) -> None:
@@ -303,16 +310,19 @@ def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path
         assert word in str(refusal(path))
 
 
-@pytest.mark.parametrize(
-    "entry", ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy", "neighbors.npy"]
+@each(
+    "content, entry",
+    itertools.product(
+        [b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"[3]", b"\x93NUMPY\x01"],
+        ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy", "neighbors.npy"],
+    ),
 )
-@pytest.mark.parametrize("content", [b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"[3]", b"\x93NUMPY\x01"])
 def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
     """Also where the checksums agree, what is no table, array or list of notes is refused."""
     assert "must be a file written by" in str(refusal(resigned(saved, tmp_path / "r.dreval", entry, content)))
 
 
-@pytest.mark.parametrize(
+@each(
     "forged", [np.zeros((30, 3)), np.full((30, 3), 30), np.full((30, 3), -1), np.zeros((29, 3), int), np.zeros(30, int)]
 )
 def test_neighbors_that_are_no_points_are_refused(saved: bytes, tmp_path: Path, forged: npt.NDArray[Any]) -> None:
@@ -331,6 +341,7 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
         yield from _places(part, (*place, key))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
 def test_a_manifest_that_was_forged_is_refused_or_shown(
@@ -356,6 +367,7 @@ def test_a_manifest_that_was_forged_is_refused_or_shown(
         return
 
 
+@pytest.mark.slow
 def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import resource
 import sqlite3
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
@@ -99,10 +101,10 @@ ARCHIVES: dict[str, Callable[[Body, dict[str, bytes]], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
+@each("name", ARCHIVES)
 def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
     """Refused in four parts, without the memory that it asks for."""
-    path = forge(saved, tmp_path / "r.dreval", ARCHIVES[name])
+    path = forge(saved, tmp_path / f"{name}.dreval", ARCHIVES[name])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(InputError, match=r"`path` must be a file written by `save` of a result: got ") as caught:
         dreval.load_results(path)
@@ -121,6 +123,7 @@ def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
     assert dreval.load_results(results.save(tmp_path / "long.dreval")).ids.tolist() == ids
 
 
+@pytest.mark.slow
 def test_long_ids_are_refused_by_data_as_by_archives() -> None:
     import pandas as pd
 
@@ -181,11 +184,10 @@ def replaced(source: Path, path: Path, run: str, **fields: Any) -> Path:
 COLUMNS = ("run", "cell", "value", "value_sha256", "array", "array_sha256")
 
 
-@pytest.mark.parametrize("run", ["study", "study cells", "study data sets", "study methods"])
-@pytest.mark.parametrize("name", VALUES)
-def test_a_forged_study(name: str, run: str, study: Path, tmp_path: Path) -> None:
+@each("name, run", itertools.product(VALUES, ["study", "study cells", "study data sets", "study methods"]), items=2)
+def test_a_forged_study(name: str, run: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
     """What is read gives an answer or one clear error, by each way to read it."""
-    path = replaced(study, tmp_path / "s.journal", run, value=VALUES[name])
+    path = replaced(study, fresh_folder() / "s.journal", run, value=VALUES[name])
     kinds = [
         _said(lambda: str(dreval.Study.open(path).status())),
         _said(lambda: dreval.Study.open(path).table()),
@@ -221,17 +223,18 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("name", ARRAYS)
-def test_forged_arrays_of_a_store(name: str, tmp_path: Path) -> None:
+@each("name", ARRAYS)
+def test_forged_arrays_of_a_store(name: str, fresh_folder: Callable[[], Path]) -> None:
     """Finished embeddings of an evaluation, and of a study: refused, or kept as a failure."""
-    path, ev = tmp_path / "a.journal", dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=5, random_state=0)
+    folder = fresh_folder()
+    path, ev = folder / "a.journal", dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=5, random_state=0)
     ev.run("trustworthiness", None, None, store=path)
     with closing(sqlite3.connect(path)) as db:
         runs = [run for (run,) in db.execute("SELECT run FROM cells WHERE cell = 'embedding'")]
     for run in runs:
-        replaced(path, tmp_path / "b.journal", run, array=ARRAYS[name])
+        replaced(path, folder / "b.journal", run, array=ARRAYS[name])
     with pytest.warns(dreval.errors.EmbeddingFailed):
-        results = ev.run("trustworthiness", None, None, store=tmp_path / "b.journal")
+        results = ev.run("trustworthiness", None, None, store=folder / "b.journal")
     assert len(results.failures()) == 1
     assert len(str(results.failures()[0])) < 1000
 
@@ -248,10 +251,10 @@ SCHEMAS = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_other_schemas_are_refused(name: str, study: Path, tmp_path: Path) -> None:
+@each("name", SCHEMAS)
+def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
     """A journal has its tables, and nothing that computes."""
-    path = tmp_path / "s.journal"
+    path = fresh_folder() / "s.journal"
     path.write_bytes(study.read_bytes())
     with closing(sqlite3.connect(path)) as db:
         db.executescript(SCHEMAS[name])
@@ -271,9 +274,9 @@ def test_a_journal_after_analysis_is_read(study: Path, tmp_path: Path) -> None:
     assert len(dreval.Study.open(path).table()) == 2
 
 
-@pytest.mark.parametrize("cell", [b"\xff\xfe", "[" * 100_000, "x" * LONG, "[1, 2, 3, 4]", '["x", "pca", 1e400, 0]'])
-def test_names_of_cells_that_are_none(cell: Any, study: Path, tmp_path: Path) -> None:
-    path = tmp_path / "s.journal"
+@each("cell", [b"\xff\xfe", "[" * 100_000, "x" * LONG, "[1, 2, 3, 4]", '["x", "pca", 1e400, 0]'])
+def test_names_of_cells_that_are_none(cell: Any, study: Path, fresh_folder: Callable[[], Path]) -> None:
+    path = fresh_folder() / "s.journal"
     path.write_bytes(study.read_bytes())
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM tasks")

@@ -163,6 +163,7 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
+@pytest.mark.slow
 def test_no_record_can_be_written_to(tmp_path: Path) -> None:
     """After writing into all that each record hands out, each hands out the same again."""
     written = {}

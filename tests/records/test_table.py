@@ -114,8 +114,10 @@ def test_unknown_embeddings_have_no_points(results: dreval.Results) -> None:
         results.augment("bad")
 
 
-def test_results_are_records(results: dreval.Results) -> None:
+def test_results_are_records() -> None:
     """A result is equal to itself only, can be a key, cannot be changed, and prints its size."""
+    ev = dreval.Evaluation(X, {"e": Y, "flat": X[:, :1], "bad": Y[:5]}, n_neighbors=5, random_state=0)
+    results = ev.run("trustworthiness", None, None)
     assert results == results
     assert len({results, results}) == 1
     with pytest.raises(AttributeError):

@@ -96,6 +96,7 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
     ]
 
 
+@pytest.mark.slow
 def test_of_many_embeddings_the_best_stand_and_the_rest_is_counted(twelve: dreval.Results) -> None:
     """By mean rank over all measures; whole names; the page features the first eight."""
     text, reading = str(twelve), read_results(twelve)
@@ -117,7 +118,7 @@ def named_or_counted(text: str) -> int:
     return len(re.findall("umap", text))
 
 
-@pytest.mark.parametrize("which", ["five", "twelve"])
+@pytest.mark.parametrize("which", ["five", pytest.param("twelve", marks=pytest.mark.slow)])
 def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequest) -> None:
     """How often the best is better and how often not, counted again from the table of pairs."""
     results = request.getfixturevalue(which)
@@ -169,6 +170,7 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
     assert sorted(told) == sorted(symbols)
 
 
+@pytest.mark.slow
 def test_a_comparison_of_many_is_short_and_full_on_request(twelve: dreval.Results) -> None:
     """At most sixty lines, the number of pairs said, and all of them in full."""
     found = twelve.compare()

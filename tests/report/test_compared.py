@@ -51,7 +51,7 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.mark.parametrize("kind", ["within", "across"])
+@pytest.mark.parametrize("kind", [pytest.param("within", marks=pytest.mark.slow), "across"])
 def test_every_form_has_words_numbers_and_figures(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """The paragraph, every number of the tables, the call and the figures; names are no markup."""
     found = request.getfixturevalue(kind)

@@ -89,7 +89,7 @@ def test_permuted_columns_hold_the_same_numbers(seed, n, p):
 def test_gaussian_clouds_have_mean_and_covariance_of_the_data(n, p):
     X = data(n, p) + 5.0
     _, draw = noise.null_data("gaussian", "auto", X, 0)
-    drawn = np.concatenate([draw(r) for r in range(1, 801)])
+    drawn = np.concatenate([draw(r) for r in range(1, 201)])
     scale = np.sqrt(np.diag(np.cov(X.T)))
     assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=5 * scale.max() / np.sqrt(len(drawn)))
     correlations = (np.cov(drawn.T) - np.cov(X.T)) / np.outer(scale, scale)

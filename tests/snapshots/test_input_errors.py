@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from scipy import sparse
 from sklearn.decomposition import PCA
 from snapshot import Snapshots
@@ -312,12 +313,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def hide_readers(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+def hide_readers(patch: pytest.MonkeyPatch, case: str) -> None:
     """Make an optional reader look as if it was not installed."""
     missing = case.removeprefix("no ")
     found = importlib.util.find_spec
     if case in ("no pyarrow", "no anndata"):
-        monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == missing else found(name, *a))
+        patch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == missing else found(name, *a))
 
 
 def refusal(case: Case, folder: Path) -> str:
@@ -328,11 +329,12 @@ def refusal(case: Case, folder: Path) -> str:
     return re.sub(r"(: got (?:'[^']*'|\[\[.*?\]\]) \().*?(\)\. )", r"\1...\2", text)
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_wording_of_refusals(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
-    hide_readers(monkeypatch, case)
-    KEPT.check(case, refusal(CASES[case], folder))
+    with monkeypatch.context() as patch:
+        hide_readers(patch, case)
+        KEPT.check(case, refusal(CASES[case], folder))
 
 
 def test_no_wording_is_left_over() -> None:

@@ -7,6 +7,7 @@ difference is then read like any other change.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def evaluation(**settings: object) -> dreval.Evaluation:
     return dreval.Evaluation(X, {"arc": ARC, "pca": "pca"}, **{"n_neighbors": 4, "random_state": 0, **settings})  # type: ignore[arg-type]
 
 
+@cache
 def everything() -> dreval.Results:
     """Labels, covariates, two k, ties, a failure and a constant embedding."""
     ev = evaluation(n_neighbors=[3, 6], labels=SITES, covariates={"t": T})
@@ -44,12 +46,14 @@ def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
     return X[:, :2] + np.random.default_rng(random_state).integers(-2, 3, (len(X), 2)) / 8
 
 
+@cache
 def replicates() -> dreval.Results:
     """A method that draws, one that does not, and coordinates, run anew."""
     ev = evaluation().with_embedding("noisy", noisy)
     return ev.run(["trustworthiness", "procrustes_rc"], ci="replicates", options={"replicates": {"n_replicates": 4}})
 
 
+@cache
 def across() -> Any:
     """Three embeddings on seven data sets, one cell missing, by every test but the mixed model."""
     values = np.round(
@@ -149,7 +153,7 @@ CASES: dict[str, Callable[[], object]] = {
 KEPT = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
 
 
-@each("case", CASES)
+@each("case", CASES, items=4)
 def test_printed_text(case: str) -> None:
     """Each printed result is, word for word, what it was."""
     KEPT.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))

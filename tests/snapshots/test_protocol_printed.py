@@ -5,6 +5,7 @@ The wordings lie in ``protocol.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/s
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from protocol_runs import SETTINGS, X, both_rounds, play, projection
 from snapshot import Snapshots
 
@@ -124,12 +126,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(autouse=True)
-def folder(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A working folder with copies of them."""
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def copied(built: Path, fresh_folder: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Work in another folder with copies of them at each call."""
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(built)
+
+    def enter() -> None:
+        folder = fresh_folder()
+        shutil.copytree(built, folder, dirs_exist_ok=True)
+        os.chdir(folder)
+
+    return enter
 
 
 def without_versions(text: str) -> str:
@@ -138,9 +146,10 @@ def without_versions(text: str) -> str:
     return re.sub(r"sha256 [0-9a-f]{12}", "sha256 <hash>", text)
 
 
-@pytest.mark.parametrize("case", list(SPOILED))
-def test_a_spoiled_folder_is_refused_by_file(case: str) -> None:
+@each("case", SPOILED, items=2)
+def test_a_spoiled_folder_is_refused_by_file(case: str, copied: Callable[[], None]) -> None:
     """The error names the file, the rule, what was got and the cure; ``status`` says the same, or counts it missing."""
+    copied()
     SPOILED[case]()
 
     with pytest.raises(ProtocolError) as caught:
@@ -156,14 +165,16 @@ def test_a_spoiled_folder_is_refused_by_file(case: str) -> None:
         assert not status.complete
 
 
-def test_the_words_for_people() -> None:
+def test_the_words_for_people(copied: Callable[[], None]) -> None:
     """README.md of the folder, and the shell driver."""
+    copied()
     SNAPSHOTS.check("the words for people", Path("tool/README.md").read_text() + Path("tool/run.sh").read_text())
 
 
-@pytest.mark.parametrize("case", list(COMMANDS))
-def test_commands_print(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+@each("case", COMMANDS)
+def test_commands_print(case: str, copied: Callable[[], None], capsys: pytest.CaptureFixture[str]) -> None:
     """What the command line prints, with its exit code."""
+    copied()
     try:
         code = main(["protocol", *COMMANDS[case]])
     except SystemExit as stop:

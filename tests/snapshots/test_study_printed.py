@@ -6,6 +6,7 @@ difference is then read like any other change.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from snapshot import Snapshots
 
 import dreval
@@ -105,9 +107,9 @@ KEPT = Snapshots(Path(__file__).with_name("study.txt"), [*REFUSED, *PRINTED])
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A working folder, and a terminal of 100 columns."""
-    monkeypatch.chdir(tmp_path)
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal of 100 columns; the working folder is left again."""
+    monkeypatch.chdir(Path.cwd())
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(_command, "capsys", capsys, raising=False)
 
@@ -127,17 +129,19 @@ def settled(text: str) -> str:
     return re.sub(r"usage:.*?(?=^(?:steps|examples?):)", "...\n", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusals(case: str) -> None:
+@each("case", REFUSED)
+def test_refusals(case: str, fresh_folder: Callable[[], Path]) -> None:
     """Each refusal has its four parts, word for word."""
+    os.chdir(fresh_folder())
     with pytest.raises(DrevalError) as caught:
         REFUSED[case]()
     KEPT.check(case, settled(f"{type(caught.value).__name__}: {caught.value}"))
 
 
-@pytest.mark.parametrize("case", PRINTED)
-def test_printed(case: str) -> None:
+@each("case", PRINTED, items=2)
+def test_printed(case: str, fresh_folder: Callable[[], Path]) -> None:
     """Each printed text is, word for word, what it was, but for seconds and versions."""
+    os.chdir(fresh_folder())
     KEPT.check(case, settled(str(PRINTED[case]())))
 
 

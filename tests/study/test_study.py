@@ -114,6 +114,7 @@ def ends(X, n_components):
     os._exit(3)
 
 
+@pytest.mark.slow
 def test_a_method_that_ends_its_process_is_named(make):
     """As compiled code may: what was done is kept, no cell is held, and the error says what was at work."""
     study = make(methods={"first": first, "ends": ends}).run(limit=1)

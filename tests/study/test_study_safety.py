@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import sqlite3
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
@@ -80,29 +82,26 @@ def test_a_changed_value_is_refused_by_its_checksum(whole: bytes, tmp_path: Path
 FORGED: list[Any] = [None, 3, "x", [], {}, [[1]], {"about": 3, "place": "x"}, {"rows": 3}, {"rows": [{"value": "x"}]}]
 
 
-@pytest.mark.parametrize("run", ["study", "study data sets", "study methods", "study cells"])
-@pytest.mark.parametrize("value", FORGED, ids=str)
-def test_a_forged_value_is_refused(whole: bytes, tmp_path: Path, run: str, value: Any) -> None:
+@each("value, run", itertools.product(FORGED, ["study", "study data sets", "study methods", "study cells"]), items=2)
+def test_a_forged_value_is_refused(whole: bytes, fresh_folder: Callable[[], Path], run: str, value: Any) -> None:
     """Also with the right checksum nothing raises an error that is not one of dreval."""
-    path = changed(whole, tmp_path / "s.journal")
+    path = changed(whole, fresh_folder() / "s.journal")
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         (cell,) = db.execute("SELECT cell FROM cells WHERE run = ? ORDER BY cell", (run,)).fetchone()
         db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value, None))
     assert refused(path) or (run, type(value)) == ("study", dict)  # settings that nothing reads
 
 
-@pytest.mark.parametrize(
-    "name", ["", "{", "3", "[]", '["a"]', '["a", "pca", "2", 1]', '[["a"], "pca", 2, 1]', "\ud800"]
-)
-def test_a_forged_name_of_a_cell_is_refused(whole: bytes, tmp_path: Path, name: str) -> None:
+@each("name", ["", "{", "3", "[]", '["a"]', '["a", "pca", "2", 1]', '[["a"], "pca", 2, 1]', "\ud800"])
+def test_a_forged_name_of_a_cell_is_refused(whole: bytes, fresh_folder: Callable[[], Path], name: str) -> None:
     """A cell whose name is none."""
-    path = changed(whole, tmp_path / "s.journal")
+    path = changed(whole, fresh_folder() / "s.journal")
     with contextlib.suppress(UnicodeEncodeError), contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row("study cells", name, {"rows": []}, None))
     assert name == "\ud800" or refused(path)
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         "DROP TABLE cells",
@@ -134,6 +133,7 @@ def test_a_file_that_was_cut_off_is_refused_or_whole(whole: bytes, tmp_path: Pat
             assert dreval.Study.open(path).table().equals(table)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_a_full_disk_is_said_and_the_study_goes_on_later(tmp_path: Path) -> None:
     """Where the file may not grow the error says so; what was finished is there, and the run goes on."""
