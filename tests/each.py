@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+LONGEST = 300  # characters of a value in the note of its failure
 ASKED: set[str] = set()  # the names given by `pytest --name`; empty: all
 
 
@@ -50,7 +51,7 @@ def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callabl
                 try:
                     test(**fixtures, **dict(zip(keys, value if len(keys) > 1 else (value,), strict=True)))
                 except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001
-                    error.add_note(f"{names}: {value}")
+                    error.add_note(f"{names}: {str(value)[:LONGEST]}")
                     failed.append(error)
             if failed:
                 raise BaseExceptionGroup(f"{len(failed)} of {len(kept[item::items])} failed", failed)

@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 import numpy as np
 import pytest
 import scipy.io
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
@@ -133,7 +134,7 @@ def test_a_file_without_its_last_rows_is_refused(shared_data, tmp_path, name):
         load(file)
 
 
-@pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
+@each("name", [*REAL, "x-images-idx3-ubyte"])
 def test_a_web_page_is_refused(tmp_path, name):
     """A page saved under the name of the file, packed or not."""
     page = b"\n  <!DOCTYPE html><html><body>404: Not Found</body></html>"
@@ -195,7 +196,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "lines", "reason"), WRONG, ids=[f"{i}-{row[0]}" for i, row in enumerate(WRONG)])
+@each("name, lines, reason", WRONG)
 def test_wrong_text_files_are_refused(tmp_path, name, lines, reason):
     """Each way in which copies in circulation differ, by name and reason."""
     file = tmp_path / name
@@ -229,7 +230,7 @@ BYTES = [
 ]
 
 
-@pytest.mark.parametrize(("content", "reason"), BYTES)
+@each("content, reason", BYTES)
 def test_wrong_idx_files_are_refused(tmp_path, content, reason):
     """Head, type, number of axes and length are checked."""
     file = tmp_path / "train-images-idx3-ubyte"

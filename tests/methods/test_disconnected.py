@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 
 from dreval.errors import ApproximationWarning, MethodFailed, UnknownName
@@ -17,7 +18,7 @@ from dreval.methods._local import GraphMethod
 from dreval.registry import METHODS
 
 NAMES = [name for name in METHODS if issubclass(METHODS.get(name), GraphMethod)]
-each_method = pytest.mark.parametrize("name", NAMES)
+every_method = each("name", NAMES)
 
 
 def _parts():
@@ -29,7 +30,7 @@ def _parts():
     return X[order], part[order]
 
 
-@each_method
+@every_method
 def test_error_names_the_cure(name):
     """Sizes, the parameter, and a way out; by default the parts are joined."""
     X, _ = _parts()
@@ -38,8 +39,8 @@ def test_error_names_the_cure(name):
     assert METHODS.get(name)().disconnected == "connect"
 
 
-@each_method
-@pytest.mark.parametrize("way", ["connect", "largest", "separate"])
+@every_method
+@each("way", ["connect", "largest", "separate"])
 def test_every_other_way_warns_and_gives_all_rows(name, way):
     """One warning with the sizes; all rows are finite."""
     X, _ = _parts()
@@ -49,7 +50,7 @@ def test_every_other_way_warns_and_gives_all_rows(name, way):
     assert np.isfinite(Y).all()
 
 
-@each_method
+@every_method
 def test_parts_are_embedded_as_if_alone(name):
     """largest: the largest part has the embedding it has alone. separate: each part has, up to its place."""
     X, part = _parts()

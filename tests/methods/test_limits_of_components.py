@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 
 from dreval.errors import InputError
 from dreval.methods import LTSA, ConformalEigenmaps, HessianLLE, ManifoldCharting, ModifiedLLE
@@ -22,8 +23,8 @@ def _points(n):
     return np.random.default_rng(0).normal(size=(n, 6))
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
-@pytest.mark.parametrize(("method", "name", "least"), LIMITS, ids=lambda one: getattr(one, "__name__", one))
+@each("value", NO_NUMBERS)
+@each("method, name, least", LIMITS)
 def test_the_parameter_is_named_that_is_wrong(method, name, least, value):
     """Not the number of components, whose limit it sets."""
     rule = f"`{name}` must be an integer >= {least}: got "
@@ -34,7 +35,7 @@ def test_the_parameter_is_named_that_is_wrong(method, name, least, value):
     assert str(refused.value).startswith(rule)
 
 
-@pytest.mark.parametrize(("method", "name", "least"), LIMITS, ids=lambda one: getattr(one, "__name__", one))
+@each("method, name, least", LIMITS)
 def test_one_component_needs_the_least_number(method, name, least):
     """It has one with that many, and is refused with one less."""
     with pytest.raises(InputError, match=rf"The smallest is {least}\."):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 
 import dreval
@@ -21,7 +22,7 @@ def cloud(n=60):
 
 
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")  # what methods say of a cloud of 60 points
-@pytest.mark.parametrize("name", list(METHODS))
+@each("name", METHODS, items=2)
 def test_every_method_embeds_new_points_and_reconstructs(name):
     """The maps are those of the kernel extension on the fitted data, whatever the method has of its own."""
     X = cloud()
