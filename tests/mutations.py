@@ -1302,11 +1302,10 @@ MUTANTS = [
         "same = same_map",
         "comparison/test_reference.py",
     ),
-    Mutant("geometry/same_map.py", "if Y.shape == data.table.shape and (", "if (", "comparison/test_reference.py"),
     Mutant(
         "inputs/source_kinds.py",
-        'if metric == "euclidean" or "metric" not in known else metric)',
-        'if True else "")',
+        "if _metric_name(own) == metric:",
+        "if own == metric or True:",
         "evaluation/test_metric_of_methods.py",
     ),
     Mutant(

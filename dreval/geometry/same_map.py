@@ -71,11 +71,7 @@ def data_among(data: Data, embedded: Mapping[str, Any]) -> tuple[str, ...]:
     leave the disparity as it is. The number of columns alone makes no embedding the data.
     """
     same = same_map if data.metric == "euclidean" else same_values
-    return tuple(
-        name
-        for name, Y in embedded.items()
-        if Y.shape == data.table.shape and (same_values(data.table, Y) or same(data.table, Y))
-    )
+    return tuple(name for name, Y in embedded.items() if same_values(data.table, Y) or same(data.table, Y))
 
 
 def equal_maps(embedded: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:

@@ -715,14 +715,15 @@ class MethodSource(Source):
             raise self._cannot_read("Pass its coordinates, made from the data, or 'classical_mds'.")
         if metric == "precomputed":
             return replace(self, parameters={**self.parameters, "metric": metric})
-        known = inspect.signature(self.method).parameters
-        own = self.parameters.get("metric", "euclidean" if metric == "euclidean" or "metric" not in known else metric)
-        if "metric" in self.parameters and _metric_name(own) != metric:
+        if "metric" in self.parameters:
+            own = self.parameters["metric"]
+            if _metric_name(own) == metric:
+                return self
             settings = (f"metric={own!r}",)
             return self._noted(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
-        if metric == "euclidean" or "metric" in self.parameters:
+        if metric == "euclidean":
             return self
-        if "metric" not in known:
+        if "metric" not in inspect.signature(self.method).parameters:
             return self._noted(note("source.metric_none", what=self.what, metric=metric))
         return replace(self, parameters={**self.parameters, "metric": metric})
 

@@ -95,6 +95,14 @@ def test_the_number_of_columns_alone_makes_no_reference(change):
     assert results.ranking()["rank"].notna().all()
 
 
+def test_other_directions_are_not_the_data():
+    """A translation changes the cosine of two rows: moved data are an embedding like others, unless Euclidean."""
+    X, a, _ = cloud()
+
+    assert evaluated(X, {"moved": X - 3, "a": a}, ["trustworthiness"]).reference == ("moved",)
+    assert evaluated(X, {"moved": X - 3, "a": a}, ["trustworthiness"], metric="cosine").reference == ()
+
+
 def test_nothing_else_changes_beside_the_data(both):
     """Ranks, best sets, p-values, differences and pairs of the others are those without the data."""
     alone = both[0]

@@ -162,6 +162,17 @@ def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
     assert doubtful <= 3
 
 
+def test_a_sorted_row_above_some_sorted_rows_is_data() -> None:
+    """Two of ten rows below are sorted: names would not be told from a third such row, however long it is."""
+    g = np.random.default_rng(0)
+    rows = g.permuted(np.cumsum(g.uniform(1, 2, (11, 20)), 1), axis=1).round(3)
+    rows[[0, 4, 7]] = np.sort(rows[[0, 4, 7]])
+    first, *below = [list(map(str, row)) for row in rows.tolist()]
+
+    assert not first_row(TextTable(first, below, ",")).header
+    assert first_row(TextTable(first, below[:3] + below[4:6], ",")).header
+
+
 def test_masses_above_counts_are_names() -> None:
     """Sorted numbers of the size of the counts below: chance does not explain ten of them, and may explain five."""
     counts = [list(map(str, row)) for row in RNG.poisson(150, (60, 10)).tolist()]
