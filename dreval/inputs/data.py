@@ -308,8 +308,8 @@ def as_data(
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         some = rows_of(table, slice(0, FIRST)) if isinstance(table, Stored) else table
         check_no_graph(some, table.shape[0], "data")
-        if (kind := symmetric_kind(some[:, : some.shape[0]])) is not None:
-            like = note(f"data.like_{kind}")
+        if (code := symmetric_kind(some[:, : some.shape[0]])) is not None:
+            like = note(code)
             warn(InputWarning(like))
             square_notes = (like,)
     known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)

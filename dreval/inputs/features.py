@@ -404,7 +404,7 @@ def _check_zeros(D: FloatArray, argument: str) -> None:
 
 
 def symmetric_kind(X: Any) -> str | None:
-    """Return what a square matrix of features looks like: "distances", "similarities", or None.
+    """Return the code of the note on a square matrix that looks like distances or like similarities, or None.
 
     Both are symmetric, with an entry off the diagonal. Distances have a diagonal of zeros and no negative entry; all
     others, such as correlations, kernels and products of all pairs of rows, are similarities.
@@ -424,7 +424,7 @@ def symmetric_kind(X: Any) -> str | None:
     entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
     if entries == np.count_nonzero(diagonal):
         return None
-    return "similarities" if diagonal.any() or X.min() < 0 else "distances"
+    return "data.like_similarities" if diagonal.any() or X.min() < 0 else "data.like_distances"
 
 
 GRAPH_ENTRIES = 20  # entries from which on a pattern is evidence

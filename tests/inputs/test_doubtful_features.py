@@ -108,9 +108,9 @@ def test_similarities_as_features_are_named(kernel: str, form: Any) -> None:
 def test_symmetric_kinds(form: Any) -> None:
     """Distances, similarities, and matrices that compare no points."""
     D = cdist(X, X)
-    assert symmetric_kind(form(D)) == "distances"
-    assert symmetric_kind(form(-D)) == "similarities"
-    assert symmetric_kind(form(D + np.eye(N))) == "similarities"
+    assert symmetric_kind(form(D)) == "data.like_distances"
+    assert symmetric_kind(form(-D)) == "data.like_similarities"
+    assert symmetric_kind(form(D + np.eye(N))) == "data.like_similarities"
     noise = RNG.normal(size=(N, N))
     for features in (np.eye(N), np.diag(np.arange(1.0, N)), noise, np.zeros((N, N)), X):
         assert symmetric_kind(form(features)) is None
