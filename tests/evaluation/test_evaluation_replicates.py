@@ -361,7 +361,7 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     assert other["note"].tolist() == ["no test: their intervals refer to different targets"]
     assert other["advantage"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary())
-    assert "3 pairs could not be tested." in mixed.compare().paragraph()
+    assert "3 differences could not be tested." in mixed.compare().paragraph()
     assert "1 pair could not be tested." in mixed.compare(measure="trustworthiness").paragraph()
 
 
