@@ -120,26 +120,27 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("column", "names", "noted"),
+    ("column", "names", "noted", "refused"),
     [
-        ("barcode", NAMES, True),
-        ("id", [j + 1 for j in range(N)], True),
-        ("rank", [j + 1 for j in range(N)], False),  # a number of each row, and no name
-        ("age", [j / 7 for j in range(N)], False),
+        ("barcode", NAMES, True, True),
+        ("id", [j + 1 for j in range(N)], True, True),
+        ("rank", [j + 1 for j in range(N)], True, False),  # a number of each row, which may be no name
+        ("weight", [j * j for j in range(N)], False, False),
+        ("age", [j / 7 for j in range(N)], False, False),
     ],
 )
 @pytest.mark.parametrize("known", [False, True])
 def test_names_beside_one_column_that_the_data_lack_are_said(
-    column: str, names: list[Any], noted: bool, known: bool
+    column: str, names: list[Any], noted: bool, refused: bool, known: bool
 ) -> None:
     """Rows in another order would be matched to the wrong points; counted rows in their order are no names.
 
-    Beside data with other names they are refused.
+    Beside data with other names they are refused, but for counts under a name that ids do not have.
     """
     beside = pd.DataFrame({column: names, "kind": KINDS})
     beside.iloc[ORDER].to_csv("other.csv", index=False)
     data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if known else X
-    if known and noted:
+    if known and refused:
         with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
             as_data(data, labels="other.csv:kind")
         return
@@ -447,3 +448,68 @@ def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> Non
     table.to_csv("headless.csv", header=False)
     with pytest.raises(InputError, match=r"text .* in column '0'\. Pass 'headless\.csv:1,2', which leaves it out\."):
         as_source("headless.csv", "e", record)
+
+
+def _headless(frame: pd.DataFrame, file: str) -> None:
+    """Write the rows of a table in another order, with its index and without names of columns."""
+    frame.iloc[ORDER].to_csv(file, header=False)
+
+
+@pytest.mark.usefixtures("folder")
+def test_row_numbers_of_a_file_without_header_are_noted_where_the_data_have_none() -> None:
+    """Row numbers next to a selected column are not used with plain arrays, and a note says so.
+
+    It does not for rows in their order, nor for a number that repeats.
+    """
+    _headless(pd.DataFrame({"kind": KINDS}), "numbered.csv")
+    _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) ** 2 + 7), "squares.csv")
+    pd.DataFrame({"kind": KINDS}).to_csv("in_order.csv", header=False)
+    _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) // 2), "pairs.csv")
+    for file, noted in {"numbered": True, "squares": True, "in_order": False, "pairs": False}.items():
+        record = as_data(X, labels=f"{file}.csv:1")
+        assert ("rows.ids_beside" in [note.code for note in record.notes]) == noted
+        assert record.labels.values.tolist() == (KINDS if file == "in_order" else KINDS[ORDER]).tolist()
+    _headless(pd.DataFrame(X[:, :2]), "map.csv")
+    record = as_data(X)
+    source = as_source("map.csv:1,2", "e", record)
+    assert [note.code for note in source.notes] == ["rows.ids_beside"]
+    assert np.array_equal(source.coordinates(record), X[ORDER, :2])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "index", [NAMES, [*range(N)], [3 * j + 5 for j in range(N)]], ids=["text", "counts", "numbers"]
+)
+@pytest.mark.parametrize("ids", [True, False])
+def test_ids_of_a_file_without_header_are_matched_to_those_of_the_data(index: list[Any], ids: bool) -> None:
+    """The first column of files without names of columns has the ids of both, whole or next to selected columns.
+
+    Row numbers of a frame alone are used next to selected columns; a whole table of coordinates needs ids.
+    """
+    data = pd.DataFrame(X, index=index, columns=list("xyz"))
+    pd.DataFrame(X, index=index).to_csv("data.csv", header=False)
+    record = as_data("data.csv", ids="0") if ids else as_data(data)
+    _headless(pd.DataFrame(X[:, :2], index=index), "map.csv")
+    for path in ["map.csv:1,2", *(["map.csv"] if ids or index[0] != 0 else [])]:
+        source = as_source(path, "e", record)
+        assert np.array_equal(source.coordinates(record), X[:, :2])
+        codes = [note.code for note in source.notes if note.code.startswith("rows.")]
+        assert codes == ["rows.counted" if index[0] == 0 and not ids else "rows.matched"]
+    _headless(pd.DataFrame({"kind": KINDS, "age": AGE}, index=index), "known.csv")
+    known = as_data(
+        "data.csv" if ids else data,
+        ids="0" if ids else None,
+        labels="known.csv:1",
+        covariates={"age": "known.csv:2"},
+    )
+    assert known.labels.values.tolist() == KINDS.tolist()
+    assert known.covariates["age"].tolist() == AGE.tolist()
+
+
+@pytest.mark.parametrize("form", [np.array, pd.DataFrame])
+def test_columns_of_integers_without_names_stay_coordinates(form: Any) -> None:
+    """An integer array is no table of ids where its first column has other values than the ids of the data."""
+    data = pd.DataFrame(np.column_stack([np.arange(100, 100 + N), X]))
+    coordinates = np.column_stack([np.arange(N)[::-1] ** 2, np.arange(N)])
+    record = as_data(data, ids=0)
+    assert np.array_equal(as_source(form(coordinates), "e", record).coordinates(record), coordinates)
