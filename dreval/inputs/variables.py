@@ -206,7 +206,7 @@ def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str, variable: bool)
     if ids is None and raw.index is None:
         return _ids_beside(raw, data, argument, variable)
     if ids is None:
-        return Named(frame, raw.index)
+        return _ids_beside_index(raw, data, argument, variable) or Named(frame, raw.index)
     column, frame = take_column(frame, ids, f"ids of {argument}", "a column of the table")
     return Named(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
 
@@ -336,6 +336,21 @@ def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named
     return Named(left, ids, True, dropped=dropped)
 
 
+def _ids_beside_index(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named | None:
+    """Return a table whose row names are none of the data with the column that has all of these as its ids.
+
+    So are tables whose rows were sorted or selected: their index has the former row numbers. None where no column has
+    all names of the data.
+    """
+    if raw.index is None or data.ids is None:
+        return None
+    theirs = _keys(data.ids)
+    if theirs.isin(_keys(raw.index)).any():
+        return None
+    own = _ids_beside(raw, data, argument, variable)
+    return own if own.ids is not None and theirs.isin(_keys(own.ids)).all() else None
+
+
 def align(
     n: int,
     ids: pd.Index[Any] | None,
@@ -453,7 +468,7 @@ def _partial(
     """Return the error for row names that match only in part, or not at all; ``column`` holds those of the table."""
     by_position = "pass plain arrays"
     if column is not None:
-        by_position = f"if both have the same rows in the same order, drop the column {str(column)!r}, or pass arrays,"
+        by_position = f"drop the column {str(column)!r}, or pass arrays,"
     elif not given:
         by_position = (
             "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
@@ -468,7 +483,7 @@ def _partial(
         argument,
         "must have the same ids as the data, in any order",
         ", ".join(parts),
-        f"{remedy}, or {by_position} to match by position.",
+        f"{remedy}, or if both have the same rows in the same order, {by_position} to match by position.",
         table=argument,
     )
 

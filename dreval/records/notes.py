@@ -715,9 +715,10 @@ CODES: dict[str, Code] = {
         "Select the columns that are coordinates.",
     ),
     "column.names_rows": Code(
-        "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (name these with `ids`)",
+        "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (give the data the same "
+        "`ids` to match rows by them; leave them out only if the rows are in the order of the data)",
         LIMIT,
-        "Name it with `ids` if it names the rows.",
+        "Give the data the same `ids` if it names the rows.",
     ),
     "column.integers": Code(
         "{columns:and} {count:holds|hold} integers next to decimals, as counts and classes do",

@@ -513,3 +513,30 @@ def test_columns_of_integers_without_names_stay_coordinates(form: Any) -> None:
     coordinates = np.column_stack([np.arange(N)[::-1] ** 2, np.arange(N)])
     record = as_data(data, ids=0)
     assert np.array_equal(as_source(form(coordinates), "e", record).coordinates(record), coordinates)
+
+
+@pytest.mark.parametrize("index", [ORDER, ORDER + 100, [f"row{i}" for i in ORDER]], ids=["counts", "numbers", "text"])
+def test_a_column_with_all_names_of_the_data_is_used_where_the_index_has_none(index: Any) -> None:
+    """Frames that were sorted keep their former row numbers as an index: their column of names is that of the data."""
+    data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
+    table = pd.DataFrame({"id": NAMES, "x": X[:, 0], "y": X[:, 1]}).iloc[ORDER].set_axis(index)
+    known = pd.DataFrame({"id": NAMES, "kind": KINDS, "age": AGE}).iloc[ORDER].set_axis(index)
+    record = as_data(data, labels=known[["id", "kind"]], covariates=known[["id", "age"]], latent=table)
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert {name: column.tolist() for name, column in record.covariates.items()} == {"age": AGE.tolist()}
+    assert np.array_equal(record.latent, X[:, :2])
+    source = as_source(table, "e", record)
+    assert np.array_equal(source.coordinates(record), X[:, :2])
+    assert "by the ids in 'id'" in " ".join(map(str, source.notes))
+
+
+def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
+    """Of two sets of names the index decides where it has those of the data; a column with a part is not used."""
+    data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
+    table = pd.DataFrame({"id": NAMES[::-1], "kind": KINDS}, index=NAMES).iloc[ORDER]
+    assert as_data(data, covariates=table).covariates["kind"].tolist() == KINDS.tolist()
+    part = pd.DataFrame({"id": ["new", *NAMES[1:]], "kind": KINDS}).iloc[ORDER]
+    with pytest.raises(
+        InputError, match=r"if both have the same rows in the same order, call reset_index\(drop=True\)"
+    ):
+        as_data(data, labels=part["kind"])

@@ -16,7 +16,7 @@ from sklearn.manifold import trustworthiness
 
 import dreval
 from dreval.cli._main import main
-from dreval.errors import InputError, InputWarning, UnknownName
+from dreval.errors import InputError, InputWarning, MethodFailed, UnknownName
 from dreval.inputs.coordinates import SPREAD_RATIO
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
@@ -224,7 +224,7 @@ def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -
     names = [f"c{i}" for i in range(N)]
     for columns in ({"cell": names}, {"cell": np.repeat(list("ab"), 30)}, {"cell": names, "kind": list("ab") * 30}):
         MAP.assign(**columns).to_csv("e.csv", index=False)
-        with pytest.raises(InputError, match=r"Pass 'e\.csv:x,y', which leaves") as error:
+        with pytest.raises(InputError, match=r"ass 'e\.csv:x,y', which leaves") as error:
             as_source("e.csv", "u", as_data(X))
         assert "ids=" not in str(error.value)
         assert ("If it names the rows, give the data the same names" in str(error.value)) == (columns["cell"] is names)
@@ -233,10 +233,40 @@ def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -
     record = as_data(pd.DataFrame(X, names))
     assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # what the sentence says
     MAP.assign(cell=IDS).to_csv("e.csv", index=False)
-    with pytest.raises(InputError, match=r"row ids in column 'cell'\. Pass 'e\.csv:x,y', which leaves it out"):
+    with pytest.raises(InputError, match=r"same ids, too\. Only if .* order of the data, pass 'e\.csv:x,y'"):
         as_source("e.csv", "u", as_data(X))
     with pytest.raises(InputError, match=r"row ids in column 'cell'\. Pass ids='cell' with the data"):
         as_source("e.csv", "u", as_data(DATA.assign(cell=IDS)))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_row_numbers_become_the_ids_of_the_data_as_the_error_says(form: str, first: int) -> None:
+    """The advice to match rows comes first; leaving the column out is advised only for rows in order."""
+    table = MAP.assign(id=np.arange(N) + first).iloc[ORDER].reset_index(drop=True)
+    ids = range(first, first + N)
+    counted = "range(60)" if first == 0 else "range(1, 61)"
+    for data in (X, DATA):
+        with pytest.raises(InputError) as error:
+            as_source(in_form(table, form), "u", as_data(data))
+        text = str(error.value)
+        assert f"give the data these ids, as by ids={counted}, to match rows by it. Only if the rows are in" in text
+        record = as_data(data, ids=ids)
+        assert np.array_equal(as_source(in_form(table, form), "u", record).coordinates(record), Y)
+
+
+def test_row_numbers_of_a_returned_frame_become_its_index_as_the_error_says() -> None:
+    """A function got rows without names: it returns their numbers as the index, which is matched."""
+    table = MAP.assign(id=np.arange(N)).iloc[ORDER].reset_index(drop=True)
+    record = as_data(X)
+    with pytest.raises(
+        MethodFailed, match=r"return frame\.set_index\('id'\) to match rows by it\. Only if .*, return frame\["
+    ):
+        as_source(returns(table), "u", record).coordinates(record)
+    assert np.array_equal(as_source(returns(table.set_index("id")), "u", record).coordinates(record), Y)
+    names = [f"c{i}" for i in range(N)]
+    with pytest.raises(MethodFailed, match=r"give the data the same names, too.* Only if the rows are in the order"):
+        as_source(returns(table.assign(id=[names[i] for i in table["id"]])), "u", record).coordinates(record)
 
 
 def test_valid_coordinates_have_no_note() -> None:
