@@ -16,7 +16,7 @@ import numpy as np
 
 from dreval._check import FloatArray, check_bool, describe
 from dreval.errors import Hint, InputError
-from dreval.inputs.features import ID_NAMES
+from dreval.inputs.features import is_id_name
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)|NA", re.I)
 COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
@@ -305,7 +305,7 @@ def _is_beside_row_names(table: TextTable, numeric: list[int], texts: list[int])
     """Check for an empty first cell above names or counts of rows, and numbers else; or names of ids among numbers."""
     empty = [j for j, cell in enumerate(table.first) if not cell]
     if texts:
-        return not empty and all(table.first[j].lower() in ID_NAMES for j in texts)
+        return not empty and all(is_id_name(table.first[j]) for j in texts)
     if empty != [0] or not table.below:
         return False
     names = table.column(0)

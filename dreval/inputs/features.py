@@ -294,7 +294,12 @@ def as_csr(matrix: Any, argument: str) -> Any:
     return own
 
 
-ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
+ID_NAMES = frozenset(  # of columns of row ids, as ``is_id_name`` compares them; "" is what it leaves of "id"
+    (
+        *("", "index", "row", "record", "observation", "cell", "barcode", "sample", "specimen"),
+        *("patient", "subject", "participant", "individual", "person", "donor"),
+    )
+)
 
 
 def hash_weights(p: int) -> npt.NDArray[np.uint64]:
@@ -322,9 +327,23 @@ def describe_distances(D: FloatArray) -> list[Note]:
     return [note("distances.zero", pairs=pairs, share=NOTHING)] if pairs else []
 
 
+def is_id_name(name: object) -> bool:
+    """Check for a name of row ids: one of ``ID_NAMES``, alone or with "id", "ids", "no" or "nr" behind.
+
+    Case, spaces, underscores, hyphens and points do not count.
+
+    Examples
+    --------
+    >>> [is_id_name(name) for name in ("PatientID", "sample nr", "ID", "cell", "acid", "age")]
+    [True, True, True, True, False, False]
+    """
+    plain = re.sub(r"[\s_.-]", "", str(name).lower())
+    return bool(plain) and re.sub(r"(ids?|no|nr)$", "", plain) in ID_NAMES
+
+
 def looks_like_ids(name: object, values: FloatArray) -> bool:
     """Whether a column has a name of row ids and a different integer in each row."""
-    named = str(name).lower() in ID_NAMES
+    named = is_id_name(name)
     return named and bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)
 
 

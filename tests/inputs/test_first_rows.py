@@ -72,7 +72,7 @@ def test_numbers_unlike_the_rows_below_are_names(tmp_path: Path, name: str, sepa
     assert codes(dreval.Evaluation(path, header=True).data.notes) == []
 
 
-@pytest.mark.parametrize("corner", ["id", "sample", "", "specimen"])
+@pytest.mark.parametrize("corner", ["id", "sample", "", "strain"])
 @pytest.mark.parametrize("numbers", ["400,410,420,430", "400.5,401.5,402.5,403.5", "0.1,0.2,0.3,0.4", "7,3,9,1"])
 def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, numbers: str) -> None:
     """With the name of the ids, or an empty cell, in the corner the file can be used."""
@@ -80,7 +80,7 @@ def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, num
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ev = dreval.Evaluation(tmp_path / "h.csv", {"pca": "pca"}, ids=corner or None)
-    if corner == "specimen" and numbers == "0.1,0.2,0.3,0.4":
+    if corner == "strain" and numbers == "0.1,0.2,0.3,0.4":
         assert codes(ev.data.notes) == ["file.header_compared"]
     assert (ev.data.columns, list(ev.data.ids)) == (tuple(numbers.split(",")), IDS)
     assert value(tmp_path / "h.csv", ids=corner or None) == pytest.approx(disparity(X), rel=1e-9)
