@@ -323,9 +323,9 @@ def doubtful_columns(
     3. It holds a different integer in every row, and another column has decimals.
     4. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
     5. It is one of several columns, but not all, that add up to 1 or 100 in each row (``_shares``).
-    6. The standard deviations of the other columns, in descending order, fall from its own or from a smaller one to
-       less than a part of ``SPREAD_RATIO`` in one step. Columns that are constant up to rounding
-       (``NEGLIGIBLE_SPREAD``) do not count.
+    6. The standard deviations of the other columns, in descending order, fall to less than a part of ``SPREAD_RATIO``
+       in one step, and it is one of the fewer columns on one side of the step; of as many, one of the wider. Columns
+       that are constant up to rounding (``NEGLIGIBLE_SPREAD``) do not count.
 
     One column alone has nothing to be compared with. ``labels`` are the names or the numbers of the columns, ``order``
     puts the rows into the order of the data, and ``spread`` has the standard deviations.
@@ -348,7 +348,13 @@ def doubtful_columns(
         places = [j for j in sorted(reasons) if reasons[j] == code]
         columns = tuple(repr(labels[j]) if raw.named else f"column {labels[j]}" for j in places)
         facts: dict[str, Any] = {"features": tuple(of_data[j] for j in places)} if code == "column.copied" else {}
-        facts |= {"ratio": ratio} if code == "column.spread" else {"total": total} if code == "column.shares" else {}
+        facts |= (
+            {"ratio": ratio}
+            if code in ("column.spread", "column.narrow")
+            else {"total": total}
+            if code == "column.shares"
+            else {}
+        )
         doubts.append(note(code, columns=columns, count=len(columns), **facts))
     if not doubts:
         return ()
@@ -377,9 +383,10 @@ def _reasons(
         reasons.setdefault(j, "column.shares")
     sizes = np.array(spread, np.float64)
     sizes[[*reasons]] = 0.0
-    widest = _widest(sizes)
-    reasons |= dict.fromkeys(widest, "column.spread")
-    ratio = float(sizes[widest].min() / np.delete(sizes, widest).max()) if widest else 0.0
+    wide, narrow = _parted_by_spread(sizes)
+    fewer, code = (wide, "column.spread") if len(wide) <= len(narrow) else (narrow, "column.narrow")
+    reasons |= dict.fromkeys(fewer, code)
+    ratio = float(sizes[wide].min() / sizes[narrow].max()) if narrow else 0.0
     return reasons, ratio, total
 
 
@@ -456,14 +463,18 @@ def _selection(raw: Raw, labels: Sequence[str], doubted: Sequence[int]) -> str:
     return f"frame[{kept}]" if few else f"frame.drop(columns={dropped})"
 
 
-def _widest(sizes: npt.NDArray[np.float64]) -> list[int]:
-    """Return the columns above the largest step of more than ``SPREAD_RATIO`` between standard deviations."""
+def _parted_by_spread(sizes: npt.NDArray[np.float64]) -> tuple[list[int], list[int]]:
+    """Return the columns above and below the largest step between standard deviations; none without a large step.
+
+    A step of more than ``SPREAD_RATIO`` is large.
+    """
     counted = np.flatnonzero(sizes > NEGLIGIBLE_SPREAD * sizes.max(initial=0.0))
     falling = counted[np.argsort(-sizes[counted], kind="stable")]
     steps = sizes[falling[:-1]] / sizes[falling[1:]]
     if not len(steps) or steps.max() <= SPREAD_RATIO:
-        return []
-    return [int(j) for j in falling[: int(np.argmax(steps)) + 1]]
+        return [], []
+    step = int(np.argmax(steps)) + 1
+    return falling[:step].tolist(), falling[step:].tolist()
 
 
 def _distinct_integers(column: FloatArray) -> bool:

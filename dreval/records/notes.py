@@ -726,7 +726,14 @@ CODES: dict[str, Code] = {
         "Select the columns that are coordinates.",
     ),
     "column.spread": Code(
-        "{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns",
+        "{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns (if {count:it holds|these "
+        "hold} the coordinates, leave out the others instead)",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.narrow": Code(
+        "the other columns vary {ratio:,.0f} times as much as {columns:and} (if {count:it holds|these hold} the "
+        "coordinates, leave out the others instead)",
         LIMIT,
         "Select the columns that are coordinates.",
     ),
