@@ -97,7 +97,7 @@ class Rows:
 
 def reading_for(rows: HasRows) -> Reading:
     """Return how a text file with a row for each of these rows is read."""
-    return Reading(rows.header, rows.n)
+    return Reading(rows.header, rows.n, rows.ids)
 
 
 def misread_header(raw: Raw, rows: HasRows) -> tuple[str, Hint] | None:
@@ -388,13 +388,13 @@ def align(
         if matches == 0 and not (given and data.ids_given):
             check_rows(len(left), data.n, argument, misread)
             if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
-                raise _partial(left, right, matches, argument, given or data.ids_given, column)
+                raise _partial(left, right, matches, argument, given or data.ids_given, column, ids.name)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
         check_unique(left, argument if given else "row names of {table}", argument)
         check_unique(right, "ids" if data.ids_given else "row names of the data")
         larger = superset and len(left) > len(right)
         if matches < len(right) or (len(left) != len(right) and not larger):
-            raise _partial(left, right, matches, argument, given or data.ids_given, column)
+            raise _partial(left, right, matches, argument, given or data.ids_given, column, ids.name)
         what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
         said = note("rows.matched", argument=argument, data="the data", by=what)
         notes = (said, *_unused_rows(left, right, argument))
@@ -463,9 +463,19 @@ def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
 
 
 def _partial(
-    left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str, given: bool, column: object = None
+    left: pd.Index[Any],
+    right: pd.Index[Any],
+    matches: int,
+    argument: str,
+    given: bool,
+    column: object = None,
+    header: object = None,
 ) -> InputError:
-    """Return the error for row names that match only in part, or not at all; ``column`` holds those of the table."""
+    """Return the error for row names that match only in part, or not at all.
+
+    ``column`` holds those of the table. ``header`` is what stands above them: a missing name there shows that the first
+    row was read as the header.
+    """
     by_position = "pass plain arrays"
     if column is not None:
         by_position = f"drop the column {str(column)!r}, or pass arrays,"
@@ -479,9 +489,17 @@ def _partial(
     parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []
     parts += [f"{_show(extra[0])} only in {{table}}"] if len(extra) else []
     remedy = "Keep the common rows on both sides" if matches else "Give both sides the same names"
+    rule = "must have the same ids as the data, in any order"
+    if header is not None and str(header) in set(lost):
+        parts = [*parts[:1], f"{_show(header)} above them"]
+        cure = (
+            "The first row of {table} was read as names of columns: read its file without a header, by "
+            "pandas.read_csv(path, header=None), and pass the frame."
+        )
+        return InputError(argument, rule, ", ".join(parts), cure, table=argument)
     return InputError(
         argument,
-        "must have the same ids as the data, in any order",
+        rule,
         ", ".join(parts),
         f"{remedy}, or if both have the same rows in the same order, {by_position} to match by position.",
         table=argument,
@@ -731,7 +749,9 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     if not isinstance(value, pd.api.extensions.ExtensionArray | pd.Index):
         with Foreign(argument, f"an element or {type(value).__name__}", "be one value per point"):
             array = _vector(value, argument)
-    return pd.Series(array), align(len(array), None, rows, argument)[1]
+    series = pd.Series(array)
+    misread = misread_header(Raw(series.to_frame()), rows)
+    return series, align(len(series), None, rows, argument, misread=misread)[1]
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:

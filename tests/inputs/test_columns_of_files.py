@@ -540,3 +540,47 @@ def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
         InputError, match=r"if both have the same rows in the same order, call reset_index\(drop=True\)"
     ):
         as_data(data, labels=part["kind"])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_first_row_with_the_name_of_a_point_is_no_header(separator: str) -> None:
+    """Texts without a header would lose a point; the data have a header, and a note tells the difference."""
+    file = "known.csv" if separator == "," else "known.tsv"
+    known = pd.DataFrame({"kind": KINDS, "site": [f"site {kind}" for kind in KINDS]}, NAMES)
+    known.iloc[ORDER].drop(columns="site").to_csv(file, sep=separator, header=False)
+    record = as_data("log.csv", labels=file)
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert [note.code for note in record.notes if note.code.startswith("file.")] == [
+        "file.names_column",
+        "file.first_value",
+    ]
+    assert as_data("log.csv", labels=f"{file}:1").labels.values.tolist() == KINDS.tolist()
+    known.iloc[ORDER].to_csv(file, sep=separator, header=False)
+    covariates = as_data("log.csv", covariates=file).covariates
+    assert [column.tolist() for column in covariates.values()] == [known["kind"].tolist(), known["site"].tolist()]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_header_with_a_word_that_names_a_point_stays_a_header() -> None:
+    """It is a row only above names of other points, all different."""
+    data = pd.DataFrame(X, index=["kind", *NAMES[1:]], columns=list("xyz"))
+    pd.DataFrame({"cell": data.index, "kind": KINDS}).iloc[ORDER].to_csv("known.csv", index=False)
+    assert as_data(data, labels="known.csv:kind").labels.values.tolist() == KINDS.tolist()
+    twice = pd.DataFrame({"kind": data.index, "other": KINDS}).iloc[ORDER]  # the word is a name below, too
+    twice.to_csv("known.csv", index=False)
+    assert as_data(data, labels="known.csv:other").labels.values.tolist() == KINDS.tolist()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("index_col", [None, 0])
+def test_a_header_that_is_a_row_is_named_as_the_cause(index_col: int | None) -> None:
+    """A frame, or a file that the caller says has a header, lacks the point of its first row."""
+    pd.DataFrame({"kind": KINDS}, NAMES).iloc[ORDER].to_csv("known.csv", header=False)
+    cause = r"'cell\d+' above them\. The first row of `labels` was read as names of columns"
+    with pytest.raises(InputError, match=cause):
+        as_data("log.csv", labels=pd.read_csv("known.csv", index_col=index_col))
+    with pytest.raises(InputError, match=cause):
+        as_data("log.csv", labels="known.csv", header=True)
+    frame = pd.read_csv("known.csv", header=None, index_col=index_col)
+    assert as_data("log.csv", labels=frame).labels.values.tolist() == KINDS.tolist()
