@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -118,13 +118,13 @@ class Reading:
         Whether the first row has the names of the columns. None is "auto" where the caller offers no ``header``.
     n : int or None
         Number of rows that a table of all points has.
-    names : sequence or None
+    names : iterable or None
         Names of the points.
     """
 
     header: Header | None = None
     n: int | None = None
-    names: Sequence[Any] | None = field(default=None, compare=False)
+    names: Iterable[Any] | None = field(default=None, compare=False)
 
     def is_named_row(self, table: TextTable) -> bool:
         """Check whether a first row has the name of a point, above those of other points.
