@@ -155,7 +155,9 @@ class Evaluation:
     header : "auto", True or False
         Whether the first row of each text file (.csv, .tsv) that is read for data, embeddings and variables has the
         names of its columns. "auto": a first row of text has; a first row with numbers (wavelengths, masses, years) is
-        compared with the rows below: a note prints it and says what it was read as, and why.
+        compared with the rows below: a note prints it and says what it was read as, and why. Numeric names that look
+        like the values below (gene numbers above integers of thousands) are read as a point without a note: pass True
+        for such data. Labels or coordinates of another number of rows raise an error that names the first row.
     anchors : int, "auto" or None
         Number m of points from which neighborhoods are seen among all points, drawn without replacement; None: all n.
         "auto" is all points up to n = 20,000 and 2000 anchors beyond; the header of every output says so. With anchors

@@ -8,15 +8,15 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from dreval._check import FloatArray, check_bool, describe
 from dreval.errors import Hint, InputError
-from dreval.inputs.features import ID_NAMES
+from dreval.inputs.features import is_id_name
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)|NA", re.I)
 COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
@@ -118,10 +118,30 @@ class Reading:
         Whether the first row has the names of the columns. None is "auto" where the caller offers no ``header``.
     n : int or None
         Number of rows that a table of all points has.
+    names : iterable or None
+        Names of the points.
     """
 
     header: Header | None = None
     n: int | None = None
+    names: Iterable[Any] | None = field(default=None, compare=False)
+
+    def is_named_row(self, table: TextTable) -> bool:
+        """Check whether a first row has the name of a point, above those of other points.
+
+        The name is text, and the texts below it are all different; most of them are names of points.
+        """
+        cells = [cell.strip() for cell in table.first]
+        texts = [j for j, cell in enumerate(cells) if cell and not table.is_number(cell)]
+        if self.names is None or not texts:
+            return False
+        known = set(map(str, self.names))
+        for j in texts:
+            below = [row[j].strip() for row in table.below if j < len(row)]
+            different = len({cells[j], *below}) == 1 + len(below)
+            if cells[j] in known and different and 2 * len(known.intersection(below)) > len(below) > 0:
+                return True
+        return False
 
     def remedy(self, header: bool, table: TextTable) -> str:
         """Return the advice that leads to the other reading of a first row."""
@@ -155,7 +175,8 @@ class FirstRow:
     reasons : tuple of Reason
         The results of the comparison with the rows below.
     is_value : bool
-        Whether it is data because text of it occurs below, where its numbers would not have made it data.
+        Whether it is data because text of it occurs below, or names a point, where its numbers would not have made it
+        data.
     """
 
     header: bool
@@ -224,6 +245,9 @@ def first_row(table: TextTable) -> FirstRow:
     A row of numbers for which one reason holds is data, and doubtful. One, two or three numbers are always data, and
     doubtful if a reason holds. An empty cell and another reason, or a number above a column of text, make every row a
     header.
+
+    Names in no order that have the magnitude and the decimals of the values below cannot be told from data: numbers of
+    genes above integers of thousands, say. They are read as data without a doubt, as is every row of a plain table.
 
     A row of numbers and text is data if some text of it occurs below in the same column. With fractions it is a header
     if two reasons hold, and doubtful data if one holds. Without fractions it is a header, unless its text has the form
@@ -305,7 +329,7 @@ def _is_beside_row_names(table: TextTable, numeric: list[int], texts: list[int])
     """Check for an empty first cell above names or counts of rows, and numbers else; or names of ids among numbers."""
     empty = [j for j, cell in enumerate(table.first) if not cell]
     if texts:
-        return not empty and all(table.first[j].lower() in ID_NAMES for j in texts)
+        return not empty and all(is_id_name(table.first[j]) for j in texts)
     if empty != [0] or not table.below:
         return False
     names = table.column(0)

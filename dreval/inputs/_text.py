@@ -221,12 +221,14 @@ def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, re
 
 
 def _decide(table: TextTable, raw: bytes, path: Path, reading: Reading) -> FirstRow:
-    """Whether the first row is the header: as the caller says, else by comparison and by the number of rows."""
+    """Whether the first row is the header: as the caller says, else by comparison, names of points and their number."""
     if reading.header is False:
         _refuse_names_as_data(table, path)
     if isinstance(reading.header, bool):
         return FirstRow(reading.header)
     decision = first_row(table)
+    if decision.header and reading.is_named_row(table):
+        return FirstRow(False, is_value=True)
     if reading.n is None or not decision.reasons:
         return decision
     count = sum(1 for _ in _rows(raw, table.separator))

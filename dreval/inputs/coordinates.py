@@ -69,15 +69,15 @@ def read_coordinates(raw: Raw, data: Data, argument: str, ids: Any = None) -> Co
     numbers = frame_table if held else frame_numbers
     labels = [str(name) for name in (frame.columns if raw.matrix is None else range(raw.matrix.shape[1]))]
     texts = [j for j in range(frame.shape[1]) if not is_numeric(frame.iloc[:, j])]
-    values: Any = (
-        numbers(frame, argument, _way_without(raw, frame, labels, texts)) if raw.matrix is None else raw.matrix
-    )
+    matched = own.ids is not None and data.ids is not None
+    cure = _way_without(raw, frame, labels, texts, matched)
+    values: Any = numbers(frame, argument, cure) if raw.matrix is None else raw.matrix
     names = tuple(labels) if raw.named else None
     survey = Survey(values, names, argument, described=False)
     if survey.smallest <= survey.largest * SAFE:
         check_spread(np.asarray(values, np.float64), argument)
     if names is not None and not raw.selected:
-        _refuse_ids(values, names, raw, data, argument)
+        _refuse_ids(values, names, raw, data, argument, matched=matched)
     _check_orientation(values, own.ids, data, argument)
     order, row_notes = align(
         len(values),
@@ -128,7 +128,10 @@ def returned_coordinates(
     data = rows if isinstance(rows, Data) else None
     if check and raw.named:
         check_column_names(own.frame.columns, argument)
-    values, notes = frame_numbers(own.frame, argument, "Leave it out."), raw.notes
+    matched = own.ids is not None and rows.ids is not None
+    texts = [j for j in range(own.frame.shape[1]) if not is_numeric(own.frame.iloc[:, j])]
+    cure = _way_without(raw, own.frame, [*map(str, own.frame.columns)], texts, matched, "return")
+    values, notes = frame_numbers(own.frame, argument, cure), raw.notes
     if own.given:
         order, row_notes = align(len(values), own.ids, rows, argument, given=True)
     else:
@@ -136,7 +139,7 @@ def returned_coordinates(
     if check and raw.named and np.isfinite(values).all():
         names = tuple(str(name) for name in own.frame.columns)
         if data is not None:
-            _refuse_ids(values, names, raw, data, argument)
+            _refuse_ids(values, names, raw, data, argument, matched=matched, returned=True)
         notes += doubtful_columns(values, names, values.std(axis=0), raw, data, order, argument)
     values = values if order is None else np.ascontiguousarray(values[order])
     return values, (*notes, *row_notes)
@@ -219,24 +222,44 @@ def _has_values(column: pd.Series[Any], variable: npt.NDArray[Any]) -> bool:
     return bool(np.array_equal(left, right))
 
 
-def _way_without(raw: Raw, frame: pd.DataFrame, labels: Sequence[str], texts: Sequence[int]) -> str:
-    """Return what to do with columns of text among coordinates."""
+def _way_without(
+    raw: Raw, frame: pd.DataFrame, labels: Sequence[str], texts: Sequence[int], matched: bool, verb: str = "pass"
+) -> str:
+    """Return what to do with columns of text among coordinates; ``matched`` rows need no names from them.
+
+    A table is passed, or returned by a function: that is the ``verb``.
+    """
     if not texts or len(texts) == len(labels):
         return "Pass a table with columns of numbers."
     which = "it" if len(texts) == 1 else "these columns"
-    cure = f"Pass {_selection(raw, labels, texts)}, which leaves {which} out."
-    if any(pd.api.types.infer_dtype(frame.iloc[:, j]) == "string" and frame.iloc[:, j].is_unique for j in texts):
-        cure += " If it names the rows, give the data the same names, too: rows are then matched by them."
-    return cure
+    selection = f"{_selection(raw, labels, texts)}, which leaves {which} out."
+    names = any(pd.api.types.infer_dtype(frame.iloc[:, j]) == "string" and frame.iloc[:, j].is_unique for j in texts)
+    if matched or not names:
+        return f"{verb.capitalize()} {selection}"
+    return (
+        "If it names the rows, give the data the same names, too: rows are then matched by them. Only if the rows are "
+        f"in the order of the data, {verb} {selection}"
+    )
 
 
-def _refuse_ids(values: Any, names: Sequence[str], raw: Raw, data: Data, argument: str) -> None:
+def _refuse_ids(
+    values: Any,
+    names: Sequence[str],
+    raw: Raw,
+    data: Data,
+    argument: str,
+    *,
+    matched: bool = False,
+    returned: bool = False,
+) -> None:
     """Raise an error for a column of row ids among coordinates.
 
     A column is one if it holds a different integer in every row, and has a name that ids have (``looks_like_ids``), or
     the data have a column of this name with the same integers, in any order. Such a column could also be a feature that
     was copied, but it is then no coordinate either. Only if all columns have the names and the values of columns of the
     data, they were selected from them, and none is refused for the second reason.
+
+    ``matched`` rows need no other ids; a ``returned`` table is that of a function, which got the rows as an array.
     """
     if len(names) < 2:
         return
@@ -244,9 +267,11 @@ def _refuse_ids(values: Any, names: Sequence[str], raw: Raw, data: Data, argumen
         column = np.asarray(values[:, j], np.float64)
         hint = Hint("ids", name)
         if looks_like_ids(name, column):
-            cure = f"Pass {_selection(raw, names, [j])}, which leaves it out."
-            if name in (data.columns or ()):
-                cure = f"Pass {{ids}} with the data, which have this column, too, to match rows by it. Else: {cure}"
+            selection = f"{_selection(raw, names, [j])}, which leaves it out."
+            way = _way_to_match(column, name, raw, data, returned)
+            verb = "return" if returned else "pass"
+            cure = f"{way} Only if the rows are in the order of the data, {verb} {selection}"
+            cure = f"{verb.capitalize()} {selection}" if matched else cure
             raise InputError(argument, "must hold coordinates only", f"row ids in column {name!r}", cure, ids=hint)
         if not _distinct_integers(column) or not _same_values(column, name, data):
             continue
@@ -260,6 +285,24 @@ def _refuse_ids(values: Any, names: Sequence[str], raw: Raw, data: Data, argumen
             f"feature, pass {_selection(raw, names, [j])}."
         )
         raise InputError(argument, "must hold coordinates only", got, cure, ids=hint)
+
+
+def _way_to_match(column: FloatArray, name: str, raw: Raw, data: Data, returned: bool) -> str:
+    """Return how the rows of a table are matched to the data by a column of ids; ``{ids}`` is the argument, set to it.
+
+    Numbers that count the rows of data without names, in any order, are their row numbers: these can be their ids.
+    """
+    if name in (data.columns or ()):
+        return "Pass {ids} with the data, which have this column, too, to match rows by it."
+    first = int(column.min())
+    counts = first in (0, 1) and len(column) == data.n and np.ptp(column) == data.n - 1
+    if data.ids is not None or not counts:
+        return "To match rows by it, give the data the same ids, too."
+    if returned and first == 0:
+        label = dict(zip(map(str, raw.frame.columns), raw.frame.columns.tolist(), strict=True)).get(name, name)
+        return f"If it has the row numbers of the input, return frame.set_index({label!r}) to match rows by it."
+    counted = f"range({data.n})" if first == 0 else f"range(1, {data.n + 1})"
+    return f"If it has the row numbers of the data, give the data these ids, as by ids={counted}, to match rows by it."
 
 
 def doubtful_columns(
@@ -280,9 +323,9 @@ def doubtful_columns(
     3. It holds a different integer in every row, and another column has decimals.
     4. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
     5. It is one of several columns, but not all, that add up to 1 or 100 in each row (``_shares``).
-    6. The standard deviations of the other columns, in descending order, fall from its own or from a smaller one to
-       less than a part of ``SPREAD_RATIO`` in one step. Columns that are constant up to rounding
-       (``NEGLIGIBLE_SPREAD``) do not count.
+    6. The standard deviations of the other columns, in descending order, fall to less than a part of ``SPREAD_RATIO``
+       in one step, and it is one of the fewer columns on one side of the step; of as many, one of the wider. Columns
+       that are constant up to rounding (``NEGLIGIBLE_SPREAD``) do not count.
 
     One column alone has nothing to be compared with. ``labels`` are the names or the numbers of the columns, ``order``
     puts the rows into the order of the data, and ``spread`` has the standard deviations.
@@ -305,7 +348,13 @@ def doubtful_columns(
         places = [j for j in sorted(reasons) if reasons[j] == code]
         columns = tuple(repr(labels[j]) if raw.named else f"column {labels[j]}" for j in places)
         facts: dict[str, Any] = {"features": tuple(of_data[j] for j in places)} if code == "column.copied" else {}
-        facts |= {"ratio": ratio} if code == "column.spread" else {"total": total} if code == "column.shares" else {}
+        facts |= (
+            {"ratio": ratio}
+            if code in ("column.spread", "column.narrow")
+            else {"total": total}
+            if code == "column.shares"
+            else {}
+        )
         doubts.append(note(code, columns=columns, count=len(columns), **facts))
     if not doubts:
         return ()
@@ -334,9 +383,10 @@ def _reasons(
         reasons.setdefault(j, "column.shares")
     sizes = np.array(spread, np.float64)
     sizes[[*reasons]] = 0.0
-    widest = _widest(sizes)
-    reasons |= dict.fromkeys(widest, "column.spread")
-    ratio = float(sizes[widest].min() / np.delete(sizes, widest).max()) if widest else 0.0
+    wide, narrow = _parted_by_spread(sizes)
+    fewer, code = (wide, "column.spread") if len(wide) <= len(narrow) else (narrow, "column.narrow")
+    reasons |= dict.fromkeys(fewer, code)
+    ratio = float(sizes[wide].min() / sizes[narrow].max()) if narrow else 0.0
     return reasons, ratio, total
 
 
@@ -413,14 +463,18 @@ def _selection(raw: Raw, labels: Sequence[str], doubted: Sequence[int]) -> str:
     return f"frame[{kept}]" if few else f"frame.drop(columns={dropped})"
 
 
-def _widest(sizes: npt.NDArray[np.float64]) -> list[int]:
-    """Return the columns above the largest step of more than ``SPREAD_RATIO`` between standard deviations."""
+def _parted_by_spread(sizes: npt.NDArray[np.float64]) -> tuple[list[int], list[int]]:
+    """Return the columns above and below the largest step between standard deviations; none without a large step.
+
+    A step of more than ``SPREAD_RATIO`` is large.
+    """
     counted = np.flatnonzero(sizes > NEGLIGIBLE_SPREAD * sizes.max(initial=0.0))
     falling = counted[np.argsort(-sizes[counted], kind="stable")]
     steps = sizes[falling[:-1]] / sizes[falling[1:]]
     if not len(steps) or steps.max() <= SPREAD_RATIO:
-        return []
-    return [int(j) for j in falling[: int(np.argmax(steps)) + 1]]
+        return [], []
+    step = int(np.argmax(steps)) + 1
+    return falling[:step].tolist(), falling[step:].tolist()
 
 
 def _distinct_integers(column: FloatArray) -> bool:

@@ -294,7 +294,12 @@ def as_csr(matrix: Any, argument: str) -> Any:
     return own
 
 
-ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
+ID_NAMES = frozenset(  # of columns of row ids, as ``is_id_name`` compares them; "" is what it leaves of "id"
+    (
+        *("", "index", "row", "record", "observation", "cell", "barcode", "sample", "specimen"),
+        *("patient", "subject", "participant", "individual", "person", "donor"),
+    )
+)
 
 
 def hash_weights(p: int) -> npt.NDArray[np.uint64]:
@@ -322,9 +327,23 @@ def describe_distances(D: FloatArray) -> list[Note]:
     return [note("distances.zero", pairs=pairs, share=NOTHING)] if pairs else []
 
 
+def is_id_name(name: object) -> bool:
+    """Check for a name of row ids: one of ``ID_NAMES``, alone or with "id", "ids", "no" or "nr" behind.
+
+    Case, spaces, underscores, hyphens and points do not count.
+
+    Examples
+    --------
+    >>> [is_id_name(name) for name in ("PatientID", "sample nr", "ID", "cell", "acid", "age")]
+    [True, True, True, True, False, False]
+    """
+    plain = re.sub(r"[\s_.-]", "", str(name).lower())
+    return bool(plain) and re.sub(r"(ids?|no|nr)$", "", plain) in ID_NAMES
+
+
 def looks_like_ids(name: object, values: FloatArray) -> bool:
     """Whether a column has a name of row ids and a different integer in each row."""
-    named = str(name).lower() in ID_NAMES
+    named = is_id_name(name)
     return named and bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)
 
 
@@ -332,11 +351,15 @@ NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors 
 NOTHING_SINGLE = 1e-6  # the same of a matrix that was computed in single precision, for its diagonal and its signs
 UNEQUAL_ROWS = 0.5  # of the largest distance: rows that differ by more are not of one point
 ZEROS_COMPARED = 8  # points at distance 0 that each point is compared with
+ROUNDED_DIAGONAL = 0.01  # of the largest distance: larger entries on a diagonal are no rounding, as of similarities
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 
 
 def check_signs(D: FloatArray, argument: str, rule: str, cure: str) -> None:
     """Check that a matrix of distances has no negative entry and a diagonal of 0, both up to rounding.
+
+    The error begins with ``cure``, and continues with what the diagonal shows: up to ``ROUNDED_DIAGONAL`` of the
+    largest entry it may be set to 0; a larger one is that of similarities, which must become distances.
 
     Rounding is up to 1e-12 of the largest entry, and up to 1e-6 where all entries are numbers of single precision. The
     caller sets such entries to 0.
@@ -348,9 +371,18 @@ def check_signs(D: FloatArray, argument: str, rule: str, cure: str) -> None:
     with np.errstate(over="ignore"):
         single = bool((D.astype(np.float32) == D).all())
     limit = (NOTHING_SINGLE if single else NOTHING) * largest
+    row = int(np.argmax(diagonal))
+    if diagonal[row] > ROUNDED_DIAGONAL * largest:
+        cure = (
+            f"{cure}, not similarities: turn a kernel or correlations K into distances first, with k = numpy.diag(K), "
+            "by numpy.sqrt(numpy.maximum(k[:, None] + k - 2 * K, 0))."
+        )
+    elif diagonal[row] > limit:
+        cure = f"{cure}, with a diagonal of 0, as set by numpy.fill_diagonal(D, 0)."
+    else:
+        cure = f"{cure}, none of which is negative."
     if lowest < -limit:
         raise InputError(argument, rule, f"a negative entry ({lowest:.3g})", cure)
-    row = int(np.argmax(diagonal))
     if diagonal[row] > limit:
         got = f"{D[row, row]:.3g} on the diagonal, in row {row}, where the largest entry is {largest:.3g}{FROM_ZERO}"
         raise InputError(argument, rule, got, cure)
@@ -370,7 +402,7 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
         raise InputError(argument, rule, f"a vector of {len(D)}, as of all pairs of {points} points", f"{how}.")
     if D.shape[0] != D.shape[1]:
         raise InputError(argument, rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
-    check_signs(D, argument, rule, f"{cure}, not similarities; a diagonal of 0 is set by numpy.fill_diagonal(D, 0).")
+    check_signs(D, argument, rule, cure)
     if np.abs(D - D.T).max() > SYMMETRY * D.max():
         raise InputError(argument, rule, "entries (i, j) and (j, i) that differ", f"{cure}, for example (D + D.T) / 2.")
     both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, not_finite
-from dreval.inputs.features import ID_NAMES, described, hash_weights, is_sparse, looks_like_ids
+from dreval.inputs.features import described, hash_weights, is_id_name, is_sparse, looks_like_ids
 from dreval.records.notes import Note, note
 
 BLOCK_BYTES = 4_000_000  # of a block of rows as numbers of 8 bytes
@@ -205,7 +205,7 @@ class Survey:
         like_ids = [
             name
             for j, name in enumerate(names)
-            if name.lower() in ID_NAMES and looks_like_ids(name, np.asarray(self.table[:, j], np.float64))
+            if is_id_name(name) and looks_like_ids(name, np.asarray(self.table[:, j], np.float64))
         ]
         self._keys.sort()  # in place: they are of all rows
         repeated = int(np.count_nonzero(self._keys[1:] == self._keys[:-1]))

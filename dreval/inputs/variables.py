@@ -97,7 +97,7 @@ class Rows:
 
 def reading_for(rows: HasRows) -> Reading:
     """Return how a text file with a row for each of these rows is read."""
-    return Reading(rows.header, rows.n)
+    return Reading(rows.header, rows.n, rows.ids)
 
 
 def misread_header(raw: Raw, rows: HasRows) -> tuple[str, Hint] | None:
@@ -203,10 +203,10 @@ def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str, variable: bool)
         return Named(frame, index, True)
     if ids is None and data.ids is not None and data.ids_given and data.ids.name is not None and raw.named:
         ids = data.ids.name if list(map(str, frame.columns)).count(str(data.ids.name)) == 1 else None
-    if ids is None and raw.index is None and raw.named:
+    if ids is None and raw.index is None:
         return _ids_beside(raw, data, argument, variable)
     if ids is None:
-        return Named(frame, raw.index)
+        return _ids_beside_index(raw, data, argument, variable) or Named(frame, raw.index)
     column, frame = take_column(frame, ids, f"ids of {argument}", "a column of the table")
     return Named(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
 
@@ -225,7 +225,8 @@ class _Candidate:
     complete : bool
         Whether there is a different value in every row.
     named : bool
-        Whether it names rows: a different text in every row, or a different integer under a name that ids have.
+        Whether it names rows: a different text in every row, or a different integer under a name that ids have or, in
+        a table without names of columns, at the place of the ids that were passed for the data.
     text, counts : bool
         Whether the values are text; whether they are consecutive integers, in any order.
     matches : int
@@ -245,10 +246,13 @@ class _Candidate:
         return not self.text and counting(self.names, (0, 1)) is not None
 
 
-def _candidate(column: pd.Series[Any], name: str, theirs: pd.Index[Any] | None) -> _Candidate | None:
+def _candidate(
+    column: pd.Series[Any], name: str, theirs: pd.Index[Any] | None, *, called_ids: bool = False
+) -> _Candidate | None:
     """Return what a column has in common with the names of the data; None if it cannot name rows.
 
-    Values that occur twice or are missing are possible where most of the names of the data are among them.
+    Values that occur twice or are missing are possible where most of the names of the data are among them. With
+    ``called_ids`` the column is that of the ids, whatever its name.
     """
     known = column.dropna()
     known = known.astype(object) if isinstance(known.dtype, pd.CategoricalDtype) else known
@@ -261,7 +265,7 @@ def _candidate(column: pd.Series[Any], name: str, theirs: pd.Index[Any] | None) 
         return None
     matches = 0 if theirs is None else int(theirs.isin(_keys(names)).sum())
     counts = whole and complete and int(names.max()) - int(names.min()) == len(names) - 1
-    named = complete and (not whole or looks_like_ids(name, known.to_numpy(dtype=np.float64)))
+    named = complete and (called_ids or not whole or looks_like_ids(name, known.to_numpy(dtype=np.float64)))
     return _Candidate(names, complete, named, not whole, counts, matches)
 
 
@@ -273,11 +277,13 @@ def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named
     table.
 
     - A column with all names of the data is used, whatever its name; integers that only count the rows, and are not
-      called ids, are not.
+      called ids, are not, unless they count in another order in a file without names of columns.
     - A column that names rows is used too if some, but not all names of the data are in it, or none: ``align`` refuses
       it. So is a column with more than ``CLEAR_SHARE`` of the names of the data, even if it does not name each row.
       It is not used if the names of the data only count the rows, and at most that share of them is in it.
-    - Other columns that name rows are ``beside``: rows are matched by position, with a note.
+    - Other columns that name rows are ``beside``: rows are matched by position, with a note. So are, next to columns
+      named after the path, integers that count the rows in another order, and in a file without names of columns all
+      integers that are different in every row.
 
     The only column of a table of variables is no id. Of a whole table of variables no column that names its rows, or
     counts them under a name that ids have, is a variable. A whole table of coordinates is searched for names that the
@@ -288,11 +294,12 @@ def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named
     counted = theirs is None or data.ids is None or any(_in_order(theirs, first) for first in (0, 1))
     selected, beside, mismatch = bool(raw.selected), None, None
     called = [*map(str, frame.columns)]
+    place = str(data.ids.name) if data.ids is not None and data.ids_given and not raw.named else None
     candidates = {
         j: column
         for j, name in enumerate(called)
         if name not in raw.selected and not (variable and frame.shape[1] == 1)
-        if (column := _candidate(frame.iloc[:, j], name, theirs)) is not None
+        if (column := _candidate(frame.iloc[:, j], name, theirs, called_ids=name == place)) is not None
     }
     naming = [j for j, column in candidates.items() if column.named] if variable and not selected else []
     naming = naming if len(naming) < frame.shape[1] else []
@@ -307,23 +314,41 @@ def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named
         name = called[j]
         every = theirs is not None and column.complete and column.matches == len(theirs)
         every = every and (data.ids is not None or (selected and len(frame) == data.n))
-        if every and (column.named or not column.counts or (data.ids_given and not selected)):
+        row_numbers = selected and not raw.named and not column.in_order  # an index that was written without a header
+        if every and (column.named or not column.counts or row_numbers or (data.ids_given and not selected)):
             left, dropped = without(j)
             return Named(left, column.names.rename(name), True, dropped=dropped)
         if data.ids is not None:
             clear = column.matches > CLEAR_SHARE * data.n and data.ids.is_unique
             clear = clear and (column.named or not column.counts)
-            names_rows = column.named and not counted and not column.in_order
+            sure = raw.named or column.text or bool(raw.file)  # integers of an array may be coordinates
+            names_rows = column.named and not counted and not column.in_order and sure
             if clear or (names_rows and (column.matches > 0 if not (selected or variable) else True)):
                 mismatch = j if mismatch is None else mismatch
                 continue
-        if column.named and not column.in_order and (selected or variable):
+        left_out = selected and column.complete and (column.counts or not raw.named)
+        if (left_out or (column.named and (selected or variable))) and not column.in_order:
             beside = beside or name
     left, dropped = without(mismatch)
     if mismatch is None:
         return Named(left, beside=beside, dropped=dropped)
     ids = as_ids(pd.Index(frame.iloc[:, mismatch]), f"ids of {argument}")
     return Named(left, ids, True, dropped=dropped)
+
+
+def _ids_beside_index(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named | None:
+    """Return a table whose row names are none of the data with the column that has all of these as its ids.
+
+    So are tables whose rows were sorted or selected: their index has the former row numbers. None where no column has
+    all names of the data.
+    """
+    if raw.index is None or data.ids is None:
+        return None
+    theirs = _keys(data.ids)
+    if theirs.isin(_keys(raw.index)).any():
+        return None
+    own = _ids_beside(raw, data, argument, variable)
+    return own if own.ids is not None and theirs.isin(_keys(own.ids)).all() else None
 
 
 def align(
@@ -363,13 +388,13 @@ def align(
         if matches == 0 and not (given and data.ids_given):
             check_rows(len(left), data.n, argument, misread)
             if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
-                raise _partial(left, right, matches, argument, given or data.ids_given, column)
+                raise _partial(left, right, matches, argument, given or data.ids_given, column, ids.name)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
         check_unique(left, argument if given else "row names of {table}", argument)
         check_unique(right, "ids" if data.ids_given else "row names of the data")
         larger = superset and len(left) > len(right)
         if matches < len(right) or (len(left) != len(right) and not larger):
-            raise _partial(left, right, matches, argument, given or data.ids_given, column)
+            raise _partial(left, right, matches, argument, given or data.ids_given, column, ids.name)
         what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
         said = note("rows.matched", argument=argument, data="the data", by=what)
         notes = (said, *_unused_rows(left, right, argument))
@@ -438,12 +463,22 @@ def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
 
 
 def _partial(
-    left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str, given: bool, column: object = None
+    left: pd.Index[Any],
+    right: pd.Index[Any],
+    matches: int,
+    argument: str,
+    given: bool,
+    column: object = None,
+    header: object = None,
 ) -> InputError:
-    """Return the error for row names that match only in part, or not at all; ``column`` holds those of the table."""
+    """Return the error for row names that match only in part, or not at all.
+
+    ``column`` holds those of the table. ``header`` is what stands above them: a missing name there shows that the first
+    row was read as the header.
+    """
     by_position = "pass plain arrays"
     if column is not None:
-        by_position = f"if both have the same rows in the same order, drop the column {str(column)!r}, or pass arrays,"
+        by_position = f"drop the column {str(column)!r}, or pass arrays,"
     elif not given:
         by_position = (
             "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
@@ -454,11 +489,19 @@ def _partial(
     parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []
     parts += [f"{_show(extra[0])} only in {{table}}"] if len(extra) else []
     remedy = "Keep the common rows on both sides" if matches else "Give both sides the same names"
+    rule = "must have the same ids as the data, in any order"
+    if header is not None and str(header) in set(lost):
+        parts = [*parts[:1], f"{_show(header)} above them"]
+        cure = (
+            "The first row of {table} was read as names of columns: read its file without a header, by "
+            "pandas.read_csv(path, header=None), and pass the frame."
+        )
+        return InputError(argument, rule, ", ".join(parts), cure, table=argument)
     return InputError(
         argument,
-        "must have the same ids as the data, in any order",
+        rule,
         ", ".join(parts),
-        f"{remedy}, or {by_position} to match by position.",
+        f"{remedy}, or if both have the same rows in the same order, {by_position} to match by position.",
         table=argument,
     )
 
@@ -706,7 +749,9 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     if not isinstance(value, pd.api.extensions.ExtensionArray | pd.Index):
         with Foreign(argument, f"an element or {type(value).__name__}", "be one value per point"):
             array = _vector(value, argument)
-    return pd.Series(array), align(len(array), None, rows, argument)[1]
+    series = pd.Series(array)
+    misread = misread_header(Raw(series.to_frame()), rows)
+    return series, align(len(series), None, rows, argument, misread=misread)[1]
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:

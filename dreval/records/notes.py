@@ -500,7 +500,8 @@ CODES: dict[str, Code] = {
     ),
     "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", LIMIT),
     "rows.ids_beside": Code(
-        "Rows of `{argument}` were matched by position, although column {column!r} of its file names each of them.",
+        "Rows of `{argument}` were matched by position, although column {column!r} of its file has a different "
+        "name or number for each of them.",
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),
@@ -714,9 +715,10 @@ CODES: dict[str, Code] = {
         "Select the columns that are coordinates.",
     ),
     "column.names_rows": Code(
-        "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (name these with `ids`)",
+        "{columns:and} {count:holds|hold} a different integer in every row, as row ids do (give the data the same "
+        "`ids` to match rows by them; leave them out only if the rows are in the order of the data)",
         LIMIT,
-        "Name it with `ids` if it names the rows.",
+        "Give the data the same `ids` if it names the rows.",
     ),
     "column.integers": Code(
         "{columns:and} {count:holds|hold} integers next to decimals, as counts and classes do",
@@ -724,7 +726,14 @@ CODES: dict[str, Code] = {
         "Select the columns that are coordinates.",
     ),
     "column.spread": Code(
-        "{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns",
+        "{columns:and} {count:varies|vary} {ratio:,.0f} times as much as the other columns (if {count:it holds|these "
+        "hold} the coordinates, leave out the others instead)",
+        LIMIT,
+        "Select the columns that are coordinates.",
+    ),
+    "column.narrow": Code(
+        "the other columns vary {ratio:,.0f} times as much as {columns:and} (if {count:it holds|these hold} the "
+        "coordinates, leave out the others instead)",
         LIMIT,
         "Select the columns that are coordinates.",
     ),

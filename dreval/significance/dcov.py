@@ -178,7 +178,7 @@ def _precomputed(value: Any, argument: str) -> FloatArray:
         raise InputError(argument, rule, "a matrix that is not symmetric", "Average it with its transpose.")
     if largest == 0:
         raise InputError(argument, rule, "distances that are all 0", "Pass distances of rows that differ.")
-    check_signs(matrix, argument, rule, "Pass distances, with numpy.fill_diagonal(D, 0) where they end in rounding.")
+    check_signs(matrix, argument, rule, "Pass all pairwise distances (n, n)")
     matrix += matrix.T.copy()
     matrix /= 2
     np.fill_diagonal(matrix, 0.0)

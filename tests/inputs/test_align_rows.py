@@ -117,7 +117,9 @@ def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> No
         "covariates": lambda: as_data(named, covariates={"age": pd.Series(np.arange(6.0))}),
         "function": lambda: dreval.trustworthiness(named, counted, n_neighbors=2),
     }.get(side, lambda: as_source(second, "e", as_data(first)))
-    with pytest.raises(InputError, match=r"must have the same ids .* or call reset_index\(drop=True\) on both frames"):
+    with pytest.raises(
+        InputError, match=r"must have the same ids .* in the same order, call reset_index\(drop=True\) on both frames"
+    ):
         run()
 
 

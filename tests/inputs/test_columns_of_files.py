@@ -120,26 +120,27 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("column", "names", "noted"),
+    ("column", "names", "noted", "refused"),
     [
-        ("barcode", NAMES, True),
-        ("id", [j + 1 for j in range(N)], True),
-        ("rank", [j + 1 for j in range(N)], False),  # a number of each row, and no name
-        ("age", [j / 7 for j in range(N)], False),
+        ("barcode", NAMES, True, True),
+        ("id", [j + 1 for j in range(N)], True, True),
+        ("rank", [j + 1 for j in range(N)], True, False),  # a number of each row, which may be no name
+        ("weight", [j * j for j in range(N)], False, False),
+        ("age", [j / 7 for j in range(N)], False, False),
     ],
 )
 @pytest.mark.parametrize("known", [False, True])
 def test_names_beside_one_column_that_the_data_lack_are_said(
-    column: str, names: list[Any], noted: bool, known: bool
+    column: str, names: list[Any], noted: bool, refused: bool, known: bool
 ) -> None:
     """Rows in another order would be matched to the wrong points; counted rows in their order are no names.
 
-    Beside data with other names they are refused.
+    Beside data with other names they are refused, but for counts under a name that ids do not have.
     """
     beside = pd.DataFrame({column: names, "kind": KINDS})
     beside.iloc[ORDER].to_csv("other.csv", index=False)
     data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if known else X
-    if known and noted:
+    if known and refused:
         with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
             as_data(data, labels="other.csv:kind")
         return
@@ -447,3 +448,139 @@ def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> Non
     table.to_csv("headless.csv", header=False)
     with pytest.raises(InputError, match=r"text .* in column '0'\. Pass 'headless\.csv:1,2', which leaves it out\."):
         as_source("headless.csv", "e", record)
+
+
+def _headless(frame: pd.DataFrame, file: str) -> None:
+    """Write the rows of a table in another order, with its index and without names of columns."""
+    frame.iloc[ORDER].to_csv(file, header=False)
+
+
+@pytest.mark.usefixtures("folder")
+def test_row_numbers_of_a_file_without_header_are_noted_where_the_data_have_none() -> None:
+    """Row numbers next to a selected column are not used with plain arrays, and a note says so.
+
+    It does not for rows in their order, nor for a number that repeats.
+    """
+    _headless(pd.DataFrame({"kind": KINDS}), "numbered.csv")
+    _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) ** 2 + 7), "squares.csv")
+    pd.DataFrame({"kind": KINDS}).to_csv("in_order.csv", header=False)
+    _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) // 2), "pairs.csv")
+    for file, noted in {"numbered": True, "squares": True, "in_order": False, "pairs": False}.items():
+        record = as_data(X, labels=f"{file}.csv:1")
+        assert ("rows.ids_beside" in [note.code for note in record.notes]) == noted
+        assert record.labels.values.tolist() == (KINDS if file == "in_order" else KINDS[ORDER]).tolist()
+    _headless(pd.DataFrame(X[:, :2]), "map.csv")
+    record = as_data(X)
+    source = as_source("map.csv:1,2", "e", record)
+    assert [note.code for note in source.notes] == ["rows.ids_beside"]
+    assert np.array_equal(source.coordinates(record), X[ORDER, :2])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "index", [NAMES, [*range(N)], [3 * j + 5 for j in range(N)]], ids=["text", "counts", "numbers"]
+)
+@pytest.mark.parametrize("ids", [True, False])
+def test_ids_of_a_file_without_header_are_matched_to_those_of_the_data(index: list[Any], ids: bool) -> None:
+    """The first column of files without names of columns has the ids of both, whole or next to selected columns.
+
+    Row numbers of a frame alone are used next to selected columns; a whole table of coordinates needs ids.
+    """
+    data = pd.DataFrame(X, index=index, columns=list("xyz"))
+    pd.DataFrame(X, index=index).to_csv("data.csv", header=False)
+    record = as_data("data.csv", ids="0") if ids else as_data(data)
+    _headless(pd.DataFrame(X[:, :2], index=index), "map.csv")
+    for path in ["map.csv:1,2", *(["map.csv"] if ids or index[0] != 0 else [])]:
+        source = as_source(path, "e", record)
+        assert np.array_equal(source.coordinates(record), X[:, :2])
+        codes = [note.code for note in source.notes if note.code.startswith("rows.")]
+        assert codes == ["rows.counted" if index[0] == 0 and not ids else "rows.matched"]
+    _headless(pd.DataFrame({"kind": KINDS, "age": AGE}, index=index), "known.csv")
+    known = as_data(
+        "data.csv" if ids else data,
+        ids="0" if ids else None,
+        labels="known.csv:1",
+        covariates={"age": "known.csv:2"},
+    )
+    assert known.labels.values.tolist() == KINDS.tolist()
+    assert known.covariates["age"].tolist() == AGE.tolist()
+
+
+@pytest.mark.parametrize("form", [np.array, pd.DataFrame])
+def test_columns_of_integers_without_names_stay_coordinates(form: Any) -> None:
+    """An integer array is no table of ids where its first column has other values than the ids of the data."""
+    data = pd.DataFrame(np.column_stack([np.arange(100, 100 + N), X]))
+    coordinates = np.column_stack([np.arange(N)[::-1] ** 2, np.arange(N)])
+    record = as_data(data, ids=0)
+    assert np.array_equal(as_source(form(coordinates), "e", record).coordinates(record), coordinates)
+
+
+@pytest.mark.parametrize("index", [ORDER, ORDER + 100, [f"row{i}" for i in ORDER]], ids=["counts", "numbers", "text"])
+def test_a_column_with_all_names_of_the_data_is_used_where_the_index_has_none(index: Any) -> None:
+    """Frames that were sorted keep their former row numbers as an index: their column of names is that of the data."""
+    data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
+    table = pd.DataFrame({"id": NAMES, "x": X[:, 0], "y": X[:, 1]}).iloc[ORDER].set_axis(index)
+    known = pd.DataFrame({"id": NAMES, "kind": KINDS, "age": AGE}).iloc[ORDER].set_axis(index)
+    record = as_data(data, labels=known[["id", "kind"]], covariates=known[["id", "age"]], latent=table)
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert {name: column.tolist() for name, column in record.covariates.items()} == {"age": AGE.tolist()}
+    assert np.array_equal(record.latent, X[:, :2])
+    source = as_source(table, "e", record)
+    assert np.array_equal(source.coordinates(record), X[:, :2])
+    assert "by the ids in 'id'" in " ".join(map(str, source.notes))
+
+
+def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
+    """Of two sets of names the index decides where it has those of the data; a column with a part is not used."""
+    data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
+    table = pd.DataFrame({"id": NAMES[::-1], "kind": KINDS}, index=NAMES).iloc[ORDER]
+    assert as_data(data, covariates=table).covariates["kind"].tolist() == KINDS.tolist()
+    part = pd.DataFrame({"id": ["new", *NAMES[1:]], "kind": KINDS}).iloc[ORDER]
+    with pytest.raises(
+        InputError, match=r"if both have the same rows in the same order, call reset_index\(drop=True\)"
+    ):
+        as_data(data, labels=part["kind"])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_first_row_with_the_name_of_a_point_is_no_header(separator: str) -> None:
+    """Texts without a header would lose a point; the data have a header, and a note tells the difference."""
+    file = "known.csv" if separator == "," else "known.tsv"
+    known = pd.DataFrame({"kind": KINDS, "site": [f"site {kind}" for kind in KINDS]}, NAMES)
+    known.iloc[ORDER].drop(columns="site").to_csv(file, sep=separator, header=False)
+    record = as_data("log.csv", labels=file)
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert [note.code for note in record.notes if note.code.startswith("file.")] == [
+        "file.names_column",
+        "file.first_value",
+    ]
+    assert as_data("log.csv", labels=f"{file}:1").labels.values.tolist() == KINDS.tolist()
+    known.iloc[ORDER].to_csv(file, sep=separator, header=False)
+    covariates = as_data("log.csv", covariates=file).covariates
+    assert [column.tolist() for column in covariates.values()] == [known["kind"].tolist(), known["site"].tolist()]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_header_with_a_word_that_names_a_point_stays_a_header() -> None:
+    """It is a row only above names of other points, all different."""
+    data = pd.DataFrame(X, index=["kind", *NAMES[1:]], columns=list("xyz"))
+    pd.DataFrame({"cell": data.index, "kind": KINDS}).iloc[ORDER].to_csv("known.csv", index=False)
+    assert as_data(data, labels="known.csv:kind").labels.values.tolist() == KINDS.tolist()
+    twice = pd.DataFrame({"kind": data.index, "other": KINDS}).iloc[ORDER]  # the word is a name below, too
+    twice.to_csv("known.csv", index=False)
+    assert as_data(data, labels="known.csv:other").labels.values.tolist() == KINDS.tolist()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("index_col", [None, 0])
+def test_a_header_that_is_a_row_is_named_as_the_cause(index_col: int | None) -> None:
+    """A frame, or a file that the caller says has a header, lacks the point of its first row."""
+    pd.DataFrame({"kind": KINDS}, NAMES).iloc[ORDER].to_csv("known.csv", header=False)
+    cause = r"'cell\d+' above them\. The first row of `labels` was read as names of columns"
+    with pytest.raises(InputError, match=cause):
+        as_data("log.csv", labels=pd.read_csv("known.csv", index_col=index_col))
+    with pytest.raises(InputError, match=cause):
+        as_data("log.csv", labels="known.csv", header=True)
+    frame = pd.read_csv("known.csv", header=None, index_col=index_col)
+    assert as_data("log.csv", labels=frame).labels.values.tolist() == KINDS.tolist()

@@ -78,6 +78,29 @@ def test_the_advice_works() -> None:
     np.testing.assert_allclose(as_data(wrong, metric="precomputed").table, D, rtol=1e-15)
 
 
+@pytest.mark.parametrize(
+    "K", [np.exp(-D), np.exp(-0.1 * D**2), np.corrcoef(X), X @ X.T], ids=["exp", "rbf", "correlations", "products"]
+)
+def test_similarities_become_distances_as_the_error_says(K: np.ndarray) -> None:
+    """A diagonal of 0 would make the least similar points the nearest: it is not advised, but the distances of K are.
+
+    Those of the products are the distances of the points.
+    """
+    with pytest.raises(InputError, match="not similarities") as error:
+        as_data(K, metric="precomputed")
+    assert "fill_diagonal" not in str(error.value)
+    assert "with k = numpy.diag(K), by numpy.sqrt(numpy.maximum(k[:, None] + k - 2 * K, 0))." in str(error.value)
+    k = np.diag(K)
+    distances = np.sqrt(np.maximum(k[:, None] + k - 2 * K, 0))
+    table = as_data(distances, metric="precomputed").table
+    if np.array_equal(K, X @ X.T):
+        np.testing.assert_allclose(table, D, atol=1e-7)
+    pairs = np.triu_indices(40, 1)
+    assert (np.diag(K) != 1).any() or (np.argsort(table[pairs]) == np.argsort(-K[pairs])).all()
+    with pytest.raises(InputError, match="not similarities"):
+        dreval.dcov_test(K, D, metric="precomputed", random_state=0)
+
+
 def test_cosine_distances_by_products() -> None:
     """1 - cos from products has rounding on its diagonal, in both precisions; methods and tests take it too."""
     for kind in (np.float64, np.float32):

@@ -16,7 +16,7 @@ from sklearn.manifold import trustworthiness
 
 import dreval
 from dreval.cli._main import main
-from dreval.errors import InputError, InputWarning, UnknownName
+from dreval.errors import InputError, InputWarning, MethodFailed, UnknownName
 from dreval.inputs.coordinates import SPREAD_RATIO
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
@@ -89,7 +89,10 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
     assert ratio > SPREAD_RATIO
     way = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
     text = " ".join(str(results).split())
-    assert f"'nCount' varies {ratio:,.0f} times as much as the other columns. To leave these out, pass {way}." in text
+    assert (
+        f"'nCount' varies {ratio:,.0f} times as much as the other columns (if it holds the coordinates, leave" in text
+    )
+    assert f"To leave these out, pass {way}." in text
     results.report("page.html")
     assert "nCount" in Path("page.html").read_text()
     cured = f"e.{form}:x,y" if "e." in way else table[["x", "y"]]
@@ -103,16 +106,16 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
         ({"nCount": COUNTS, "nFeature": COUNTS / 3}, {"column.spread": ("'nCount'", "'nFeature'")}),
         ({"age": RNG.integers(20, 80, N)}, {"column.integers": ("'age'",)}),
         ({"male": RNG.integers(0, 2, N) == 1}, {"column.integers": ("'male'",)}),
-        ({"barcode_nr": IDS}, {"column.names_rows": ("'barcode_nr'",)}),
-        ({"nr": np.arange(1, N + 1)}, {"column.names_rows": ("'nr'",)}),
-        ({"nr": ORDER.astype(float)}, {"column.names_rows": ("'nr'",)}),
+        ({"barcode_key": IDS}, {"column.names_rows": ("'barcode_key'",)}),
+        ({"key": np.arange(1, N + 1)}, {"column.names_rows": ("'key'",)}),
+        ({"key": ORDER.astype(float)}, {"column.names_rows": ("'key'",)}),
         ({"c": X[:, 2]}, {"column.of_data": ("'c'",)}),
         ({"c": X[:, 2].round(9)}, {"column.of_data": ("'c'",)}),
         (
-            {"d": X[:, 3], "nr": IDS, "age": np.arange(N) // 2, "total": COUNTS},
+            {"d": X[:, 3], "key": IDS, "age": np.arange(N) // 2, "total": COUNTS},
             {
                 "column.of_data": ("'d'",),
-                "column.names_rows": ("'nr'",),
+                "column.names_rows": ("'key'",),
                 "column.integers": ("'age'",),
                 "column.spread": ("'total'",),
             },
@@ -224,7 +227,7 @@ def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -
     names = [f"c{i}" for i in range(N)]
     for columns in ({"cell": names}, {"cell": np.repeat(list("ab"), 30)}, {"cell": names, "kind": list("ab") * 30}):
         MAP.assign(**columns).to_csv("e.csv", index=False)
-        with pytest.raises(InputError, match=r"Pass 'e\.csv:x,y', which leaves") as error:
+        with pytest.raises(InputError, match=r"ass 'e\.csv:x,y', which leaves") as error:
             as_source("e.csv", "u", as_data(X))
         assert "ids=" not in str(error.value)
         assert ("If it names the rows, give the data the same names" in str(error.value)) == (columns["cell"] is names)
@@ -233,10 +236,62 @@ def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -
     record = as_data(pd.DataFrame(X, names))
     assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # what the sentence says
     MAP.assign(cell=IDS).to_csv("e.csv", index=False)
-    with pytest.raises(InputError, match=r"row ids in column 'cell'\. Pass 'e\.csv:x,y', which leaves it out"):
+    with pytest.raises(InputError, match=r"same ids, too\. Only if .* order of the data, pass 'e\.csv:x,y'"):
         as_source("e.csv", "u", as_data(X))
     with pytest.raises(InputError, match=r"row ids in column 'cell'\. Pass ids='cell' with the data"):
         as_source("e.csv", "u", as_data(DATA.assign(cell=IDS)))
+
+
+def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
+    """A narrow column next to two coordinates is advised to be left out, not the coordinates; both readings are named.
+
+    A wide one next to them is doubtful, and of one each the wide one.
+    """
+    score = RNG.normal(0.5, 1e-4, N)
+    table = MAP.assign(score=score)
+    assert doubts_of(table) == {"column.narrow": ("'score'",)}
+    note = next(one for one in as_source(table, "u", as_data(X)).notes if one.code == "source.doubtful")
+    ratio = Y.std(axis=0).min() / score.std()
+    assert f"the other columns vary {ratio:,.0f} times as much as 'score' (if it holds the coordinates, leave" in str(
+        note
+    )
+    assert str(note).endswith("To leave these out, pass frame[['x', 'y']].")
+    assert doubts_of(MAP.assign(z=COUNTS)) == {"column.spread": ("'z'",)}
+    assert doubts_of(MAP[["x"]].assign(score=score)) == {"column.spread": ("'x'",)}
+    assert doubts_of(MAP.assign(z=Y[:, 0] / 2, score=score, other=RNG.normal(0, 1e-4, N))) == {
+        "column.narrow": ("'score'", "'other'")
+    }
+    assert doubts_of(MAP.assign(z=Y[:, 0] / 2)) == {}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_row_numbers_become_the_ids_of_the_data_as_the_error_says(form: str, first: int) -> None:
+    """The advice to match rows comes first; leaving the column out is advised only for rows in order."""
+    table = MAP.assign(id=np.arange(N) + first).iloc[ORDER].reset_index(drop=True)
+    ids = range(first, first + N)
+    counted = "range(60)" if first == 0 else "range(1, 61)"
+    for data in (X, DATA):
+        with pytest.raises(InputError) as error:
+            as_source(in_form(table, form), "u", as_data(data))
+        text = str(error.value)
+        assert f"give the data these ids, as by ids={counted}, to match rows by it. Only if the rows are in" in text
+        record = as_data(data, ids=ids)
+        assert np.array_equal(as_source(in_form(table, form), "u", record).coordinates(record), Y)
+
+
+def test_row_numbers_of_a_returned_frame_become_its_index_as_the_error_says() -> None:
+    """A function got rows without names: it returns their numbers as the index, which is matched."""
+    table = MAP.assign(id=np.arange(N)).iloc[ORDER].reset_index(drop=True)
+    record = as_data(X)
+    with pytest.raises(
+        MethodFailed, match=r"return frame\.set_index\('id'\) to match rows by it\. Only if .*, return frame\["
+    ):
+        as_source(returns(table), "u", record).coordinates(record)
+    assert np.array_equal(as_source(returns(table.set_index("id")), "u", record).coordinates(record), Y)
+    names = [f"c{i}" for i in range(N)]
+    with pytest.raises(MethodFailed, match=r"give the data the same names, too.* Only if the rows are in the order"):
+        as_source(returns(table.assign(id=[names[i] for i in table["id"]])), "u", record).coordinates(record)
 
 
 def test_valid_coordinates_have_no_note() -> None:
@@ -289,14 +344,14 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
     u, s, _ = np.linalg.svd(scaled, full_matrices=False)
     scores, order = u[:, :2] * s[:2], np.random.default_rng(1).permutation(len(raw))
     names = [f"f{j}" for j in range(30)]
-    pd.DataFrame(scaled, columns=names).assign(patient_nr=patients).to_csv("d.csv", index=False)
+    pd.DataFrame(scaled, columns=names).assign(patient_key=patients).to_csv("d.csv", index=False)
     frame = pd.DataFrame(scores, columns=["pc1", "pc2"])
-    frame.insert(0, "patient_nr", patients)
+    frame.insert(0, "patient_key", patients)
     frame.iloc[order].to_csv("e.csv", index=False)
-    with pytest.raises(InputError, match=r"got the column 'patient_nr' of the data"):
+    with pytest.raises(InputError, match=r"got the column 'patient_key' of the data"):
         as_source("e.csv", "u", as_data("d.csv"))
     expected = trustworthiness(scaled, scores, n_neighbors=K)
-    ev = dreval.Evaluation("d.csv", {"u": "e.csv"}, ids="patient_nr", random_state=0)
+    ev = dreval.Evaluation("d.csv", {"u": "e.csv"}, ids="patient_key", random_state=0)
     result = ev.run("trustworthiness", None, None).tidy()["value"].iloc[0]
     assert result == pytest.approx(expected, abs=1e-9)
     with_ids = trustworthiness(np.c_[scaled, patients], np.c_[scores, patients], n_neighbors=K)

@@ -73,7 +73,7 @@ def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> Non
 
 
 @pytest.mark.parametrize("start", [0, 1])
-@pytest.mark.parametrize("header", [False, ["nr", "x", "y", "z", "w"]])
+@pytest.mark.parametrize("header", [False, ["time", "x", "y", "z", "w"]])
 def test_a_column_that_counts_the_rows_is_named(start: int, header: Any) -> None:
     """Without quotes it could be a time: it is a feature, and the note says what to do, which works."""
     table = pd.DataFrame(np.column_stack([np.arange(N) + start, X])).astype({0: int})

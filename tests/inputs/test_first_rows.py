@@ -72,7 +72,7 @@ def test_numbers_unlike_the_rows_below_are_names(tmp_path: Path, name: str, sepa
     assert codes(dreval.Evaluation(path, header=True).data.notes) == []
 
 
-@pytest.mark.parametrize("corner", ["id", "sample", "", "specimen"])
+@pytest.mark.parametrize("corner", ["id", "sample", "", "strain"])
 @pytest.mark.parametrize("numbers", ["400,410,420,430", "400.5,401.5,402.5,403.5", "0.1,0.2,0.3,0.4", "7,3,9,1"])
 def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, numbers: str) -> None:
     """With the name of the ids, or an empty cell, in the corner the file can be used."""
@@ -80,7 +80,7 @@ def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, num
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ev = dreval.Evaluation(tmp_path / "h.csv", {"pca": "pca"}, ids=corner or None)
-    if corner == "specimen" and numbers == "0.1,0.2,0.3,0.4":
+    if corner == "strain" and numbers == "0.1,0.2,0.3,0.4":
         assert codes(ev.data.notes) == ["file.header_compared"]
     assert (ev.data.columns, list(ev.data.ids)) == (tuple(numbers.split(",")), IDS)
     assert value(tmp_path / "h.csv", ids=corner or None) == pytest.approx(disparity(X), rel=1e-9)
@@ -456,3 +456,25 @@ def test_a_sweep_reads_the_file_in_one_way(tmp_path: Path, monkeypatch: pytest.M
         found = dreval.sweep("h.csv", method, {"scale": [1.0, 5.0]}, n_replicates=3, header=header, random_state=0)
         assert (found.over, found.recipe["n"]) == ("halves", n)
         assert ("header=False" in found.recipe["call"]) == (header is False)
+
+
+def test_names_that_look_like_the_values_below_are_a_point(tmp_path: Path) -> None:
+    """Gene numbers above integers of thousands are read as data without a note; a number of rows shows the header."""
+    rng = np.random.default_rng(0)
+    values = np.rint(np.cumsum(rng.normal(size=(60, 5)), 0) * 1000).astype(int)
+    path = tmp_path / "genes.csv"
+    pd.DataFrame(values, columns=[7157, 672, 675, 1956, 5290]).to_csv(path, index=False)
+    record = as_data(path)
+    assert record.n == 61
+    assert not [note for note in record.notes if note.code.startswith("file.")]
+    with pytest.raises(
+        InputError, match=r"If the first row of the file of the data has the names of its columns, pass"
+    ):
+        dreval.Evaluation(path, labels=np.arange(60) // 20)
+    with pytest.raises(
+        InputError, match=r"If the first row of the file of the data has the names of its columns, pass"
+    ):
+        dreval.Evaluation(path, {"e": values[:, :2]})["e"].coordinates(dreval.Evaluation(path).data)
+    record = as_data(path, header=True)
+    assert np.array_equal(record.X, values)
+    assert record.columns == ("7157", "672", "675", "1956", "5290")

@@ -166,7 +166,7 @@ def test_names_beside_rows_that_only_count_are_noted(data: Any, names: Any) -> N
 @pytest.mark.parametrize(
     "columns",
     [
-        {"rank": np.argsort(ORDER)},  # a number of each row, and no name
+        {"rank": np.argsort(ORDER) // 2},  # a number that repeats
         {"age2": AGE / 7},
         {"site": np.array(["in", "out"] * 30)},
         {"comment": [*(f"seen {j}" for j in range(N - 1)), None]},  # text with gaps names no rows

@@ -120,7 +120,20 @@ def test_ids_are_found_by_their_name() -> None:
     """A column called id with another whole number in each row."""
     X = np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.arange(30)[::-1]]
     assert said(surveyed(X, 7, ("a", "b", "id")))["data.ids_used"] == {"column": "id"}
-    assert "data.ids_used" not in said(surveyed(X, 7, ("a", "b", "c")))
+    for name in (
+        "SampleID",
+        "Sample ID",
+        "patient",
+        "patient_id",
+        "PatientID",
+        "subject",
+        "Subject-Nr.",
+        "No",
+        "cell_id",
+    ):
+        assert said(surveyed(X, 7, ("a", "b", name)))["data.ids_used"] == {"column": name}
+    for name in ("c", "acid", "grid", "patients_seen", "sample weight", "_", "cellular", "idle"):
+        assert "data.ids_used" not in said(surveyed(X, 7, ("a", "b", name)))
     assert "data.ids_used" not in said(surveyed(X // 2, 7, ("a", "b", "id")))
 
 
