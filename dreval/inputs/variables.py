@@ -29,7 +29,7 @@ from dreval._check import (
     whole_numbers,
 )
 from dreval._inside import check_opened
-from dreval.errors import Hint, InputError, UnknownName
+from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
@@ -47,7 +47,7 @@ from dreval.inputs.tables import (
     unpack,
     unpack_table,
 )
-from dreval.records.notes import Notes, note
+from dreval.records.notes import Note, Notes, note
 
 
 class HasRows(Protocol):
@@ -394,6 +394,16 @@ def align(
     whose = f"{'the row names' if given else 'those'} of {counts}"
     said = note("rows.counted", argument=argument, data="the data", by=what, whose=whose)
     return left.get_indexer(right).astype(np.int64), (said, *_unused_rows(left, right, argument))
+
+
+BY_POSITION = ("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside")
+
+
+def warn_of_rows(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
+    """Warn of names that were not used to match rows, where the result is a number without notes."""
+    for one in notes:
+        if one.code in BY_POSITION:
+            warn(InputWarning(one.named(names or {})))
 
 
 def _unused_rows(left: pd.Index[Any], right: pd.Index[Any], argument: str) -> Notes:
