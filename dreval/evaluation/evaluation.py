@@ -380,7 +380,8 @@ class Evaluation:
         options : dict of name to dict, optional
             Parameters of single measures and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
             the card of a measure (``dreval.card(name).parameters``), the keywords of a test (``blocks`` follow the row
-            names of the data). Curves over K are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
+            names of the data). Curves over K are kept at about 60 numbers of neighbors, with
+            ``{"r_nx": {"all_k": True}}`` at all.
             ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
             ``{"subsampling": {"n_splits": 20}}`` say how many runs, or splits into halves, an interval rests on, and
             ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.

@@ -562,8 +562,8 @@ def as_covariates(
     """Return covariates by name, float64 for numbers and text for classes, with notes.
 
     One rule holds for all containers: every number is a number, also an integer; text, booleans and categories are
-    classes. ``types`` ("number" or "class" by name) decides otherwise. Integers with at most ``MAX_CODES`` different
-    values, of which one repeats, may be codes of classes: a note names them, unless ``types`` does.
+    classes. ``types`` ("number" or "class" by name) decides otherwise. Whole numbers with at most ``MAX_CODES``
+    different values, of which one repeats, may be codes of classes: a note names them, unless ``types`` does.
     """
     notes: Notes = ()
     if isinstance(value, dict):
@@ -602,23 +602,27 @@ def _checked_types(types: Mapping[str, str] | None, names: Iterable[str]) -> dic
 
 
 def count_codes(series: pd.Series[Any]) -> int:
-    """Return the number of different values of integers that may be codes of classes; 0 for all other columns.
+    """Return the number of different whole numbers, if they may be codes of classes; 0 for all other columns.
 
-    Integers that missing values turned into floats count as well.
+    Floats that are whole count as well: files and missing values turn integers into them.
     """
     known = series[series.notna()].infer_objects()
-    turned = len(known) < len(series) and known.dtype.kind == "f" and whole_numbers(known.to_numpy(dtype=np.float64))
-    count = int(known.nunique()) if turned or pd.api.types.is_integer_dtype(known.dtype) else 0
+    count = int(known.nunique()) if _is_whole(known) else 0
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
 
 
+def _is_whole(known: pd.Series[Any]) -> bool:
+    """Whether a column without missing values holds whole numbers, as integers or as floats."""
+    is_float = pd.api.types.is_float_dtype(known.dtype) and not isinstance(known.dtype, pd.CategoricalDtype)
+    return pd.api.types.is_integer_dtype(known.dtype) or (is_float and whole_numbers(known.to_numpy(dtype=np.float64)))
+
+
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
-    """Return a note on a covariate that may name the rows: different integers, or classes that hardly repeat."""
+    """Return a note on a covariate that may name the rows: different whole numbers, or classes that hardly repeat."""
     known = series.notna().to_numpy()
     count = int(series[known].nunique())
     if values.dtype.kind == "f":
-        whole = pd.api.types.is_integer_dtype(series.infer_objects().dtype)
-        names_rows = whole and known.all() and count == len(series)
+        names_rows = known.all() and count == len(series) and _is_whole(series.infer_objects())
         return (note("covariates.names_rows", argument=argument),) if names_rows else ()
     many = count > np.count_nonzero(known) / 2
     return (note("labels.many", argument=argument, count=count, points=int(known.sum())),) if many else ()
