@@ -869,7 +869,7 @@ CODES: dict[str, Code] = {
     ),
     "signed_ranks.none": Code("no data set has both", FAILURE, "Evaluate both on the same data sets."),
     "signed_ranks.equal": Code("equal on every data set", ASSUMPTION),
-    "signed_ranks.ties": Code("data sets with equal values are left out", ASSUMPTION),
+    "signed_ranks.ties": Code("data sets with equal values are left out, also of the advantage", ASSUMPTION),
     "mixed.normal": Code("normal approximation, too optimistic with few data sets", LIMIT, "Add data sets."),
     "mixed.unconverged": Code("the fit did not converge", FAILURE, "Go by the signed-rank tests."),
     "mixed.refused": Code("no fit: {message}", FAILURE, "Go by the signed-rank tests."),
