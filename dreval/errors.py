@@ -191,7 +191,22 @@ class DegenerateDataWarning(DrevalWarning):
 
 
 class EmbeddingFailed(DrevalWarning):
-    """Some embeddings of an evaluation could not be computed; their rows hold the reason."""
+    """Some embeddings of an evaluation could not be computed; their rows hold the reason.
+
+    ``errors`` are the reasons by embedding, of ``count`` embeddings.
+    """
+
+    def __init__(self, errors: Mapping[str, DrevalError], count: int) -> None:
+        self.errors, self.count = dict(errors), count
+        reasons = "; ".join(f"{name}: {str(error).rstrip('.')}" for name, error in errors.items())
+        super().__init__(f"{len(errors)} of {count} embeddings failed. {reasons}.")
+
+    def named(self, names: Mapping[str, str]) -> Self:
+        """The same warning where arguments have other names, as of a refusal."""
+        return type(self)({name: error.named(names) for name, error in self.errors.items()}, self.count)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.errors, self.count)
 
 
 class InputWarning(DrevalWarning):

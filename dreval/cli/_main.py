@@ -343,14 +343,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _tell(f"out of memory ({' '.join(str(error).split()) or 'no details'})")
         return REFUSED
     except DrevalError as error:
-        flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
-        flags |= {call: f"dreval list {one.plural}" for one in KINDS.values() for call in one.listing}
-        flags["options['replicates']['n_replicates']"] = "--n-replicates"
-        _tell(error.named(flags))
+        _tell(error.named(_flags(options)))
         return REFUSED
     except OSError as error:
         _tell(error)
         return REFUSED
+
+
+def _flags(options: Any) -> dict[str, str]:
+    """The options of a verb, and calls of the command line, by the names of Python's arguments and functions."""
+    flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
+    flags |= {call: f"dreval list {one.plural}" for one in KINDS.values() for call in one.listing}
+    return flags | {"options['replicates']['n_replicates']": "--n-replicates"}
 
 
 class _Defects:
@@ -415,6 +419,8 @@ def _discard(_: str) -> None:
 
 def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line, without its place in the source."""
+    if isinstance(message, EmbeddingFailed):
+        message = message.named(_flags(options))
     said = getattr(message, "note", None)
     _tell(message if said is None else in_flags(said, options))
 

@@ -185,7 +185,7 @@ def _wilcoxon(differences: FloatArray, alpha: float) -> dict[str, Any]:
 
     kept = differences[differences != 0]
     if not len(kept):
-        shown = {"statistic": 0.0, "p_value": 1.0, "p_kind": "exact", "effect_size": 0.0, "advantage": 0.0}
+        shown = {"statistic": 0.0, "p_value": 1.0, "p_kind": "exact", "effect_size": 0.0, "advantage": 0.0, "n_used": 0}
         ends = dict(zip(("conf_low", "conf_high"), walsh_interval(differences, alpha), strict=True))
         return {**shown, **ends, "notes": (note("signed_ranks.equal"),)}
     ranks, n = rankdata(np.abs(kept)), len(kept)

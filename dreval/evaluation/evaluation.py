@@ -381,8 +381,9 @@ class Evaluation:
             "fdr_bh" are accepted for "benjamini_hochberg".
         options : dict of name to dict, optional
             Parameters of single measures and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
-            the card of a measure (``dreval.card(name).parameters``), the keywords of a test. Curves over K
-            are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
+            the card of a measure (``dreval.card(name).parameters``), the keywords of a test (``blocks`` follow the row
+            names of the data). Curves over K are kept at about 60 numbers of neighbors, with
+            ``{"r_nx": {"all_k": True}}`` at all.
             ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
             ``{"subsampling": {"n_splits": 20}}`` say how many runs, or splits into halves, an interval rests on, and
             ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.
@@ -425,7 +426,8 @@ class Evaluation:
         began = time.perf_counter()
         with Kept(store, self.data) as kept, open_progress(progress, counts=False) as shown:
             ev, bar = self._with_seed(kept.seed(self.seed, self.drawn)), Progress(shown)
-            embedded, failed, seconds = ev._embed(kept, bar)
+            embedded, errors, seconds = ev._embed(kept, bar)
+            failed = {name: refusal(error) for name, error in errors.items()}
             if bar.seen and embedded:
                 threads = n_threads(self.n_jobs)
                 bar.start(ev._steps(embedded, plan, test_plan, intervals, seconds, FEW_TIE_ROWS), threads)
@@ -469,10 +471,8 @@ class Evaluation:
         notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found if name in told})]
         recorded = [name for name, source in ev.sources.items() if source.recording is not None]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust, recorded))}, *rows])
-        if failed:
-            said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
-            many = f"{len(failed)} of {len(ev.sources)} embeddings failed"
-            warn(f"{many}. {said}.", EmbeddingFailed)
+        if errors:
+            warn(EmbeddingFailed(errors, len(ev.sources)))
         for word in [word for word, known in variables.items() if known is None]:
             for name in dict.fromkeys(task.name for task in plan if word in task.card.needs):
                 lost = note(f"{word}.none", name, way=f"{word}= to Evaluation")
@@ -580,10 +580,12 @@ class Evaluation:
         vars(copy).update({**vars(self), "seed": seed, "sources": dict(self.sources)})
         return copy
 
-    def _embed(self, kept: Kept, bar: Progress) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
+    def _embed(
+        self, kept: Kept, bar: Progress
+    ) -> tuple[dict[str, FloatArray], dict[str, DrevalError], dict[str, float]]:
         """Return coordinates of every source, whose notes are added; a failure is kept with its reason."""
         embedded: dict[str, FloatArray] = {}
-        failed: dict[str, Note] = {}
+        failed: dict[str, DrevalError] = {}
         seconds: dict[str, float] = {}
         for name, source in list(self.sources.items()):
             bar.set_description(f"embedding {name}")
@@ -592,7 +594,7 @@ class Evaluation:
             try:
                 embedded[name], seconds[name], notes = kept.embedding(source, seed, make)
             except DrevalError as error:
-                failed[name] = refusal(error)
+                failed[name] = error
                 continue
             if notes:
                 self.sources[name] = replace(source, notes=(*source.notes, *notes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -15,8 +15,9 @@ from dreval._check import check_bool, check_int, check_k, check_one_of, check_wi
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
-from dreval.records.notes import Note, note, refusal
+from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import MEASURES, TESTS
+from dreval.significance._variables import in_rows_of
 
 TARGETS = ("labels", "data", "residual")  # of tests, beside the covariates
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
@@ -76,7 +77,7 @@ class TestTask:
     ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested,
     or on which the "method" is run again.
     ``given`` are the names of the options that the user gave; ``known`` says at which points the variable is known,
-    where it is not at all.
+    where it is not at all; ``notes`` say how options with a value for each point were matched to the data.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -89,6 +90,7 @@ class TestTask:
     kind: str = "variable"
     given: tuple[str, ...] = ()
     known: npt.NDArray[np.bool_] | None = None
+    notes: Notes = ()
 
     @property
     def family(self) -> str:
@@ -204,6 +206,7 @@ def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, M
     for name in options:  # those of tests that are not asked for are checked too
         if name in TESTS:
             _test_options(name, "gaussian", n_resamples, options[name])
+    options, notes = _of_points(options, data)
     every = [name for name in TESTS if TESTS.card(name).second != "method"]  # others run methods many times
     groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": every}
     asked = [*wanted] if isinstance(wanted, list) else [wanted]
@@ -223,12 +226,25 @@ def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, M
             cure = "Pass labels or covariates."
             raise InputError("tests", "must have a variable to test against", "no labels and no covariates", cure)
         tasks += [
-            _test_task(name, variable, n_resamples, options)
+            replace(_test_task(name, variable, n_resamples, options), notes=notes.get(name, ()))
             for name in names
             for variable in chosen
             if word not in groups or _fits(name, variable)
         ]
     return list({(task.name, task.target): task for task in tasks}.values())
+
+
+def _of_points(
+    options: Mapping[str, Mapping[str, Any]], data: Any
+) -> tuple[dict[str, Mapping[str, Any]], dict[str, Notes]]:
+    """Options with the blocks of tests in the order of the data, and notes on that by the name of the test."""
+    ordered, notes = dict(options), dict[str, Notes]()
+    for name, given in options.items():
+        if name in TESTS and given.get("blocks") is not None:
+            argument = f"options[{name!r}]['blocks']"
+            blocks, notes[name] = in_rows_of(data, given["blocks"], argument)
+            ordered[name] = {**given, "blocks": np.asarray(blocks)}
+    return ordered, notes
 
 
 def _method_task(name: str, data: Any, given: Mapping[str, Any]) -> TestTask:

@@ -142,7 +142,10 @@ def _test_row(
         if said not in warned:
             warn(said if own is None else warning.category(own.named(names)), warning.category)
         warned.add(said)
-    notes = (*notes, *more, *sampled, *(one.named(names) for one in got.notes))
+    found = (
+        one for one in got.notes if one.code != "variable.integers"
+    )  # of covariates the data say it by their types
+    notes = (*notes, *task.notes, *more, *sampled, *(one.named(names) for one in found))
     row = missing_test(name, task, *notes)
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
     row.update(family=task.family, p_kind=got.p_kind)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -280,8 +281,8 @@ def as_data(
         _check_not_transposed(raw, value, argument)
     rows = Rows(len(raw.frame), index, given, reserve, header, raw.other_header)
     raw, labels = _take_named(raw, labels, "labels")
-    raw, batch = _take_named(raw, batch, "batch")
-    raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name)
+    raw, batch = _take_named(raw, batch, "batch", taken=_columns_of(labels))
+    raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name, _columns_of(labels, batch))
     types = _merged_types(named_types, covariate_types, covariates_name)
     raw = raw.meant("data", "the ids, the labels or another variable")
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
@@ -372,10 +373,18 @@ def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
     return left, column
 
 
-def _take_named(raw: Raw, value: Any, argument: str, others: Sequence[str] = ()) -> tuple[Raw, Any]:
+def _columns_of(*variables: Any) -> dict[str, Taken]:
+    """Columns of the data that are variables already, by name: another variable may be the same one."""
+    return {str(one.series.name): one for one in variables if isinstance(one, Taken)}
+
+
+def _take_named(
+    raw: Raw, value: Any, argument: str, others: Sequence[str] = (), taken: Mapping[str, Taken] = MappingProxyType({})
+) -> tuple[Raw, Any]:
     """A variable that may be the name of a column; a column takes precedence over a file of the same name.
 
-    ``others`` are the other names in the list; a file among them may have the column.
+    ``others`` are the other names in the list; a file among them may have the column. ``taken`` are columns that left
+    the data before.
     """
     if value is None and argument == "labels":
         value = raw.labels
@@ -383,6 +392,8 @@ def _take_named(raw: Raw, value: Any, argument: str, others: Sequence[str] = ())
         value = str(value)
     if not isinstance(value, str):
         return raw, value
+    if value in taken:
+        return raw, taken[value]
     columns = {str(c) for table in (raw, raw.extra) if table is not None for c in table.columns}
     if value not in columns and is_path(value):
         return raw, value
@@ -407,33 +418,35 @@ def _unknown_column(value: str, raw: Raw, argument: str, others: Sequence[str]) 
     return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
 
 
-def _take_covariates(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any, dict[str, str]]:
+def _take_covariates(
+    raw: Raw, value: Any, argument: str, taken: Mapping[str, Taken]
+) -> tuple[Raw, Any, dict[str, str]]:
     """Covariates that may be names of columns, and the types behind these names."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
         return raw, value, {}
-    names, kinds = zip(*(_split_type(text, raw, argument) for text in texts), strict=True)
+    names, kinds = zip(*(_split_type(text, raw, argument, taken) for text in texts), strict=True)
     if len(names) == 1:
-        raw, column = _take_named(raw, names[0], argument)
+        raw, column = _take_named(raw, names[0], argument, taken=taken)
         is_text = isinstance(column, str)
         name = split_member(names[0])[1] if is_text else names[0]
         return raw, column if is_text else {names[0]: column}, {str(name): kinds[0]} if kinds[0] else {}
     found = []
     for name in names:
-        raw, column = _take_named(raw, name, argument, names)
+        raw, column = _take_named(raw, name, argument, names, taken)
         found.append(column)
     called = _called(names, found)
     types = {name: kind for name, kind in zip(called, kinds, strict=True) if kind}
     return raw, dict(zip(called, found, strict=True)), types
 
 
-def _split_type(text: str, raw: Raw, argument: str) -> tuple[str, str | None]:
+def _split_type(text: str, raw: Raw, argument: str, taken: Collection[str]) -> tuple[str, str | None]:
     """Split "age:number" or "file.csv:batch_nr:class" into the name of the column and its type, if it has one.
 
     A column of this very name comes first, and "file.csv:number" is a column of the file.
     """
     head, colon, kind = text.rpartition(":")
-    columns = {str(name) for table in (raw, raw.extra) if table is not None for name in table.columns}
+    columns = {str(name) for table in (raw, raw.extra) if table is not None for name in table.columns} | {*taken}
     path, member = split_member(text)
     if not colon or text in columns or path == head or os.path.exists(text):
         return text, None

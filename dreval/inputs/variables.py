@@ -29,7 +29,7 @@ from dreval._check import (
     whole_numbers,
 )
 from dreval._inside import check_opened
-from dreval.errors import Hint, InputError, UnknownName
+from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
@@ -47,7 +47,7 @@ from dreval.inputs.tables import (
     unpack,
     unpack_table,
 )
-from dreval.records.notes import Notes, note
+from dreval.records.notes import Note, Notes, note
 
 
 class HasRows(Protocol):
@@ -421,6 +421,16 @@ def align(
     return left.get_indexer(right).astype(np.int64), (said, *_unused_rows(left, right, argument))
 
 
+BY_POSITION = ("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside")
+
+
+def warn_of_rows(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
+    """Warn of names that were not used to match rows, where the result is a number without notes."""
+    for one in notes:
+        if one.code in BY_POSITION:
+            warn(InputWarning(one.named(names or {})))
+
+
 def _unused_rows(left: pd.Index[Any], right: pd.Index[Any], argument: str) -> Notes:
     """Return a note on the rows of a table whose names the data lack, if there are any."""
     unused = len(left) - len(right)
@@ -595,8 +605,8 @@ def as_covariates(
     """Return covariates by name, float64 for numbers and text for classes, with notes.
 
     One rule holds for all containers: every number is a number, also an integer; text, booleans and categories are
-    classes. ``types`` ("number" or "class" by name) decides otherwise. Integers with at most ``MAX_CODES`` different
-    values, of which one repeats, may be codes of classes: a note names them, unless ``types`` does.
+    classes. ``types`` ("number" or "class" by name) decides otherwise. Whole numbers with at most ``MAX_CODES``
+    different values, of which one repeats, may be codes of classes: a note names them, unless ``types`` does.
     """
     notes: Notes = ()
     if isinstance(value, dict):
@@ -635,23 +645,27 @@ def _checked_types(types: Mapping[str, str] | None, names: Iterable[str]) -> dic
 
 
 def count_codes(series: pd.Series[Any]) -> int:
-    """Return the number of different values of integers that may be codes of classes; 0 for all other columns.
+    """Return the number of different whole numbers, if they may be codes of classes; 0 for all other columns.
 
-    Integers that missing values turned into floats count as well.
+    Floats that are whole count as well: files and missing values turn integers into them.
     """
     known = series[series.notna()].infer_objects()
-    turned = len(known) < len(series) and known.dtype.kind == "f" and whole_numbers(known.to_numpy(dtype=np.float64))
-    count = int(known.nunique()) if turned or pd.api.types.is_integer_dtype(known.dtype) else 0
+    count = int(known.nunique()) if _is_whole(known) else 0
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
 
 
+def _is_whole(known: pd.Series[Any]) -> bool:
+    """Whether a column without missing values holds whole numbers, as integers or as floats."""
+    is_float = pd.api.types.is_float_dtype(known.dtype) and not isinstance(known.dtype, pd.CategoricalDtype)
+    return pd.api.types.is_integer_dtype(known.dtype) or (is_float and whole_numbers(known.to_numpy(dtype=np.float64)))
+
+
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
-    """Return a note on a covariate that may name the rows: different integers, or classes that hardly repeat."""
+    """Return a note on a covariate that may name the rows: different whole numbers, or classes that hardly repeat."""
     known = series.notna().to_numpy()
     count = int(series[known].nunique())
     if values.dtype.kind == "f":
-        whole = pd.api.types.is_integer_dtype(series.infer_objects().dtype)
-        names_rows = whole and known.all() and count == len(series)
+        names_rows = known.all() and count == len(series) and _is_whole(series.infer_objects())
         return (note("covariates.names_rows", argument=argument),) if names_rows else ()
     many = count > np.count_nonzero(known) / 2
     return (note("labels.many", argument=argument, count=count, points=int(known.sum())),) if many else ()

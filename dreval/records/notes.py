@@ -370,8 +370,8 @@ CODES: dict[str, Code] = {
         ASSUMPTION,
     ),
     "variable.integers": Code(
-        "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
-        "pass them as text.",
+        "`{argument}` holds whole numbers with {count} different values, which are numbers: if they are codes of "
+        "classes, pass them as text.",
         ASSUMPTION,
     ),
     "permutation.within": Code("Rows were permuted within their blocks only.", ASSUMPTION),
@@ -533,8 +533,8 @@ CODES: dict[str, Code] = {
         "Write another word where it is the name of a class.",
     ),
     "covariates.integers": Code(
-        "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
-        "pass {call}, or append :class to the column on the command line.",
+        "`{argument}` holds whole numbers with {count} different values, which are numbers: if they are codes of "
+        "classes, pass {call}, or append :class to the column on the command line.",
         ASSUMPTION,
     ),
     "covariates.numbers": Code(
@@ -543,13 +543,13 @@ CODES: dict[str, Code] = {
         ASSUMPTION,
     ),
     "covariates.names_rows": Code(
-        "`{argument}` holds a different integer in every row, as row ids do, and is used as numbers.",
+        "`{argument}` holds a different whole number in every row, as row ids do, and is used as numbers.",
         LIMIT,
         "Leave it out if it names the rows.",
     ),
     "response.integers": Code(
-        "`{argument}` holds integers with {count} different values, which are numbers: if they are codes of classes, "
-        "pass text, or append :class to the name of the column.",
+        "`{argument}` holds whole numbers with {count} different values, which are numbers: if they are codes of "
+        "classes, pass text, or append :class to the name of the column.",
         ASSUMPTION,
     ),
     "file.first_value": Code("The first row {row!r} of '{file}' was read as a value, not as a name.", ASSUMPTION),
@@ -878,7 +878,7 @@ CODES: dict[str, Code] = {
     ),
     "signed_ranks.none": Code("no data set has both", FAILURE, "Evaluate both on the same data sets."),
     "signed_ranks.equal": Code("equal on every data set", ASSUMPTION),
-    "signed_ranks.ties": Code("data sets with equal values are left out", ASSUMPTION),
+    "signed_ranks.ties": Code("data sets with equal values are left out, also of the advantage", ASSUMPTION),
     "mixed.normal": Code("normal approximation, too optimistic with few data sets", LIMIT, "Add data sets."),
     "mixed.unconverged": Code("the fit did not converge", FAILURE, "Go by the signed-rank tests."),
     "mixed.refused": Code("no fit: {message}", FAILURE, "Go by the signed-rank tests."),

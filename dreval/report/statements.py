@@ -364,8 +364,9 @@ def borderline_words(reading: Reading, part: Sequence[Contest]) -> str:
 def both_p(reading: Reading, at: Borderline) -> str:
     """Return the p-values of ``ranking`` and ``compare`` for one difference, in words."""
     tests = len(reading.pair_p_values)
-    after = f"after adjustment for all {tests:,} tests" if tests > 1 else "by the two-sided test"
-    return f"{p_words(at.p_ranking)} for this measure; not significant {after}, {p_words(at.p_compare)}"
+    adjusted = f" and adjusted for all {tests:,} tests" * (tests > 1)
+    one_sided = f"{p_words(at.p_ranking)} one-sided against the best of this measure"
+    return f"{one_sided}; not significant two-sided{adjusted}, {p_words(at.p_compare)}"
 
 
 def best_words(best: Sequence[str], tested: bool, values: str = "the best value") -> str:

@@ -35,7 +35,8 @@ permutation : {"free", "within", "blocks", "cyclic"}
     shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis, which is
     then that of independence within blocks for "within": differences between blocks do not count.
 blocks : (n,) array of classes, optional
-    The block of each row, for ``permutation="within"`` and ``"blocks"``; a series follows the row names of ``x``.
+    The block of each row, for ``permutation="within"`` and ``"blocks"``; a series or frame follows the row names of
+    ``x``.
 n_resamples : int
     Number B of permutations, at least 1. When there are at most B different ones (n! <= B), all of them are
     enumerated and p is exact.""",

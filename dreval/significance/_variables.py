@@ -15,7 +15,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS
 from dreval.glossary import METRICS
 from dreval.inputs.tables import as_numpy, counting, row_names
-from dreval.inputs.variables import Rows, align, count_codes
+from dreval.inputs.variables import HasRows, Rows, align, count_codes
 from dreval.records.notes import Note, Notes, note
 
 FRAMED = (pd.DataFrame, pd.Series)
@@ -107,23 +107,34 @@ def refuse_path(value: Any, argument: str) -> None:
         raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", cure)
 
 
-def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, Notes]:
-    """``y`` in the order of ``x`` if both are frames or series with the same row names, with a note; else unchanged.
+def rows_of(x: Any, name: str = "x") -> Rows:
+    """The number of rows of a variable, and the names of those of a frame or series."""
+    if isinstance(x, FRAMED):
+        return Rows(len(x), row_names(x.index), reserve=counting(x.index))
+    return Rows(count_rows(x, name), None)
 
-    Row names that match only in part raise an error. The columns of a ``square`` frame are ordered as its rows.
+
+def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool = False) -> tuple[Any, Notes]:
+    """A frame or series ``y`` in the order of the rows of ``x`` by their names, with a note; other values unchanged.
+
+    Row names that match only in part raise an error, and so do row numbers in another order where ``x``, which the
+    caller calls ``of``, has no names. The columns of a ``square`` frame are ordered as its rows.
     """
-    if not (isinstance(x, FRAMED) and isinstance(y, FRAMED)):
+    if not isinstance(y, FRAMED):
         return y, ()
-    return matched_to(x.index, y, name, square=square)
+    y, notes = in_rows_of(rows_of(x, of), y, name, square=square)
+    return y, tuple(of_rows.altered(data=f"`{of}`") for of_rows in notes)
 
 
-def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, Notes]:
-    """A frame or series in the order of row names, as ``matched_rows``."""
-    rows = Rows(len(index), row_names(index), reserve=counting(index))
+def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tuple[Any, Notes]:
+    """A variable in the order of the rows of data, as ``matched_rows``; its number of rows must be theirs."""
+    if not isinstance(y, FRAMED):
+        check_rows(count_rows(y, name), rows.n, name)
+        return y, ()
     order, notes = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
-    return y, tuple(of_rows.altered(data="`x`") for of_rows in notes)
+    return y, notes
 
 
 def in_own_order(matrix: Any, name: str) -> Any:

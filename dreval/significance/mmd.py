@@ -16,6 +16,7 @@ from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Notes
 from dreval.significance._test import Resampling, make_record, test
 from dreval.significance._variables import (
+    FRAMED,
     class_notes,
     count_rows,
     in_own_order,
@@ -127,7 +128,7 @@ def mmd_test(
     0.001
     """
     rows, codes, notes = _pooled(x, y, groups, kernel)
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _named_rows(x, y))
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _pooled_rows(x, y))
     if resampling.permutation in ("blocks", "cyclic"):
         cure = "Use 'free', or 'within' with blocks."
         raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), cure)
@@ -190,14 +191,14 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
     return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), notes
 
 
-def _named_rows(x: Any, y: Any) -> Any:
-    """The rows to which blocks are matched by name: those of ``x``, or of both samples, first ``x``."""
-    framed = (pd.DataFrame, pd.Series)
-    if y is None or not (isinstance(x, framed) and isinstance(y, framed)):
-        return x if y is None else None
-    if row_names(x.index) is None and row_names(y.index) is None:
-        return None  # row names that only count the rows of each sample are not unique
-    return pd.Series(0, index=x.index.append(y.index))
+def _pooled_rows(x: Any, y: Any) -> Any:
+    """What has the rows to which blocks are matched: ``x``, or both samples, first ``x``."""
+    if y is None:
+        return x
+    framed = isinstance(x, FRAMED) and isinstance(y, FRAMED)
+    if framed and not (row_names(x.index) is None and row_names(y.index) is None):
+        return pd.Series(0, index=x.index.append(y.index))
+    return np.zeros(len(x) + len(y))  # row names that only count the rows of each sample are not unique
 
 
 def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:

@@ -215,7 +215,7 @@ def sweep(
             "Collect a folder for each setting, and pass all to Evaluation as embeddings: ranking() has the best set."
         )
         raise UndefinedMeasure("source", rule, "runs that are recorded with one", cure)
-    case = open_case(X, source, labels, ids, random_state, metric=metric, header=header, options=options[0])
+    case = open_case(X, source, labels, ids, random_state, metric=metric, header=header, options=options[0], noted=True)
     runnable(case)
     data, root, n = case.data, case.root, case.data.n
     if data.metric == "precomputed":

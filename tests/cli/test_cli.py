@@ -463,3 +463,15 @@ def test_the_command_with_its_seed_makes_the_result_again(run: Any) -> None:
     assert str(recipe["random_state"]) in recipe["call"]
     for row, same in zip(table, json.loads(again)["table"], strict=True):
         assert {**row, "seconds": 0} == {**same, "seconds": 0}
+
+
+def test_a_failing_embedding_is_told_in_options(run: Any, folder: Path) -> None:
+    """Its cure names the option of the command line, as that of a refusal does, and no argument of Python."""
+    rows = [f"{i},{(7 * i) % 11},{(5 * i) % 13}.5" for i in range(30)]
+    (folder / "named.csv").write_text("\n".join(["x,a,b", *rows]))
+    (folder / "map.csv").write_text("\n".join(["x,u,v", *rows[::-1]]))
+    code, _, err = run("evaluate", "named.csv", "-e", "y=map.csv")
+
+    assert code == 1
+    assert "pass --ids x with the data" in err
+    assert "ids='x'" not in err

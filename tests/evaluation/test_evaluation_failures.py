@@ -281,7 +281,8 @@ def test_disjoint_row_names_are_refused(first: int) -> None:
     assert "must have the same ids as the data" in results.failed["e"]
 
     counted = other.set_axis([str(i) for i in range(first, first + len(X))])
-    assert dreval.trustworthiness(data, counted, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
+    with pytest.warns(InputWarning, match="have nothing in common"):
+        assert dreval.trustworthiness(data, counted, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
     notes = dreval.Evaluation(data, {"e": counted}, n_neighbors=5).run("continuity", ci=None).notes
     assert "rows.nothing_common" in set(notes["code"])
 

@@ -270,3 +270,64 @@ def test_integers_are_numbers_as_covariates(code):
     pd.testing.assert_frame_equal(given, floats)
     classes = evaluation(covariates={"group": group.map(dict(enumerate("abc")))}).run(*asked, n_resamples=49).tidy()
     pd.testing.assert_frame_equal(text, classes.drop(columns="seconds"))
+
+
+NAMES = [f"s{i}" for i in range(60)]
+CENTERS = np.repeat(np.arange(6), 10)
+BY_CENTER = CENTERS + 0.3 * np.random.default_rng(3).normal(size=(2, 60))  # independent within centers alone
+OTHER = np.random.default_rng(0).permutation(60)
+
+
+def within(data, blocks, test="hsic", **covariates):
+    ev = dreval.Evaluation(data, {"p": BY_CENTER[:1].T}, random_state=0, **covariates)
+    return ev.run(None, test, None, n_resamples=199, options={test: {"permutation": "within", "blocks": blocks}})
+
+
+@pytest.mark.parametrize("test", ["hsic", "kcca", "dcov", "cca", "mmd"])
+def test_blocks_are_matched_to_the_rows_of_the_data(test, tmp_path):
+    """Blocks in any order of named rows are those blocks: series, frames and files read as the error says."""
+    data = pd.DataFrame(np.column_stack([BY_CENTER[0], AGE]), NAMES)
+    values = np.where(BY_CENTER[1] > 2.5, "up", "down") if test == "mmd" else BY_CENTER[1]
+    blocks = pd.Series(CENTERS, NAMES, name="center")
+    plain = within(data, CENTERS, test, covariates={"z": values}).tidy()["p_value"][0]
+    assert plain > 0.05
+    assert within(data, CENTERS[OTHER], test, covariates={"z": values}).tidy()["p_value"][0] != plain
+    blocks.iloc[OTHER].to_csv(tmp_path / "b.csv")
+    for given in (blocks.iloc[OTHER], blocks.to_frame().iloc[OTHER], pd.read_csv(tmp_path / "b.csv", index_col=0)):
+        found = within(data, given, test, covariates={"z": values})
+        assert found.tidy()["p_value"][0] == plain
+        assert f"Rows of `options['{test}']['blocks']` were matched to the data by row names." in [*found.notes["text"]]
+
+
+def test_blocks_follow_the_rows_where_a_covariate_has_gaps():
+    """The blocks of the points with a value, after they are matched."""
+    z = np.where(np.arange(60) % 7 == 0, np.nan, BY_CENTER[1])
+    data, blocks = pd.DataFrame(X, NAMES), pd.Series(CENTERS, NAMES)
+    found = [within(data, one, covariates={"z": z}).tidy()["p_value"][0] for one in (CENTERS, blocks.iloc[OTHER])]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("data", "blocks", "why"),
+    [
+        (X, pd.Series(CENTERS).iloc[OTHER], "must have its rows in the order of the data, .* in another order"),
+        (pd.DataFrame(X, NAMES), pd.Series(CENTERS, NAMES).rename({"s3": "t3"}), "must have the same ids as the data"),
+        (X, CENTERS[:50], "must have one row per point of the data: got 50 rows for 60 points"),
+        (X, "b.csv", r"must be an array, a frame or a series: got the text 'b.csv'. Read it first: .*index_col=0"),
+    ],
+)
+def test_blocks_that_are_not_those_of_the_data_are_refused(data, blocks, why):
+    """Before anything is computed, under the name that the caller gave them, also of a test that is not asked for."""
+    with pytest.raises(InputError, match=rf"`options\['hsic'\]\['blocks'\]` {why}"):
+        within(data, blocks, covariates={"z": AGE})
+    with pytest.raises(InputError, match=rf"`options\['hsic'\]\['blocks'\]` {why}"):
+        dreval.Evaluation(data, {"p": Y}, random_state=0).run(
+            "stress", None, None, options={"hsic": {"blocks": blocks}}
+        )
+
+
+def test_blocks_with_names_beside_data_without_are_noted():
+    """By position, with the note that all variables of an evaluation have."""
+    found = within(X, pd.Series(CENTERS, NAMES), covariates={"z": AGE})
+    assert "rows.names_unused" in [*found.notes["code"]]
+    assert found.tidy()["p_value"][0] == within(X, CENTERS, covariates={"z": AGE}).tidy()["p_value"][0]

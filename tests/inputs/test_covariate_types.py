@@ -88,7 +88,10 @@ def codes_of(notes: Any) -> list[str]:
         (np.r_[np.arange(N - 1) % 3, [3]], True),
         ([None, *(np.arange(N - 1) % 3).tolist()], True),
         (np.r_[np.nan, np.arange(N - 1) % 3], True),
-        ((np.arange(N) % 3).astype(float), False),
+        ((np.arange(N) % 3).astype(float), True),
+        ((np.arange(N) % 21).astype(float), False),
+        (pd.array([*(np.arange(N - 1) % 3), None], "Float64"), True),
+        (np.r_[1e300, np.arange(N - 1) % 3], False),
         (np.arange(N) % 3 / 2, False),
         (np.arange(N) % 2 == 0, False),
         (pd.Categorical(np.arange(N) % 3), False),
@@ -96,7 +99,7 @@ def codes_of(notes: Any) -> list[str]:
     ],
 )
 def test_integers_that_may_be_codes_are_noted(values: Any, noted: bool) -> None:
-    """At most 20 different integers of which one repeats, also beside missing values; not where the type is given."""
+    """At most 20 whole numbers of which one repeats, also beside missing values; not where the type is given."""
     data = as_data(X, covariates={"v": values})
     assert ("covariates.integers" in codes_of(data.notes)) == noted
     typed = as_data(X, covariates={"v": values}, covariate_types={"v": "number"})
@@ -221,12 +224,13 @@ def test_floats_that_are_whole_are_codes_of_classes() -> None:
 
 @pytest.mark.parametrize("test", ["hsic", "kcca", "dcov", "cca"])
 def test_tests_of_variables_note_integers_that_may_be_codes(test: str) -> None:
-    """The same rule in the functions: integers are numbers; few of them are named in a note."""
+    """The same rule in the functions: whole numbers are numbers; few of them are named in a note."""
     run = getattr(dreval, f"{test}_test")
     few, floats = (run(Y, values, n_resamples=19, random_state=0) for values in (AGE % 3, (AGE % 3).astype(float)))
     assert few.statistic == floats.statistic
     assert "variable.integers" in codes_of(few.notes)
-    assert "variable.integers" not in codes_of(floats.notes)
+    assert "variable.integers" in codes_of(floats.notes)
+    assert "variable.integers" not in codes_of(run(Y, AGE % 3 / 2, n_resamples=9, random_state=0).notes)
     assert "variable.integers" not in codes_of(run(Y, AGE, n_resamples=9, random_state=0).notes)
 
 
@@ -254,3 +258,18 @@ def test_a_text_among_numbers_is_named() -> None:
     assert f"{len(AGE) - 1} of its {len(AGE)} values are numbers: 'unknown' is text" in str(notes[0])
     typed = as_data(X, covariates={"age": ages}, covariate_types={"age": "class"})
     assert "covariates.numbers" not in [note.code for note in typed.notes]
+
+
+@pytest.mark.parametrize("kind", [int, float])
+@pytest.mark.parametrize("types", [None, {"v": "number"}])
+def test_an_evaluation_says_once_that_whole_numbers_may_be_codes(kind: type, types: Any) -> None:
+    """Of the covariate, as integers and as floats alike; the rows of its tests do not repeat it."""
+    ev = dreval.Evaluation(X, {"p": Y}, covariates={"v": (AGE % 3).astype(kind)}, covariate_types=types, random_state=0)
+    codes = [one for one in ev.run(None, "hsic", n_resamples=19).notes["code"] if one.endswith(".integers")]
+    assert codes == ([] if types else ["covariates.integers"])
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_whole_numbers_that_name_the_rows_are_noted(kind: type) -> None:
+    """A different one in every row, as integers and as floats."""
+    assert "covariates.names_rows" in codes_of(as_data(X, covariates={"v": np.arange(N)[::-1].astype(kind)}).notes)

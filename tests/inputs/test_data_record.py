@@ -340,3 +340,16 @@ def test_any_text_file_is_taken_or_refused(text: list[list[str]]) -> None:
         ):
             with suppress(DrevalError):
                 assert np.isfinite(use().X).all()
+
+
+def test_the_column_of_the_labels_may_be_another_variable_too() -> None:
+    """As with arrays and columns of obs: labels, batch and a covariate may be one column, which is no feature."""
+    frame = FRAME.assign(u=[0.5, 1.5, 3.5, 2.5])
+    record = as_data(frame, labels="t", batch="t", covariates=["t:class", "u"])
+    assert record.labels is not None
+    assert record.batch is not None
+    values = frame["t"].astype(str).tolist()
+    assert [str(one) for one in record.labels.values] == [str(one) for one in record.batch.values] == values
+    assert {name: list(one) for name, one in record.covariates.items()} == {"t": values, "u": [0.5, 1.5, 3.5, 2.5]}
+    assert record.columns == ("x", "y", "k", "4")
+    assert list(as_data(frame, labels="t", covariates="t").covariates["t"]) == values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sklearn.metrics import silhouette_score
 
 import dreval
 from dreval.cli._main import main
-from dreval.errors import InputError, MethodFailed
+from dreval.errors import InputError, InputWarning, MethodFailed
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
 
@@ -269,7 +270,31 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     assert results.tidy()["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
     noted = [one for one in results.notes["code"] if one.startswith("rows.")]
     assert noted == ([] if code is None else [code])
-    assert dreval.trustworthiness(data, source) == pytest.approx(results.tidy()["value"].iloc[0])
+    unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
+    with unused:
+        assert dreval.trustworthiness(data, source) == pytest.approx(results.tidy()["value"].iloc[0])
+
+
+@pytest.mark.parametrize("data", [X, pd.DataFrame(X)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data, frame: dreval.trustworthiness(data, frame),
+        lambda data, frame: dreval.local_distortion(data, frame).area.sum(),
+        lambda data, frame: float(dreval.reconstruction_error(data, frame, random_state=0)),
+        lambda data, frame: dreval.silhouette(data, Y, labels=(frame["x"] > 0).astype(str)),
+    ],
+)
+def test_functions_say_of_row_names_what_an_evaluation_notes(call: Any, data: Any) -> None:
+    """Names beside data without names go by position, with a warning; row numbers in another order are refused."""
+    plain = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
+    with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
+        assert call(data, SHUFFLED) == plain
+    if data is X:
+        with pytest.raises(InputError, match="in another order, and data without row names"):
+            call(data, COUNTED.iloc[ORDER])
+        return
+    assert call(data, COUNTED.iloc[ORDER]) == pytest.approx(call(data, COUNTED), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -209,3 +209,19 @@ def test_symbols_of_titles_stay_in_a_page(kind):
     assert all(said)
     assert "$" not in "".join(said)
     assert not any(span.get("x") for span in drawn.iter("{http://www.w3.org/2000/svg}tspan"))
+
+
+def test_the_table_says_over_how_many_data_sets_an_advantage_is():
+    """Of two data sets, one tied, the advantage is that of the other: beside n stands how many differ."""
+    rows = [("d1", "a", 0.9), ("d1", "b", 0.8), ("d1", "c", 0.7), ("d2", "a", 0.9), ("d2", "b", 0.9), ("d2", "c", 0.7)]
+    found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
+    pairs = found.pairs[found.pairs["test"] == "wilcoxon"].set_index(["first", "second"])
+    assert pairs.loc[("a", "b"), ["n", "n_used", "advantage"]].tolist() == pytest.approx([2, 1, 0.1])
+    text = str(found)
+    assert re.search(r"first  second  n  n differ  advantage", text)
+    assert re.search(r"a      b       2         1     0\.1000", text)
+    assert re.search(r"a      c       2         2     0\.2000", text)
+    assert "data sets with equal values are left out, also of the advantage" in text
+    rows = [(name, embedding, 1.0) for name in ("d1", "d2") for embedding in "abc"]
+    equal = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
+    assert equal.pairs.loc[equal.pairs["test"] == "wilcoxon", "n_used"].eq(0).all()

@@ -17,6 +17,7 @@ from pybtex.database import parse_string
 
 import dreval
 from dreval.errors import DrevalError
+from dreval.glossary import format_p
 from dreval.references import reference
 from dreval.report.contents.methods import methods
 from dreval.report.contents.paragraph import measure_paragraph
@@ -122,7 +123,8 @@ def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:
         assert numbers == pytest.approx(wanted, abs=0.006 * max(map(abs, wanted)))
     tested = table[table["test"] == "hsic"]
     assert f"HSIC rejects independence of labels for {(tested['p_adjusted'] <= 0.05).sum()} of 3 embeddings" in said
-    assert f"{tested['p_adjusted'].max():.3f}".replace("0.", "= .") in said
+    below = tested.loc[tested["p_adjusted"] <= 0.05, "p_adjusted"].max()
+    assert f"(largest adjusted p {below:.3f} of these)".replace("0.", "= .") in said
     assert said.endswith("Pairs: compare().tidy().")
 
 
@@ -408,3 +410,21 @@ def test_latex_and_bibtex_take_it(full: dreval.Results, across: dreval.Compariso
 
     assert "undefined" not in (tmp_path / "a.log").read_text("utf-8", errors="replace")
     assert (tmp_path / "a.bbl").read_text("utf-8").count(r"\bibitem") >= 15
+
+
+def test_the_p_of_independence_is_that_of_what_rejects() -> None:
+    """The largest p among the rejected, of some embeddings; the smallest of all where none rejects."""
+    age = X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=60)
+    made = {"near": X[:, :2], "far": np.random.default_rng(2).normal(size=(60, 2)), "also": X[:, :3]}
+    results = dreval.Evaluation(X, made, covariates={"age": age}, random_state=0).run(None, "hsic", None)
+    p = results.tidy().set_index("embedding")["p_adjusted"]
+    below = p[p <= 0.05]
+    assert sorted(below.index) == ["also", "near"]
+    said = f"HSIC rejects independence of age for 2 of 3 embeddings (largest adjusted p = {format_p(below.max())}"
+    assert f"{said} of these)" in results.paragraph()
+    noise = dreval.Evaluation(
+        X, {"far": made["far"], "off": RNG.permutation(X[:, :2])}, covariates={"age": age}, random_state=0
+    ).run(None, "hsic", None)
+    p = noise.tidy()["p_adjusted"]
+    assert p.min() > 0.05
+    assert f"for 0 of 2 embeddings (smallest adjusted p = {format_p(p.min())})" in noise.paragraph()

@@ -117,7 +117,7 @@ def test_a_best_set_that_compare_does_not_bear_out_is_borderline(many):
                 seen += 1
         tested = [one for column in reading.main if (one := contest(reading, column)) is not None]
         assert ("Borderline" in said) == any(borderlines(reading, one) for one in tested)
-        for match in re.finditer(r"after adjustment for all (\d+) tests", said):
+        for match in re.finditer(r"two-sided and adjusted for all (\d+) tests", said):
             assert int(match[1]) == pairs["p_value"].notna().sum()
     assert seen
 
@@ -128,8 +128,8 @@ def test_the_phrase_of_a_borderline_result():
         results = random_results(seed, 2)
         text = " ".join(sentence(one.text) for one in findings(read_results(results)))
         match = re.search(
-            r"Borderline.*?\((?:by \S+, )?\w+ against \w+: p (?:= |< )(\.\d+) for this measure; not significant after "
-            r"adjustment for all 6 tests, p (?:= (?:\.\d+|1))(?:; also [^)]*)?\)",
+            r"Borderline.*?\((?:by \S+, )?\w+ against \w+: p (?:= |< )(\.\d+) one-sided against the best of this "
+            r"measure; not significant two-sided and adjusted for all 6 tests, p (?:= (?:\.\d+|1))(?:; also [^)]*)?\)",
             text,
         )
         if match:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import InputError, InputWarning
 from dreval.geometry.kernels import gram_matrix
 
 RNG = np.random.default_rng(0)
@@ -169,3 +169,54 @@ def test_objects_that_are_numbers_are_numbers(name):
     usual = run(name, POINTS[:, 0], y)
     for objects in (y.astype(object), pd.Series(y, dtype=object), pd.DataFrame({"y": y}, dtype=object)):
         assert same(run(name, POINTS[:, 0], objects), usual)
+
+
+WITHOUT_NAMES = [
+    *(pytest.param(name, lambda s, name=name: run(name, POINTS, s), "y", id=name) for name in TESTS),
+    pytest.param("mmd", lambda s: run("mmd", POINTS, groups=s > 0), "groups", id="mmd"),
+    pytest.param(
+        "hsic", lambda s: run("hsic", POINTS, VALUES, permutation="within", blocks=s > 0), "blocks", id="blocks"
+    ),
+    pytest.param(
+        "mmd",
+        lambda s: run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=s > 0),
+        "blocks",
+        id="blocks of two samples",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "call", "argument"), WITHOUT_NAMES)
+def test_names_beside_an_array_are_not_used_and_row_numbers_in_another_order_are_refused(name, call, argument):
+    """By position with a note, as in an evaluation; row numbers in another order could be either."""
+    named, moved = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
+    found = call(named)
+    assert same(found, call(VALUES[ORDER]))
+    assert "rows.names_unused" in [one.code for one in found.notes]
+    assert "rows.names_unused" not in [one.code for one in call(pd.Series(VALUES)).notes]
+    with pytest.raises(InputError, match=f"`{argument}` must have its rows in the order of the data.*another order"):
+        call(moved)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda y: dreval.dependence_ranking(POINTS, y)["relevance"].tolist(),
+        lambda y: dreval.bandwidth_curve(POINTS, y, multiples=[1], n_resamples=9, random_state=0).tidy()["p_value"][0],
+        lambda y: dreval.kappa_curve(POINTS, y, kappas=[0.1], n_resamples=9, random_state=0).tidy()["statistic"][0],
+    ],
+)
+def test_functions_without_notes_warn_of_names_that_are_not_used(call):
+    """The same rule where no record has notes: a warning."""
+    with pytest.warns(InputWarning, match="Row names of `y` were not used"):
+        assert call(pd.Series(VALUES, NAMES).iloc[ORDER]) == call(VALUES[ORDER])
+    with pytest.raises(InputError, match="`y` must have its rows in the order of the data"):
+        call(pd.Series(VALUES).iloc[ORDER])
+
+
+def test_two_counted_samples_take_blocks_that_were_joined_from_theirs():
+    """Blocks 0..9 and 0..13, one sample after the other, go by position, with the note."""
+    x, y, blocks = pd.DataFrame(POINTS[:10]), pd.DataFrame(POINTS[10:]), pd.Series(BLOCKS)
+    joined = pd.concat([blocks[:10], blocks[10:].reset_index(drop=True)])
+    found = run("mmd", x, y, permutation="within", blocks=joined)
+    assert same(found, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))

@@ -75,8 +75,8 @@ PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "wilcoxon": (
-        ("n", "n"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),
-        ("effect_size", "r"),
+        ("n", "n"), ("n_used", "n differ"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"),
+        ("p_adjusted", "p adj."), ("effect_size", "r"),
     ),
     "mixed": (("advantage", "advantage"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "bayes": (("advantage", "advantage"), ("p_first", "P first"), ("p_rope", "P equal"), ("p_second", "P second")),
@@ -450,6 +450,7 @@ def _pairs(comparison: Comparison, test: str) -> Block | None:
     shown = [(key, title) for key, title in PAIR_COLUMNS[test] if rows[key].notna().any()]
     if all(key == "n" for key, _ in shown):
         return None
+    rows = rows.assign(n_used=rows["n_used"].where(rows["n_used"].notna(), rows["n"]))  # those without ties use all
     alpha = comparison.recipe["alpha"]
     known = {
         name: {key for key, _ in shown if comparison.of(rows, name)[key].notna().any()} for name in comparison.measures
@@ -479,7 +480,7 @@ def _cell(key: str, value: Any, alpha: float = 0.05) -> str:
         return format_p(value, alpha)
     if key == "letters":
         return str(value)
-    if key == "n":
+    if key in ("n", "n_used"):
         return format_number(int(value))
     if key in ("p_first", "p_rope", "p_second"):
         return f"{value:.4f}"

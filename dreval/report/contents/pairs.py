@@ -70,7 +70,7 @@ def pairs_sheet(found: Comparison, caption: str) -> Sheet | None:
             [
                 first,
                 more[0],
-                *[Cell(PAIR_TITLES[row["test"]], "words")] * tests,
+                *[Cell(_test_words(row), "words")] * tests,
                 more[1],
                 Cell(_ends(row["conf_low"], row["conf_high"], decimals), "number"),
                 Cell(_signed(row["effect_size"], 2), "number", sort=_sort(row["effect_size"])),
@@ -83,6 +83,12 @@ def pairs_sheet(found: Comparison, caption: str) -> Sheet | None:
     words = ["Measure", "Pair", *["Test"] * tests]
     heads = [*(Head(word, words=True) for word in words), *map(Head, numbers), Head("Better", words=True)]
     return Sheet(caption, heads, rows, "Pairs" if tests else "Paired differences") if rows else None
+
+
+def _test_words(row: Mapping[str, Any]) -> str:
+    """The test of a pair, and over how many of the data sets it and its advantage are, where some have equal values."""
+    some = f", over the {row['n_used']:.0f} of {row['n']} data sets that differ" if row["n_used"] < row["n"] else ""
+    return f"{PAIR_TITLES[row['test']]}{some}"
 
 
 def posterior_sheet(found: Comparison, caption: str) -> Sheet | None:

@@ -259,6 +259,7 @@ def _titles(table: pd.DataFrame) -> dict[tuple[str, str], str]:
 def _tested(results: Results, voice: Voice) -> Iterator[str]:
     """Of how many embeddings the tests reject independence; tests that find the same are one sentence.
 
+    With the largest p by which one does; the smallest of all where none does.
     Where so few resamples can give no small p, that is said instead.
     """
     rows = independence_rows(results.table)
@@ -276,11 +277,13 @@ def _tested(results: Results, voice: Voice) -> Iterator[str]:
         rows = rows[rows["family"] == ""]
     found: dict[str, list[str]] = {}
     for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
-        rejected, largest = int((part["p"] <= ALPHA).sum()), float(part["p"].max())
+        below = part.loc[part["p"] <= ALPHA, "p"]
+        rejected, shown = len(below), float(below.max() if len(below) else part["p"].min())
         against = f" of {voice.name(str(variable))}" if variable else ""
         many = f"{rejected} of {len(part)} embeddings" if len(part) > 1 else ("the embedding" if rejected else "none")
         adjusted = bool(part["p_adjusted"].notna().any())
-        said = f"independence{against} for {many} ({'largest ' * (len(part) > 1)}{voice.p(largest, adjusted)})"
+        which = ("" if len(part) == 1 else "smallest " if not rejected else "largest ") + voice.p(shown, adjusted)
+        said = f"independence{against} for {many} ({which}{' of these' * (0 < rejected < len(part))})"
         found.setdefault(said, []).append(str(test).upper() if test in TESTS else voice.name(str(test)))
     for said, tests in list(found.items())[:2]:
         yield f"{ordered(tests)} reject{'s' * (len(tests) == 1)} {said}."
