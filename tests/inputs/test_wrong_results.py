@@ -43,7 +43,7 @@ USELESS: dict[str, tuple[Any, str]] = {
     "function": (len, "a builtin_function_or_method"),
     "class": (np.ndarray, "the class ndarray"),
     "empty": ((), "a tuple of 0 parts"),
-    "object": (SimpleNamespace(Y=X), "SimpleNamespace"),
+    "object": (SimpleNamespace(Y=X), "a SimpleNamespace object"),
 }
 VALID: dict[str, Any] = {
     "list of rows": lambda X, d: X[:, :d].tolist(),
