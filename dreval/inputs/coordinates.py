@@ -393,20 +393,22 @@ def _reasons(
 def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
     """Return the columns of a table that have the values of a column of the data, row by row, and which one.
 
-    The first rows show which columns are compared as a whole; constant columns are none.
+    The first rows show which columns are compared as a whole; constant columns are none. Halves are compared, whose
+    differences are finite. O(p) memory.
     """
     if data.p is None or len(values) != data.n or (isinstance(data.table, Stored) and data.table.sparse):
         return {}
-    first = rows_of(data.table, slice(0, ROWS_COMPARED))
-    first = first.toarray() if is_sparse(first) else first
-    copies = {}
+    first, copies = rows_of(data.table, slice(0, ROWS_COMPARED)), {}
     for j in range(values.shape[1]):
-        column = np.asarray(values[:, j], np.float64)
+        column = np.asarray(values[:, j], np.float64) / 2
         column = column if order is None else column[order]
         extent = np.ptp(column)
-        near = np.abs(first - column[: len(first), None]).max(axis=0) <= 2 * EQUAL_COLUMNS * extent
-        for i in np.flatnonzero(near & (extent > 0)).tolist():
-            feature = _feature_at(data, i)
+        near = np.full(data.p, extent > 0)
+        for r in range(first.shape[0]):
+            row = first[[r]].toarray()[0] if is_sparse(first) else first[r]
+            near &= np.abs(row / 2 - column[r]) <= 2 * EQUAL_COLUMNS * extent
+        for i in np.flatnonzero(near).tolist():
+            feature = _feature_at(data, i) / 2
             if np.abs(column - feature).max() <= EQUAL_COLUMNS * np.ptp(feature):
                 copies[j] = i
                 break

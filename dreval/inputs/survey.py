@@ -223,7 +223,7 @@ class Survey:
     def _counting_columns(self) -> list[int]:
         """Return the columns, of several, that hold 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows."""
         n, p = self.table.shape
-        likely = np.flatnonzero(np.isin(self.low, (0, 1)) & (self.high - self.low == n - 1) & (p > 1)).tolist()
+        likely = np.flatnonzero(np.isin(self.low, (0, 1)) & (self.high == self.low + n - 1) & (p > 1)).tolist()
         return [j for j in likely if np.array_equal(self.table[:, j], np.arange(n) + self.low[j])]
 
 

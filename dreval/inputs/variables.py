@@ -259,6 +259,8 @@ def _candidate(
     whole = known.dtype.kind in "iu"
     if not len(known) or not (whole or pd.api.types.infer_dtype(known, skipna=False) == "string"):
         return None
+    if isinstance(known.dtype, np.dtype):  # pandas finds no values in another order of bytes
+        known = known.astype(known.dtype.newbyteorder("="))
     names = pd.Index(known)
     complete = len(names) == len(column) and names.is_unique
     if not complete and (theirs is None or names.nunique() <= CLEAR_SHARE * len(theirs)):
