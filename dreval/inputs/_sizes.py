@@ -26,6 +26,7 @@ from dreval.inputs.features import check_places
 NUMBER = 8  # bytes
 TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
+SPARSE_SHAPES = ("shape", "h5sparse_shape")  # attributes of a sparse matrix, of which the second one is older
 HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
 
@@ -175,14 +176,22 @@ def check_hdf5(path: Path, argument: str) -> int:
                 if item.dtype.itemsize > LONGEST_TEXT:
                     check_texts(count * item.dtype.itemsize, count, limit, path, argument, item.name)
                 texts += [item] if item.dtype.hasobject and item.shape is not None else []
-            elif "shape" in item.attrs and "indptr" in item:
-                size += NUMBER * int(np.sum(item.attrs["shape"]))
-        check_unpacked(size, path, argument)
+            elif "indptr" in item:
+                size += NUMBER * sum(sum(lengths(item.attrs[key])) for key in SPARSE_SHAPES if key in item.attrs)
+            check_unpacked(size, path, argument)
         text, most = 0, max(SMALL, path.stat().st_size)  # only a repeated place makes more texts than the file has
         for item in texts:
             text += _size_of_texts(item, path, argument)
             check_texts(text, 1, most, path, argument, item.name)
     return size + text
+
+
+def lengths(value: Any) -> list[int]:
+    """The lengths of a shape as integers of any size; ValueError where one is none."""
+    found = np.asarray(value, dtype=object).ravel().tolist()
+    if not all(isinstance(one, int | np.integer) and one >= 0 for one in found):
+        raise ValueError(f"a shape of {str(found)[:60]}")
+    return list(map(int, found))
 
 
 def _size_of_attributes(item: Any, path: Path) -> int:

@@ -310,3 +310,18 @@ def test_a_long_fill_value(version: int, tmp_path: Path) -> None:
         if file.is_file() and file.name not in ("zarr.json", ".zarray", ".zattrs"):
             file.unlink()
     refused(tmp_path / "cells.zarr", "must have texts of at most")
+
+
+@pytest.mark.parametrize("key", ["shape", "h5sparse_shape"])
+@pytest.mark.parametrize("shape", [[-(10**15), 0], [2**62, 2**62], [2.5, 3.0], ["a", "b"]])
+def test_shapes_of_sparse_matrices(key: str, shape: list[Any], tmp_path: Path) -> None:
+    """Sums of integers of 64 bits would pass zero."""
+    import h5py
+
+    path = tmp_path / "cells.h5ad"
+    led_outside.cells().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        made = file["uns"].create_group("sparse")
+        made["indptr"] = [0]
+        made.attrs[key] = shape
+    refused(path, "unpack to at most" if shape[0] == 2**62 else "a shape of")
