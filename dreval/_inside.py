@@ -24,7 +24,6 @@ CURE = "If you trust it, read what it leads to yourself and pass the arrays."
 CURE_FOLDER = "If you trust it, copy the folder with files in place of its links: cp -rL."
 CURE_SPARSE = "If you trust it, read it, and pass adata.to_memory(), or the matrix: adata.X.to_memory()."
 CURE_OPENED = "If you trust it, pass dask.array.from_array(array) in its place, or read it: array[:]."
-SHUFFLE, FLETCHER32 = 2, 3  # filters of HDF5 that compress nothing
 LOCAL_STORES = {"LocalStore": "root", "DirectoryStore": "path", "NestedDirectoryStore": "path"}  # of zarr
 
 

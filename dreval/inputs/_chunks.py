@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bz2
 import importlib
+import io
 import lzma
 import math
 import os
@@ -23,6 +24,7 @@ DEFLATE_RATIO = 1032  # bytes out of one, at most: of deflate in HDF5, gzip and 
 ANY_RATIO = 1 << 15  # at most, or nearly, of all other codecs: zstd, of 128 KiB out of 4 bytes
 BZ2_RATIO = 1 << 21
 STEP_BYTES = 1 << 20  # that are unpacked at once, and given up
+SHUFFLE, FLETCHER, CHECKSUM = 2, 3, 4  # filters of HDF5 that compress nothing, and the bytes that the second one adds
 BLOCK_BYTES = 1 << 17  # that a block of zstd unpacks to at most
 HEADER_BYTES = 18  # of a frame of zstd
 EMPTY = 2**64 - 1  # offset and length of a chunk that a shard does not have
@@ -56,25 +58,88 @@ def inflated(blob: bytes, limit: float, decoder: Any = None) -> float:
     return made
 
 
-def check_hdf5_chunks(dataset: Any, limit: float, check: Callable[[float], None]) -> None:
-    """Check the chunks of a data set of HDF5; ``check`` refuses sizes above the limit.
+def check_hdf5_chunks(dataset: Any) -> None:
+    """Check that each chunk of a data set of HDF5 unpacks to the bytes of a chunk: HDF5 reads so many, wherever it is.
+
+    What is behind a shorter one is other memory of the process, or none. A chunk of the size must fit in memory.
 
     Raises
     ------
     ValueError
-        If it is compressed more than once: what is small could be anything.
+        If a chunk has another size, or it is compressed by a filter that is not known, or more than once.
     """
-    about = dataset.id.get_create_plist()
-    filters = [about.get_filter(i)[0] for i in range(about.get_nfilters())]
-    packing = [one for one in filters if one not in (2, 3)]  # all but shuffle and the checksum of Fletcher
-    if len(packing) > 1:
-        raise ValueError(f"{dataset.name!r} is compressed {len(packing)} times")
-    if packing != [1] or dataset.id.get_storage_size() * DEFLATE_RATIO <= limit:
+    if dataset.shape is None:
         return
-    large: list[Any] = []
-    dataset.id.chunk_iter(lambda chunk: large.append(chunk) if chunk.size * DEFLATE_RATIO > limit else None)
-    for chunk in large:
-        check(inflated(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], limit))
+    layout, h5d = dataset.id.get_create_plist(), importlib.import_module("h5py").h5d
+    size = _stored_size(dataset.id.get_type(), dataset.file.id.get_create_plist().get_sizes()[0])
+    if layout.get_layout() != h5d.CHUNKED:
+        stored = dataset.id.get_storage_size()
+        if layout.get_layout() != h5d.VIRTUAL and stored not in (0, size * dataset.size):
+            raise ValueError(f"{dataset.name!r} has {stored:,} bytes where {size * dataset.size:,} belong")
+        return
+    filters = [layout.get_filter(i)[0] for i in range(layout.get_nfilters())]
+    packing = [one for one in filters if one not in (SHUFFLE, FLETCHER)]
+    if unknown := set(packing).difference(UNPACKED_SIZES):
+        raise ValueError(f"{dataset.name!r} has the filter {unknown.pop()}; write it with gzip, lzf or zstd")
+    if len(packing) > 1:  # what is small could be anything
+        raise ValueError(f"{dataset.name!r} is compressed {len(packing)} times")
+    size *= math.prod(dataset.chunks)
+    chunks: list[Any] = []
+    dataset.id.chunk_iter(chunks.append)
+    for chunk in chunks:
+        made = chunk.size
+        active = [one for i, one in enumerate(filters) if not chunk.filter_mask >> i & 1]
+        if set(packing).intersection(active):
+            made = _size_before(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], active, size)
+        else:
+            made -= CHECKSUM * active.count(FLETCHER)
+        if made != size:
+            got = f"{made:,}" if made < size else "more"
+            raise ValueError(f"{dataset.name!r} has a chunk of {got} bytes where {size:,} belong")
+
+
+def _size_before(blob: bytes, filters: list[int], size: int) -> int:
+    """Bytes of a chunk before the filters of HDF5, of which one compresses, counted to a little more than a size."""
+    made = len(blob)
+    for one in reversed(filters):
+        if one == FLETCHER:
+            made, blob = made - CHECKSUM, blob[:-CHECKSUM]
+        elif one != SHUFFLE:
+            made = int(UNPACKED_SIZES[one](blob, size + CHECKSUM * len(filters)))
+    return made
+
+
+def _lzf_size(blob: bytes, limit: float) -> int:
+    """Bytes that a blob of LZF unpacks to, by its marks: of what is copied from it, or from what was made of it."""
+    made, at, end = 0, 0, len(blob)
+    while at < end and made <= limit:
+        mark = blob[at]
+        if mark < 32:
+            made, at = made + mark + 1, at + mark + 2
+        elif mark < 224:
+            made, at = made + (mark >> 5) + 2, at + 2
+        else:
+            made, at = made + 9 + (blob[at + 1] if at + 1 < end else 0), at + 3
+    return made
+
+
+UNPACKED_SIZES: dict[int, Callable[[bytes, float], float]] = {  # by the number of a filter of HDF5
+    1: inflated,
+    32000: _lzf_size,
+    32015: lambda blob, _limit: _zstd_size(io.BytesIO(blob), len(blob)),
+}
+
+
+def _stored_size(kind: Any, address: int) -> int:
+    """Bytes of an element in a file of HDF5: of one of any length, its length and where it lies."""
+    h5t = importlib.import_module("h5py").h5t
+    if kind.get_class() == h5t.VLEN or (kind.get_class() == h5t.STRING and kind.is_variable_str()):
+        return 8 + address  # and its number in a heap
+    if kind.get_class() == h5t.ARRAY:
+        return math.prod(map(int, kind.get_array_dims())) * _stored_size(kind.get_super(), address)
+    members = [kind.get_member_type(i) for i in range(kind.get_nmembers())] if kind.get_class() == h5t.COMPOUND else []
+    size: int = kind.get_size()
+    return size + sum(_stored_size(one, address) - one.get_size() for one in members)
 
 
 def text_lengths(dataset: Any, path: Path) -> int | None:

@@ -170,7 +170,6 @@ def check_hdf5(path: Path, argument: str) -> int:
         for _, item in hdf5_objects(file, repr(str(path)), argument):
             check_unpacked(_size_of_attributes(item, path), path, argument)
             if isinstance(item, h5py.Dataset):
-                check_hdf5_chunks(item, limit, lambda unpacked: check_unpacked(int(unpacked), path, argument))
                 count = max(math.prod(item.shape or ()), math.prod(item.chunks or ()))
                 size += count * max(item.dtype.itemsize, 1)
                 if item.dtype.itemsize > LONGEST_TEXT:
@@ -179,6 +178,8 @@ def check_hdf5(path: Path, argument: str) -> int:
             elif "indptr" in item:
                 size += NUMBER * sum(sum(lengths(item.attrs[key])) for key in SPARSE_SHAPES if key in item.attrs)
             check_unpacked(size, path, argument)
+            if isinstance(item, h5py.Dataset):
+                check_hdf5_chunks(item)
         text, most = 0, max(SMALL, path.stat().st_size)  # only a repeated place makes more texts than the file has
         for item in texts:
             text += _size_of_texts(item, path, argument)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.inputs._chunks import inflated, text_lengths
+from dreval.inputs._chunks import check_hdf5_chunks, inflated, text_lengths
 from dreval.inputs.data import as_data
 
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
@@ -149,7 +149,132 @@ def hdf5_chunk(path: Path, blob: bytes, times: int) -> Path:
 
 
 def test_a_bomb_in_a_chunk_of_hdf5(tmp_path: Path) -> None:
-    refused(hdf5_chunk(tmp_path / "cells.h5ad", deflated(), 1))
+    refused(hdf5_chunk(tmp_path / "cells.h5ad", deflated(), 1), "has a chunk of more bytes where 720 belong")
+
+
+NUMBERS = np.arange(90.0).reshape(30, 3)
+SHORT: dict[str, tuple[dict[str, Any], bytes]] = {  # how a data set is written, and a chunk that is too short
+    "gzip": ({"compression": "gzip"}, zlib.compress(bytes(16))),
+    "gzip, one number less": ({"compression": "gzip"}, zlib.compress(bytes(712))),
+    "gzip, one number more": ({"compression": "gzip"}, zlib.compress(bytes(728))),
+    "gzip, cut": ({"compression": "gzip"}, zlib.compress(NUMBERS.tobytes())[:-40]),
+    "shuffle and gzip": ({"compression": "gzip", "shuffle": True}, zlib.compress(bytes(16))),
+    "gzip and a checksum": ({"compression": "gzip", "fletcher32": True}, b"ab"),
+    "lzf": ({"compression": "lzf"}, b"\x02abc\xe0\x10\x00"),
+    "lzf, more": ({"compression": "lzf"}, b"\x02abc" + b"\xe0\xff\x00" * 3),
+    "no filter": ({}, bytes(16)),
+    "no filter, more": ({}, bytes(800)),
+    "shuffle": ({"shuffle": True}, bytes(16)),
+    "a checksum": ({"fletcher32": True}, b"ab"),
+    "scale and offset": ({"scaleoffset": 3}, bytes(30)),
+    "texts": ({"dtype": "str"}, bytes(30 * 3 * 8)),
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_chunks_of_another_size(kind: str, tmp_path: Path) -> None:
+    """HDF5 gives what lies behind them in memory, or crashes, and is not asked to."""
+    import h5py
+
+    options, blob = SHORT[kind]
+    options = {"dtype": "f8"} | options
+    dtype = h5py.string_dtype() if options["dtype"] == "str" else options["dtype"]
+    led_outside.cells().write_h5ad(tmp_path / "cells.h5ad")
+    with h5py.File(tmp_path / "cells.h5ad", "r+") as file:
+        made = file["uns"].create_dataset("short", shape=(30, 3), chunks=(30, 3), **(options | {"dtype": dtype}))
+        made.id.write_direct_chunk((0, 0), blob)
+    refused(tmp_path / "cells.h5ad", "has a chunk of .* bytes where|has the filter 6; write")
+
+
+def test_filters_of_other_packages(tmp_path: Path) -> None:
+    """By the headers of zstd; of others, as Blosc, it is not known what they do with chunks or settings."""
+    import h5py
+    from numcodecs import Blosc, Zstd
+
+    for number, blob, size in (
+        (32015, Zstd().encode(NUMBERS), 720),
+        (32015, Zstd().encode(NUMBERS[1:]), 696),
+        (32001, Blosc().encode(NUMBERS), None),
+        (32008, b"a", None),
+    ):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            settings.set_chunk((30, 3))
+            settings.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
+            space = h5py.h5s.create_simple((30, 3))
+            made = h5py.Dataset(h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_DOUBLE, space, settings))
+            made.id.write_direct_chunk((0, 0), blob)
+            if size == 720:
+                check_hdf5_chunks(made)
+                continue
+            match = f"the filter {number}" if size is None else f"a chunk of {size} bytes where 720 belong"
+            with pytest.raises(ValueError, match=match):
+                check_hdf5_chunks(made)
+
+
+WRITTEN: dict[str, dict[str, Any]] = {
+    "one behind the other": {},
+    "chunks": {"chunks": (7, 2)},
+    "shuffle": {"chunks": (7, 2), "shuffle": True},
+    "gzip": {"chunks": (7, 2), "compression": "gzip"},
+    "all that goes with gzip": {"chunks": (7, 2), "compression": "gzip", "shuffle": True, "fletcher32": True},
+    "lzf": {"chunks": (7, 2), "compression": "lzf"},
+    "all that goes with lzf": {"chunks": (7, 2), "compression": "lzf", "shuffle": True, "fletcher32": True},
+    "a checksum": {"chunks": (7, 2), "fletcher32": True},
+    "any length": {"maxshape": (None, None), "compression": "gzip"},
+}
+
+
+@pytest.mark.parametrize("latest", [False, True])
+@pytest.mark.parametrize("layout", WRITTEN)
+def test_what_h5py_writes_is_read(layout: str, latest: bool, tmp_path: Path) -> None:
+    """Numbers that pack well and badly, texts, lists and fields; also chunks that were never written.
+
+    HDF5 has no checksums of what is of any length.
+    """
+    import h5py
+
+    rng = np.random.default_rng(0)
+    lists = np.empty((30, 3), object)
+    for place in np.ndindex(30, 3):
+        lists[place] = rng.integers(0, 9, 3)
+    fields = np.dtype(
+        [("a", "i4"), ("text", h5py.string_dtype()), ("two", "f4", (2,)), ("list", h5py.vlen_dtype("i2"))]
+    )
+    values = {
+        "zeros": np.zeros((30, 3)),
+        "normal": rng.normal(size=(30, 3)),
+        "small": rng.integers(0, 3, (30, 3)).astype(np.int8),
+        "fixed": np.full((30, 3), b"text"),
+        "truth": np.ones((30, 3), bool),
+    }
+    with h5py.File(tmp_path / "x.h5", "w", libver="latest" if latest else "earliest") as file:
+        for name, value in values.items():
+            file.create_dataset(name, data=value, **WRITTEN[layout])
+        texts = np.full((30, 3), "text", object)
+        if "fletcher32" not in WRITTEN[layout]:
+            file.create_dataset("texts", data=texts, dtype=h5py.string_dtype(), **WRITTEN[layout])
+            file.create_dataset("lists", (30, 3), h5py.vlen_dtype("i8"), **WRITTEN[layout])[...] = lists
+            made = file.create_dataset("fields", (30, 3), fields, **WRITTEN[layout])
+            made[0, 0] = (1, "text", (1, 2), np.array([1, 2], "i2"))
+            references = np.full((30, 3), made.ref)
+            file.create_dataset("references", data=references, dtype=h5py.ref_dtype, **WRITTEN[layout])
+        file.create_dataset("none", shape=(30, 3), dtype="f8", **WRITTEN[layout])[:7] = 1.0
+        file.create_dataset("empty", shape=(0, 3), dtype="f8", maxshape=(None, 3))
+        file["null"], file["one"], file["text"] = h5py.Empty("f8"), 1.0, "text"
+    with h5py.File(tmp_path / "x.h5") as file:
+        for name in file:
+            check_hdf5_chunks(file[name])
+
+
+@pytest.mark.parametrize("compression", [None, "gzip", "lzf"])
+def test_what_anndata_writes_is_read(compression: Any, tmp_path: Path) -> None:
+    import scipy.sparse
+
+    cells = led_outside.cells()
+    cells.layers["sparse"] = scipy.sparse.random(30, 3, 0.5, "csr", random_state=0)
+    cells.write_h5ad(tmp_path / "cells.h5ad", compression=compression)
+    assert np.array_equal(np.asarray(as_data(tmp_path / "cells.h5ad").dense()), cells.X)
 
 
 def repeated(path: Path, name: str, count: int, text: str) -> None:
