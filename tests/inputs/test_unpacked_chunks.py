@@ -23,6 +23,7 @@ from dreval.inputs.data import as_data
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
 SIZE = 300 * 2**20  # above 256 MiB, that any file may unpack to
 GROWTH = 100  # MiB of the peak of memory, at most
+NUMBERS = np.arange(90.0).reshape(30, 3)
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
@@ -60,8 +61,8 @@ def test_counting() -> None:
     blob = zlib.compress(bytes(5 * 2**20))
     assert inflated(blob, 10**9) == inflated(gzip.compress(bytes(5 * 2**20)), 10**9) == 5 * 2**20
     assert 2**20 < inflated(blob, 2**20) <= 2 * 2**20
-    assert inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor()) == 5 * 2**20
-    assert inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor()) <= 5 * 2**20
+    assert inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor) == 5 * 2**20
+    assert inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor) <= 5 * 2**20
     assert inflated(b"no deflate", 10**9) == 0
 
 
@@ -101,6 +102,201 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
     }
     path = made[form]()
     refused(path)
+
+
+LIMIT = 2e6  # bytes that a file may unpack to, in tests of small files
+PACKED_ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"  # a frame of zstd that holds nothing
+LZMA = {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None}
+
+
+def unsized(blob: bytes) -> bytes:
+    """The blocks of a frame of zstd behind a header without a size: a window of 128 KiB."""
+    flags = blob[4]
+    return blob[:4] + b"\x00\x38" + blob[5 + (not flags & 32) + (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6] :]
+
+
+def shard(*blobs: bytes, changed: int = 0) -> bytes:
+    """A shard of these chunks, whose lengths are changed in its index."""
+    import google_crc32c
+
+    starts = np.cumsum([0, *map(len, blobs)])[:-1]
+    index = np.array(
+        [(at, (len(one) + changed) % 2**64) for at, one in zip(starts, blobs, strict=True)], "<u8"
+    ).tobytes()
+    return b"".join(blobs) + index + int(google_crc32c.value(index)).to_bytes(4, "little")
+
+
+def sharding(*codecs: Any, endian: str = "little") -> dict[str, Any]:
+    index = [{"name": "bytes", "configuration": {"endian": endian}}, {"name": "crc32c"}]
+    about = {"chunk_shape": [30, 3], "codecs": codecs, "index_codecs": index, "index_location": "end"}
+    return {"name": "sharding_indexed", "configuration": about}
+
+
+def behind(name: str) -> tuple[bytes, int, dict[str, Any]]:
+    """A chunk of which the part that is too large is not at its beginning; the version, and what its metadata say."""
+    from numcodecs import Zstd
+
+    first, bomb = NUMBERS.tobytes(), bytes(5 * 2**20)
+    zstd = Zstd(1).encode(bomb)
+    second: dict[str, tuple[bytes, dict[str, Any]]] = {
+        "two frames of zstd": (Zstd().encode(first) + zstd, {"id": "zstd", "level": 1}),
+        "a skipped frame of zstd": (SKIPPED + zstd, {"id": "zstd", "level": 1}),
+        "a skipped frame of zstd, no size": (SKIPPED + unsized(zstd), {"id": "zstd", "level": 1}),
+        "a frame of zstd with a checksum": (Zstd(1, True).encode(first) + zstd, {"id": "zstd", "level": 1}),
+        "two streams of gzip": (gzip.compress(first) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
+        "gzip behind zeros": (gzip.compress(first) + bytes(40_000) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
+        "two streams of bz2": (bz2.compress(first) + bz2.compress(bomb), {"id": "bz2", "level": 1}),
+        "two streams of lzma": (lzma.compress(first) + lzma.compress(bomb), LZMA),
+        "many streams of lzma": (lzma.compress(bytes(10**5)) * 40, LZMA),
+    }
+    if name in second:
+        blob, compressor = second[name]
+        return blob, 2, {"compressor": compressor, "filters": None}
+    packed = gzip.compress(bomb)
+    shards = {
+        "a shard longer than its file": shard(packed, changed=10**6),
+        "a shard of any length": shard(packed, changed=-1 - len(packed)),
+    }
+    return shards[name], 3, {"codecs": [sharding(BYTES, {"name": "gzip", "configuration": {"level": 5}})]}
+
+
+PLACES = [f"{one} of zstd" for one in ("two frames", "a skipped frame")]
+PLACES += ["a skipped frame of zstd, no size", "a frame of zstd with a checksum", "gzip behind zeros"]
+PLACES += [f"two streams of {one}" for one in ("gzip", "bz2", "lzma")]
+PLACES += ["many streams of lzma", "a shard longer than its file", "a shard of any length"]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_bomb_that_is_not_first(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DREVAL_READ_LIMIT", str(LIMIT))
+    blob, version, about = behind(name)
+    refused(with_chunk(tmp_path, blob, version, **about))
+
+
+CODECS: dict[str, tuple[int, dict[str, Any], str]] = {
+    "astype": (2, {"filters": [{"id": "astype", "encode_dtype": "|i1", "decode_dtype": "<U2000000"}]}, "other types"),
+    "delta": (2, {"filters": [{"id": "delta", "dtype": "<f8", "astype": "<U9"}]}, "other types than numbers"),
+    "scale": (
+        2,
+        {"filters": [{"id": "fixedscaleoffset", "offset": 0, "scale": 1, "dtype": "<U2000000", "astype": "|u1"}]},
+        "other types than numbers",
+    ),
+    "no type": (2, {"filters": [{"id": "quantize", "digits": 3}]}, "other types than numbers"),
+    "categorize": (
+        2,
+        {"filters": [{"id": "categorize", "labels": ["a"], "dtype": "<U2000000", "astype": "|u1"}]},
+        "the codec 'categorize'",
+    ),
+    "json": (2, {"filters": [{"id": "json2"}]}, "the codec 'json2'"),
+    "unknown": (3, {"codecs": [BYTES, {"name": "numcodecs.pcodec"}]}, "the codec 'pcodec'"),
+    "shards in a shard": (3, {"codecs": [sharding(sharding(BYTES, PACKED_ZSTD))]}, "the codec 'sharding_indexed'"),
+    "shards and more": (3, {"codecs": [sharding(BYTES), PACKED_ZSTD]}, "the codec 'sharding_indexed'"),
+    "changed": (
+        2,
+        {"filters": [{"id": "zlib", "level": 1}, {"id": "delta", "dtype": "|u1"}], "compressor": None},
+        "changed after zlib",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CODECS)
+def test_codecs_that_are_not_known(name: str, tmp_path: Path) -> None:
+    version, about, match = CODECS[name]
+    refused(with_chunk(tmp_path, bytes(250), version, **about), match)
+
+
+def test_codecs_whose_chunks_cannot_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only large chunks are looked at."""
+    monkeypatch.setenv("DREVAL_READ_LIMIT", str(LIMIT))
+    refused(with_chunk(tmp_path, bytes(10**4), 2, compressor=LZMA | {"format": lzma.FORMAT_RAW}), "raw LZMA")
+    refused(with_chunk(tmp_path, bytes(10**4), 3, codecs=[BYTES, PACKED_ZSTD]), "no zstd")
+    about = {"codecs": [sharding(BYTES, PACKED_ZSTD, endian="big")]}
+    refused(with_chunk(tmp_path, bytes(10**4), 3, **about), "an index of a shard")
+    packbits = [{"id": "packbits"}] * 4
+    refused(with_chunk(tmp_path, bytes(10**4), 2, filters=packbits, compressor=None), "unpack to at most")
+
+
+METADATA: dict[str, tuple[int, dict[str, Any], str]] = {
+    "a negative length": (2, {"shape": [-(10**15)], "chunks": [3]}, "a shape of"),
+    "a negative chunk": (2, {"shape": [30, 3], "chunks": [-(10**15), 3]}, "a shape of"),
+    "a negative length of version 3": (3, {"shape": [-(10**15), 3]}, "a shape of"),
+    "a length beyond 64 bits": (2, {"shape": [2**62, 2**62], "chunks": [3, 3]}, "unpack to at most"),
+    "a fraction": (2, {"shape": [30.5, 3]}, "a shape of"),
+    "another type": (3, {"dtype": {"must_understand": False}}, "zarr.json with 'dtype'"),
+    "other chunks": (3, {"chunks": {"must_understand": False}}, "zarr.json with 'chunks'"),
+    "codecs of version 3": (2, {"codecs": []}, ".zarray with 'codecs'"),
+    "another version": (3, {"zarr_format": 2}, "zarr.json of version 2"),
+    "a type that is not known": (3, {"data_type": "r64000000"}, "the type r64000000"),
+    "another grid": (3, {"chunk_grid": {"name": "rectilinear", "configuration": {}}}, "another form"),
+    "a long text": (
+        3,
+        {"data_type": {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8_000_000}}},
+        "must have texts of at most",
+    ),
+    "a negative text": (3, {"data_type": {"name": "raw_bytes", "configuration": {"length_bytes": -8}}}, "a shape of"),
+    "a long text in fields": (
+        3,
+        {
+            "data_type": {
+                "name": "structured",
+                "configuration": {
+                    "fields": [["a", {"name": "null_terminated_bytes", "configuration": {"length_bytes": 8_000_000}}]]
+                },
+            }
+        },
+        "must have texts of at most",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METADATA)
+def test_metadata_of_zarr(name: str, tmp_path: Path) -> None:
+    """Shapes are sizes, and nothing is said by keys and types that are not looked at."""
+    version, about, match = METADATA[name]
+    refused(with_chunk(tmp_path, bytes(720), version, **about), match)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_shapes_of_sparse_matrices_in_zarr(version: int, tmp_path: Path) -> None:
+    path = with_chunk(tmp_path, bytes(720), version)
+    part = path / "layers"
+    (part / "indptr").mkdir()
+    for shape, match in (([-(10**15), 0], "a shape of"), ([2**62, 2**62], "unpack to at most")):
+        name = part / ("zarr.json" if version == 3 else ".zattrs")
+        about = json.loads(name.read_text())
+        if version == 3:
+            about["attributes"]["shape"] = shape
+        else:
+            about["shape"] = shape
+        name.write_text(json.dumps(about))
+        refused(path, match)
+
+
+def test_copies_of_metadata(tmp_path: Path) -> None:
+    """Zarr uses those of a group within the folder: they are used where they are those of its parts."""
+    import anndata
+    import zarr
+
+    anndata.settings.zarr_write_format = 3
+    path, cells = tmp_path / "cells.zarr", led_outside.cells()
+    cells.write_zarr(path)
+    zarr.consolidate_metadata(str(path / "obs"))
+    zarr.consolidate_metadata(str(path))
+    assert np.array_equal(np.asarray(as_data(path).dense()), cells.X)
+    name = path / "obs" / "zarr.json"
+    about = json.loads(name.read_text())
+    about["consolidated_metadata"]["metadata"]["score"]["shape"] = [10**9]
+    name.write_text(json.dumps(about))
+    refused(path, "a copy of the metadata of obs/score that differs")
+    about["consolidated_metadata"]["metadata"] = {"../obs/score": about["consolidated_metadata"]["metadata"]["score"]}
+    name.write_text(json.dumps(about))
+    refused(path, r"a copy of the metadata of obs/\.\./obs/score that differs")
+    anndata.settings.zarr_write_format = 2
+    cells.write_zarr(tmp_path / "second.zarr")
+    copy = {"consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": {}}}
+    (tmp_path / "second.zarr" / "obs" / ".zgroup").write_text(json.dumps({"zarr_format": 2, **copy}))
+    refused(tmp_path / "second.zarr", r"\.zgroup with 'consolidated_metadata'")
 
 
 def test_a_bomb_in_a_shard(tmp_path: Path) -> None:
@@ -152,7 +348,6 @@ def test_a_bomb_in_a_chunk_of_hdf5(tmp_path: Path) -> None:
     refused(hdf5_chunk(tmp_path / "cells.h5ad", deflated(), 1), "has a chunk of more bytes where 720 belong")
 
 
-NUMBERS = np.arange(90.0).reshape(30, 3)
 SHORT: dict[str, tuple[dict[str, Any], bytes]] = {  # how a data set is written, and a chunk that is too short
     "gzip": ({"compression": "gzip"}, zlib.compress(bytes(16))),
     "gzip, one number less": ({"compression": "gzip"}, zlib.compress(bytes(712))),
@@ -337,12 +532,57 @@ def test_usual_codecs_are_read(version: int, tmp_path: Path) -> None:
     X[:, 0] = np.arange(4000)
     second = [getattr(numcodecs, name)() for name in ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")]
     packed = second if version == 2 else [third.ZstdCodec(), third.GzipCodec(), third.BloscCodec()]
-    for i, one in enumerate([None, *packed]):
+    for i, one in enumerate([None, *packed]):  # what is written with the defaults, too, is in other tests
         path = tmp_path / f"{i}.zarr"
         options = {"zarr_format": version, "compressors": one}
         made = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)
         made[:] = X
         assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+
+
+def test_usual_filters_are_read(tmp_path: Path) -> None:
+    """Of numbers, with what compresses by default; in shards, too."""
+    import numcodecs
+    import zarr
+    from zarr import codecs as third
+
+    X = np.arange(3000.0).reshape(1000, 3)
+    filters = [
+        numcodecs.Delta("<f8"),
+        numcodecs.FixedScaleOffset(0, 1, "<f8", "<i2"),
+        numcodecs.AsType("<f4", "<f8"),
+        numcodecs.Quantize(3, "<f8"),
+        numcodecs.Shuffle(8),
+    ]
+    options: list[dict[str, Any]] = [{"zarr_format": 2, "filters": [one]} for one in filters]
+    options += [{}, {"shards": (500, 3)}, {"filters": [third.TransposeCodec(order=(1, 0))]}]
+    options += [{"compressors": [third.ZstdCodec(), third.Crc32cCodec()]}]
+    for i, one in enumerate(options):
+        path = tmp_path / f"{i}.zarr"
+        made = zarr.create_array(str(path), shape=X.shape, chunks=(100, 3), dtype="f8", **one)
+        made[:] = X
+        assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_anndata_writes_to_zarr_is_read(version: int, tmp_path: Path) -> None:
+    """Every type of column, fields, sparse matrices and values without a shape."""
+    import anndata
+    import pandas as pd
+    import scipy.sparse
+
+    anndata.settings.zarr_write_format = version
+    cells = led_outside.cells()
+    cells.layers["sparse"] = scipy.sparse.random(30, 3, 0.5, "csr", random_state=0)
+    cells.obsm["frame"] = pd.DataFrame({"a": np.arange(30.0), "b": ["x", "y", "z"] * 10}, index=cells.obs_names)
+    cells.obs["count"] = pd.array([1, 2, None] * 10, dtype="Int64")
+    cells.obs["truth"] = pd.array([True, False, None] * 10, dtype="boolean")
+    cells.uns["fields"] = np.zeros(5, [("a", "f4"), ("b", "S3"), ("c", "i8")])
+    cells.uns["more"] = {"text": "a", "number": 3, "texts": np.array(["a", "bc"]), "fixed": np.array([b"a"], "S1")}
+    cells.uns["more"] |= {"complex": np.ones(3, complex), "half": np.ones(3, np.float16), "none": None, "empty": {}}
+    cells.write_zarr(tmp_path / "cells.zarr")
+    data = as_data(tmp_path / "cells.zarr", labels="kind")
+    assert np.array_equal(np.asarray(data.dense()), cells.X)
 
 
 LAYOUTS: dict[str, dict[str, Any]] = {
