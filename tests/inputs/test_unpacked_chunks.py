@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import resource
@@ -15,9 +16,11 @@ from typing import Any
 import led_outside
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dreval.errors import InputError
-from dreval.inputs._chunks import check_hdf5_chunks, inflated, text_lengths
+from dreval.inputs._chunks import _zstd_size, check_hdf5_chunks, inflated, text_lengths
 from dreval.inputs.data import as_data
 
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
@@ -66,6 +69,28 @@ def test_counting() -> None:
     assert inflated(b"no deflate", 10**9) == 0
 
 
+@given(st.lists(st.binary(max_size=300).map(lambda part: part * 50), min_size=1, max_size=5), st.integers(0, 9))
+def test_counting_all_streams(parts: list[bytes], zeros: int) -> None:
+    """As many bytes as the decoders of the formats give; without sizes in the frames of zstd, no less."""
+    from numcodecs import Zstd
+
+    whole = b"".join(parts)
+    packed = bytes(zeros).join(map(gzip.compress, parts))
+    assert gzip.decompress(packed) == whole
+    assert inflated(packed, 10**9) == len(whole)
+    for module, new in ((bz2, bz2.BZ2Decompressor), (lzma, lzma.LZMADecompressor)):
+        packed = b"".join(map(module.compress, parts))
+        assert module.decompress(packed) == whole
+        assert inflated(packed, 10**9, new) == len(whole)
+    for checked in (False, True):
+        frames = [Zstd(1, checked).encode(part) for part in parts if part]
+        file = io.BytesIO(b"before" + SKIPPED.join(frames) + b"behind")
+        file.seek(6)
+        assert _zstd_size(file, len(file.getvalue()) - 12) == len(whole)
+        joined = b"".join(map(unsized, frames))
+        assert len(whole) <= _zstd_size(io.BytesIO(joined), len(joined)) <= 2**17 * len(parts)
+
+
 FORMS = ["zstd 3", "zstd of no size 3", "gzip 3", "zlib 2", "bz2 2", "lzma 2", "blosc 2", "lz4 2"]
 
 
@@ -75,14 +100,11 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
 
     zeros = np.zeros(SIZE if form != "lz4 2" else 4 * SIZE, np.uint8)
     third = {"codecs": [BYTES, {"name": "zstd", "configuration": {"level": 0, "checksum": False}}]}
-    frame = bytearray(Zstd(3).encode(zeros)) if "zstd" in form else b""
-    if "no size" in form:  # the same blocks behind a header without a size: a window of 128 KiB
-        flags = frame[4]
-        width = (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6]
-        frame = frame[:4] + bytes([0, 0x38]) + frame[5 + (not flags & 32) + width :]
+    frame = bytes(Zstd(3).encode(zeros)) if "zstd" in form else b""
+    frame = unsized(frame) if "no size" in form else frame
     made: dict[str, Callable[[], Path]] = {
-        "zstd 3": lambda: with_chunk(tmp_path, bytes(frame), 3, **third),
-        "zstd of no size 3": lambda: with_chunk(tmp_path, bytes(frame), 3, **third),
+        "zstd 3": lambda: with_chunk(tmp_path, frame, 3, **third),
+        "zstd of no size 3": lambda: with_chunk(tmp_path, frame, 3, **third),
         "gzip 3": lambda: with_chunk(
             tmp_path,
             gzip.compress(zeros.tobytes(), 9),
@@ -113,7 +135,11 @@ LZMA = {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None}
 def unsized(blob: bytes) -> bytes:
     """The blocks of a frame of zstd behind a header without a size: a window of 128 KiB."""
     flags = blob[4]
-    return blob[:4] + b"\x00\x38" + blob[5 + (not flags & 32) + (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6] :]
+    return (
+        blob[:4]
+        + bytes([flags & 4, 0x38])
+        + blob[5 + (not flags & 32) + (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6] :]
+    )
 
 
 def shard(*blobs: bytes, changed: int = 0) -> bytes:
