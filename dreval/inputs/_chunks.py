@@ -38,6 +38,7 @@ METADATA = ("zarr.json", ".zarray", ".zattrs")
 RATIOS = {"gzip": DEFLATE_RATIO, "zlib": DEFLATE_RATIO, "bz2": BZ2_RATIO, "lzma": ANY_RATIO}
 RATIOS |= dict.fromkeys(("zstd", "blosc", "lz4"), ANY_RATIO)
 PASSED = {"bytes", "endian", "transpose", "shuffle", "bitround", "vlen-utf8", "vlen-bytes"}
+TEXTS = {"vlen-utf8", "vlen-bytes"}
 CHECKSUMS = {"crc32c", "crc32", "adler32", "fletcher32", "jenkins_lookup3"}
 CONVERTED = {"delta", "fixedscaleoffset", "quantize", "astype"}  # from one type of numbers to another
 MOST_BITS = 8  # numbers out of a byte of packbits
@@ -219,6 +220,14 @@ def _named(codecs: Any) -> list[Codec]:
     return [one if isinstance(one, dict) else {"name": one} for one in codecs]
 
 
+def chunk_shape(about: dict[str, Any]) -> Any:
+    """Return the shape of the chunks of an array of zarr, of either format, or of those in a shard."""
+    for key in ("chunk_shape", "chunks"):
+        if key in about:
+            return about[key]
+    return about["chunk_grid"]["configuration"]["chunk_shape"]
+
+
 def unpacked_chunks(folder: Path, about: dict[str, Any], limit: float) -> Iterator[float]:
     """Yield what each chunk of an array of zarr unpacks to that may be more than a limit.
 
@@ -240,9 +249,13 @@ def unpacked_chunks(folder: Path, about: dict[str, Any], limit: float) -> Iterat
         raise ValueError(f"chunks that are compressed {len(packing)} times ({', '.join(packing)[:60]})")
     if packing and set(names[names.index(packing[0]) + 1 :]).difference({"crc32c", "fletcher32"}):
         raise ValueError(f"chunks that are changed after {packing[0]}")
+    texts = TEXTS.intersection(names)
+    if texts and set(names[1:]).difference(packing, {"crc32c"}):
+        raise ValueError(f"texts that are changed by {names[1][:60]}")
     ratio = growth * (RATIOS[packing[0]] if packing else 1)
     for path in (Path(place, name) for place, _, names in os.walk(folder) for name in names):
-        if (size := os.path.getsize(path)) * ratio <= limit or path.name in METADATA:
+        size = os.path.getsize(path)
+        if path.name in METADATA or (size * ratio <= limit and not texts):
             continue
         with path.open("rb") as file:
             parts = [(0, size)] if shards is None else _parts_of_shard(file, size, about, shards)
@@ -251,6 +264,20 @@ def unpacked_chunks(folder: Path, about: dict[str, Any], limit: float) -> Iterat
                     file.seek(at)
                     made = _unpacked(file, length, codecs[names.index(packing[0])], limit) if packing else length
                     yield growth * made
+                if texts:  # their number in a chunk is at its beginning, and allocated
+                    file.seek(at)
+                    blob = file.read(length - 4 * names.count("crc32c"))
+                    _check_count(blob, [one for one in codecs if _name(one) in packing], chunk_shape(shards or about))
+
+
+def _check_count(blob: bytes, packing: list[Codec], shape: list[int]) -> None:
+    """Check that a chunk of texts says of itself that it has no more of them than there are in a chunk."""
+    for codec in packing:
+        named = {"id": _name(codec)} | ({"format": codec["configuration"]["format"]} if _name(codec) == "lzma" else {})
+        blob = importlib.import_module("numcodecs").get_codec(named).decode(blob)
+    made = int.from_bytes(bytes(blob[:4]), "little")
+    if made > math.prod(shape):
+        raise ValueError(f"a chunk of {made:,} texts where {math.prod(shape):,} belong")
 
 
 def _growth(codec: Codec) -> float:
@@ -275,7 +302,7 @@ def _name(codec: Codec) -> str:
 
 def _parts_of_shard(file: BinaryIO, size: int, about: dict[str, Any], shards: dict[str, Any]) -> Any:
     """Offset and length of the chunks in a shard, by its index, up to its end; what has another index is one chunk."""
-    outer = about["chunk_grid"]["configuration"]["chunk_shape"]
+    outer = chunk_shape(about)
     count = math.prod(a // b for a, b in zip(outer, shards["chunk_shape"], strict=True))
     index_codecs = _named(shards["index_codecs"])
     order = {(one.get("configuration") or {}).get("endian", "little") for one in index_codecs}

@@ -20,7 +20,7 @@ import numpy as np
 from dreval._check import LONGEST_TEXT, SMALL, check_npy, check_unpacked, read_limit, unpack_limit
 from dreval._inside import check_folder, hdf5_objects
 from dreval.errors import InputError
-from dreval.inputs._chunks import check_hdf5_chunks, text_lengths, unpacked_chunks
+from dreval.inputs._chunks import check_hdf5_chunks, chunk_shape, text_lengths, unpacked_chunks
 from dreval.inputs.features import check_places
 
 NUMBER = 8  # bytes
@@ -148,8 +148,7 @@ def _size_of_zarr(folder: Path, about: dict[str, Any], path: Path, argument: str
     third = about["zarr_format"] == 3
     if third and (about["chunk_grid"]["name"] != "regular" or about.get("storage_transformers")):
         raise ValueError("chunks in another form than a regular grid")
-    chunks = about["chunk_grid"]["configuration"]["chunk_shape"] if third else about["chunks"]
-    count = max(math.prod(lengths(about["shape"])), math.prod(lengths(chunks)))
+    count = max(math.prod(lengths(about["shape"])), math.prod(lengths(chunk_shape(about))))
     item = _item_size(about["data_type"]) if third else _item_size_of_numpy(about["dtype"])
     fill = about.get("fill_value")  # of each element that was never written
     if item > LONGEST_TEXT or (isinstance(fill, str) and len(fill) > LONGEST_TEXT):

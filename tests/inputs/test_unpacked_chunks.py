@@ -611,6 +611,50 @@ def test_what_anndata_writes_to_zarr_is_read(version: int, tmp_path: Path) -> No
     assert np.array_equal(np.asarray(data.dense()), cells.X)
 
 
+@pytest.mark.parametrize("packed", [None, "zstd", "gzip", "lzma"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_number_of_texts_in_a_chunk(version: int, packed: str | None, tmp_path: Path) -> None:
+    """It is allocated before they are read."""
+    import numcodecs
+
+    blob = (2**28).to_bytes(4, "little") + bytes(8)
+    blob = numcodecs.get_codec({"id": packed}).encode(blob) if packed else blob
+    if version == 2:
+        about: dict[str, Any] = {"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "fill_value": ""}
+        about["compressor"] = {"id": packed, **({"format": 1} if packed == "lzma" else {})} if packed else None
+    else:
+        name = "numcodecs.lzma" if packed == "lzma" else packed
+        codecs = [{"name": name, "configuration": {"format": 1} if packed == "lzma" else {}}] if packed else []
+        about = {"data_type": "string", "codecs": [{"name": "vlen-utf8"}, *codecs], "fill_value": ""}
+    refused(with_chunk(tmp_path, blob, version, **about), "a chunk of 268,435,456 texts where 90 belong")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_texts_in_zarr_are_read(version: int, tmp_path: Path) -> None:
+    """In several chunks, of which the last one is not full, and in shards; with all that compresses."""
+    import numcodecs
+    import zarr
+    from zarr import codecs as third
+
+    options: list[dict[str, Any]] = [{}, {"compressors": None}]
+    if version == 2:
+        names = ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")
+        options += [{"compressors": getattr(numcodecs, name)()} for name in names]
+    else:
+        options += [{"shards": (20,)}, {"compressors": third.BloscCodec()}, {"compressors": third.GzipCodec()}]
+        options += [{"compressors": [third.ZstdCodec(), third.Crc32cCodec()]}]
+    texts = np.array(list("abc") * 10, dtype=object)
+    path = with_chunk(tmp_path, bytes(720), version)
+    obs = zarr.open_group(str(path), mode="r+", use_consolidated=False)["obs"]
+    for one in options:
+        made = obs.create_array("kind", shape=(30,), chunks=(4,), dtype=str, overwrite=True, **one)
+        made[:] = texts
+        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+        labels = as_data(path, labels="kind").labels
+        assert labels is not None
+        assert labels.values.tolist() == texts.tolist(), one
+
+
 LAYOUTS: dict[str, dict[str, Any]] = {
     "one behind the other": {},
     "chunks": {"chunks": (7,)},
