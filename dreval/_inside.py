@@ -1,4 +1,4 @@
-"""Files that hold all of their data: no link, virtual data set or external storage in them leads to another file.
+"""Files that hold all of their data: no link, reference, virtual data set or storage in them leads to another file.
 
 A file or folder may come from anyone. What it names outside of itself is never read: neither a file of another user,
 whose numbers would become part of a result, nor a pipe or a device, which never ends.
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dreval.errors import InputError
 
 MAX_LINKS = 100_000  # links in a file of HDF5
@@ -22,24 +24,27 @@ CURE = "If you trust it, read what it leads to yourself and pass the arrays."
 CURE_FOLDER = "If you trust it, copy the folder with files in place of its links: cp -rL."
 CURE_SPARSE = "If you trust it, read it, and pass adata.to_memory(), or the matrix: adata.X.to_memory()."
 CURE_OPENED = "If you trust it, pass dask.array.from_array(array) in its place, or read it: array[:]."
-SHUFFLE, FLETCHER32 = 2, 3  # filters of HDF5 that compress nothing
 LOCAL_STORES = {"LocalStore": "root", "DirectoryStore": "path", "NestedDirectoryStore": "path"}  # of zarr
 
 
 def hdf5_objects(group: Any, what: str, argument: str, cure: str = CURE) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the object of every group and data set in a group of HDF5.
+    """Yield the name and the object of a group of HDF5 and of every group and data set in it.
 
-    A link within the file is not followed: its target is an object of the file, and where there is such a link in a
-    group that is not the whole file, all of the file is visited. Nothing is read, and the shape of a data set is not
-    asked for before it is known to hold its own data: HDF5 opens the files of a virtual one for that.
+    A link within the file is not followed: its target is an object of the file, and where there is such a link, or a
+    reference in an attribute, in a group that is not the whole file, all of the file is visited. No data set is read,
+    and its shape is not asked for before it is known to hold its own data: HDF5 opens the files of a virtual one for
+    that. The references in the attributes of an object are read after it was yielded.
 
     Raises
     ------
     InputError
-        If a link, a virtual data set or external storage leads to another file, or there are too many links.
+        If a link, a virtual data set or external storage leads to another file, if a reference leads to an object
+        that no link leads to, or if there are too many links.
     """
     h5py = importlib.import_module("h5py")
-    links, seen, left = 0, {_address(group)}, [("", group, 0)]
+    links, seen, left, beyond = 0, {_address(group)}, [("", group, 0)], False
+    yield "", group
+    named = _referenced(group, "")  # objects, and where references to them are
     while left:
         prefix, parent, depth = left.pop()
         links += len(parent)
@@ -52,9 +57,7 @@ def hdf5_objects(group: Any, what: str, argument: str, cure: str = CURE) -> Iter
             path = f"{prefix}/{name}".lstrip("/")
             kind = parent.id.links.get_info(os.fsencode(name)).type
             if kind == h5py.h5l.TYPE_SOFT:
-                root = parent.file["/"]
-                left += [] if (address := _address(root)) in seen else [("", root, 0)]
-                seen.add(address)
+                beyond = True
                 continue
             if kind != h5py.h5l.TYPE_HARD:
                 raise InputError(argument, RULE, f"{what}, of which {path!r} is {_link(parent, name)}", cure)
@@ -67,6 +70,49 @@ def hdf5_objects(group: Any, what: str, argument: str, cure: str = CURE) -> Iter
             if isinstance(item, h5py.Group):
                 left.append((path, item, depth + 1))
             yield path, item
+            named |= _referenced(item, path)
+        root = parent.file["/"]
+        if (beyond or named) and (address := _address(root)) not in seen:
+            seen.add(address)
+            left.append(("", root, 0))
+            yield "", root
+            named |= _referenced(root, "")
+    for address, place in named.items():
+        if address not in seen:
+            got = f"{what}, of which {place} refers to an object that has no name"
+            raise InputError(argument, "must refer to its own objects only", got, "Write the file again.")
+
+
+def _referenced(item: Any, path: str) -> dict[tuple[int, int] | None, str]:
+    """The objects that references in the attributes of an object name, each with a place; None is one of no object."""
+    h5py, found = importlib.import_module("h5py"), dict[tuple[int, int] | None, str]()
+    for i in range(h5py.h5a.get_num_attrs(item.id)):
+        attribute = h5py.h5a.open(item.id, index=i)
+        if not attribute.get_type().detect_class(h5py.h5t.REFERENCE):
+            continue
+        name = os.fsdecode(attribute.name)
+        for one in filter(None, _references(item.attrs[name])):  # a null reference is false
+            try:
+                target = h5py.h5r.dereference(one, item.id)
+                about = h5py.h5o.get_info(target)
+                address = about.fileno, about.addr
+            except (KeyError, OSError, RuntimeError, TypeError, ValueError):  # in which h5py says what HDF5 does
+                address = None
+            found[address] = f"the attribute {name!r} of {'/' + path!r}"
+    return found
+
+
+def _references(value: Any) -> Iterator[Any]:
+    """All references in the value of an attribute: in arrays, fields and lists of any length."""
+    if isinstance(value, importlib.import_module("h5py").h5r.Reference):
+        yield value
+        return
+    array = np.asarray(value)
+    for name in array.dtype.names or ():
+        yield from _references(array[name])
+    if array.dtype.kind == "O":
+        for one in array.ravel().tolist():
+            yield from _references(one)
 
 
 def _address(item: Any) -> tuple[int, int]:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -211,6 +212,31 @@ def _hdf5(path: Path) -> None:
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
         made = file.create_dataset("X", (10**5, 10**5), dtype="f4", chunks=(1000, 1000))
+        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+
+
+@hostile("short_chunk.h5ad", "h5py")
+def _short_chunk(path: Path) -> None:
+    """A chunk of 200 MB that unpacks to 16 bytes: HDF5 reads on behind them, and the process ends."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        made = file.create_dataset("X", (600, 43690), "f8", chunks=(600, 43690), compression="gzip")
+        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        made.id.write_direct_chunk((0, 0), zlib.compress(bytes(16)))
+
+
+@hostile("negative.h5ad", "h5py")
+def _negative_sparse(path: Path) -> None:
+    """A sparse matrix of less than no rows beside a large array."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        sparse = file.create_group("A")
+        sparse["indptr"], sparse.attrs["shape"] = [0], [-(10**15), 0]
+        made = file.create_dataset("X", (10**4, 10**4), dtype="f8", chunks=(100, 10))
         made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 

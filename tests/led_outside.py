@@ -141,6 +141,39 @@ def _h5ad_part(part: str, kind: str) -> None:
                 found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
+def _reference(kind: str, wrapped: str) -> None:
+    @attack(f"h5ad: a reference {wrapped} to {kind} without a name", "cells.h5ad")
+    def write(folder: Path, other: Path) -> None:
+        """A copy of an open file, whose object without a name is not removed yet; old AnnData has such references."""
+        import h5py
+
+        cells().write_h5ad(other / "cells.h5ad")
+        with h5py.File(other / "cells.h5ad", "r+") as file:
+            old = file["obs/kind/codes"][:]
+            del file["obs/kind"]
+            made = file["obs"].create_dataset("kind", data=old)
+            file["obs"].attrs["encoding-version"] = "0.1.0"
+            KINDS[kind](file, "hidden", np.zeros(3), other)
+            hidden = file["hidden"]
+            target = hidden.regionref[:2] if wrapped == "of a region" else hidden.ref
+            made.attrs["categories"] = _wrapped(target, wrapped)
+            del file["hidden"]
+            file.flush()
+            shutil.copy(other / "cells.h5ad", folder)
+            del hidden
+
+
+def _wrapped(reference: Any, how: str) -> Any:
+    """A reference as the value of an attribute."""
+    import h5py
+
+    if how == "in an array":
+        return np.array([None, reference], h5py.ref_dtype)
+    if how == "in fields":
+        return np.array([(1, reference)], [("a", int), ("b", h5py.ref_dtype)])
+    return reference
+
+
 def _h5ad_group(part: str) -> None:
     @attack(f"h5ad: all of {part} is an external link", "cells.h5ad")
     def write(folder: Path, other: Path) -> None:
@@ -198,6 +231,9 @@ for _part in PARTS:
     for _kind in KINDS:
         _h5ad_part(_part, _kind)
     _zarr_part(_part)
+for _kind in ("a virtual data set", "external storage"):
+    for _how in ("alone", "in an array", "in fields", "of a region"):
+        _reference(_kind, _how)
 for _part in GROUPS:
     _h5ad_group(_part)
 
@@ -213,7 +249,7 @@ def _above(folder: Path, other: Path) -> None:
 
 
 @attack("zarr: a reference store", "x.zarr")
-def _reference(folder: Path, other: Path) -> None:
+def _reference_store(folder: Path, other: Path) -> None:
     """A file that names the places of chunks, as kerchunk writes it."""
     secret((N, P)).tofile(other / "secret")
     about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bz2
 import importlib
+import io
 import lzma
 import math
 import os
@@ -22,59 +23,140 @@ import numpy as np
 DEFLATE_RATIO = 1032  # bytes out of one, at most: of deflate in HDF5, gzip and zlib
 ANY_RATIO = 1 << 15  # at most, or nearly, of all other codecs: zstd, of 128 KiB out of 4 bytes
 BZ2_RATIO = 1 << 21
-STEP_BYTES = 1 << 20  # that are unpacked at once, and given up
+STEP_BYTES, PIECE_BYTES = 1 << 20, 1 << 14  # that are unpacked at once, and given up; that are looked at for it
+SHUFFLE, FLETCHER, CHECKSUM = 2, 3, 4  # filters of HDF5 that compress nothing, and the bytes that the second one adds
 BLOCK_BYTES = 1 << 17  # that a block of zstd unpacks to at most
 HEADER_BYTES = 18  # of a frame of zstd
 EMPTY = 2**64 - 1  # offset and length of a chunk that a shard does not have
-ZSTD, SKIPPED = 0xFD2FB528, 3  # first bytes of a frame; type of a block that does not exist
+ZSTD, SKIPPABLE = (
+    0xFD2FB528,
+    0x184D2A5,
+)  # first bytes of a frame, and of one that holds nothing, without their last 4 bits
 SHARDS = "sharding_indexed"
 ENTRY_BYTES = 16  # of a text in HDF5: its length, the address of its heap and its place there
 METADATA = ("zarr.json", ".zarray", ".zattrs")
-DEFLATE = {"gzip", "zlib"}
-PASSED = {"bytes", "endian", "transpose", "crc32c", "crc32", "adler32", "fletcher32", "shuffle", "vlen-utf8"}
-PASSED |= {"vlen-bytes", "vlen-array", "delta", "fixedscaleoffset", "astype", "quantize", "bitround", "packbits"}
-PASSED |= {"categorize", "json2", "msgpack2", "jenkins_lookup3"}
+RATIOS = {"gzip": DEFLATE_RATIO, "zlib": DEFLATE_RATIO, "bz2": BZ2_RATIO, "lzma": ANY_RATIO}
+RATIOS |= dict.fromkeys(("zstd", "blosc", "lz4"), ANY_RATIO)
+PASSED = {"bytes", "endian", "transpose", "shuffle", "bitround", "vlen-utf8", "vlen-bytes"}
+TEXTS = {"vlen-utf8", "vlen-bytes"}
+CHECKSUMS = {"crc32c", "crc32", "adler32", "fletcher32", "jenkins_lookup3"}
+CONVERTED = {"delta", "fixedscaleoffset", "quantize", "astype"}  # from one type of numbers to another
+MOST_BITS = 8  # numbers out of a byte of packbits
+INDEX = {"bytes", "crc32c"}
 Codec = dict[str, Any]
 
 
-def inflated(blob: bytes, limit: float, decoder: Any = None) -> float:
-    """Return the bytes that a compressed blob unpacks to, counted up to a limit; nothing is kept of them."""
-    made, decoder = 0, decoder or zlib.decompressobj(zlib.MAX_WBITS | 32)
+def inflated(
+    blob: bytes, limit: float, new: Callable[[], Any] = lambda: zlib.decompressobj(zlib.MAX_WBITS | 32)
+) -> int:
+    """Return the bytes that a compressed blob unpacks to, counted up to a limit; nothing is kept of them.
+
+    All that lies behind the end of a stream is counted, too. ``new`` makes the decoder of a stream.
+    """
+    made, at, decoder = 0, 0, new()
     try:
-        if hasattr(decoder, "unconsumed_tail"):
-            while blob and made <= limit and not decoder.eof:
-                made += len(decoder.decompress(blob, STEP_BYTES))
-                blob = decoder.unconsumed_tail
-            return made
-        while made <= limit and not decoder.eof:
-            part = decoder.decompress(blob, STEP_BYTES)
-            made, blob = made + len(part), b""
-            if not part and decoder.needs_input:
-                break
+        while at < len(blob) and made <= limit:
+            piece = blob[at : at + PIECE_BYTES]
+            if decoder.eof:
+                stripped = piece.lstrip(b"\0")
+                at += len(piece) - len(stripped)
+                if not stripped:
+                    continue
+                piece, decoder = stripped, new()
+            given, full = piece, True
+            while full and not decoder.eof and made <= limit:
+                part = decoder.decompress(given, STEP_BYTES)
+                given, full = getattr(decoder, "unconsumed_tail", b""), len(part) == STEP_BYTES
+                made += len(part)
+            at += len(piece) - len(decoder.unused_data)
     except (zlib.error, OSError, lzma.LZMAError, EOFError):
         return made  # its reader fails there
     return made
 
 
-def check_hdf5_chunks(dataset: Any, limit: float, check: Callable[[float], None]) -> None:
-    """Check the chunks of a data set of HDF5; ``check`` refuses sizes above the limit.
+def check_hdf5_chunks(dataset: Any) -> None:
+    """Check that each chunk of a data set of HDF5 unpacks to the bytes of a chunk: HDF5 reads so many, wherever it is.
+
+    What is behind a shorter one is other memory of the process, or none. A chunk of the size must fit in memory.
 
     Raises
     ------
     ValueError
-        If it is compressed more than once: what is small could be anything.
+        If a chunk has another size, or it is compressed by a filter that is not known, or more than once.
     """
-    about = dataset.id.get_create_plist()
-    filters = [about.get_filter(i)[0] for i in range(about.get_nfilters())]
-    packing = [one for one in filters if one not in (2, 3)]  # all but shuffle and the checksum of Fletcher
-    if len(packing) > 1:
-        raise ValueError(f"{dataset.name!r} is compressed {len(packing)} times")
-    if packing != [1] or dataset.id.get_storage_size() * DEFLATE_RATIO <= limit:
+    if dataset.shape is None:
         return
-    large: list[Any] = []
-    dataset.id.chunk_iter(lambda chunk: large.append(chunk) if chunk.size * DEFLATE_RATIO > limit else None)
-    for chunk in large:
-        check(inflated(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], limit))
+    layout, h5d = dataset.id.get_create_plist(), importlib.import_module("h5py").h5d
+    size = _stored_size(dataset.id.get_type(), dataset.file.id.get_create_plist().get_sizes()[0])
+    if layout.get_layout() != h5d.CHUNKED:
+        stored = dataset.id.get_storage_size()
+        if layout.get_layout() != h5d.VIRTUAL and stored not in (0, size * dataset.size):
+            raise ValueError(f"{dataset.name!r} has {stored:,} bytes where {size * dataset.size:,} belong")
+        return
+    filters = [layout.get_filter(i)[0] for i in range(layout.get_nfilters())]
+    packing = [one for one in filters if one not in (SHUFFLE, FLETCHER)]
+    if unknown := set(packing).difference(UNPACKED_SIZES):
+        raise ValueError(f"{dataset.name!r} has the filter {unknown.pop()}; write it with gzip, lzf or zstd")
+    if len(packing) > 1:  # what is small could be anything
+        raise ValueError(f"{dataset.name!r} is compressed {len(packing)} times")
+    size *= math.prod(dataset.chunks)
+    chunks: list[Any] = []
+    dataset.id.chunk_iter(chunks.append)
+    for chunk in chunks:
+        made = chunk.size
+        active = [one for i, one in enumerate(filters) if not chunk.filter_mask >> i & 1]
+        if set(packing).intersection(active):
+            made = _size_before(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], active, size)
+        else:
+            made -= CHECKSUM * active.count(FLETCHER)
+        if made != size:
+            got = f"{made:,}" if made < size else "more"
+            raise ValueError(f"{dataset.name!r} has a chunk of {got} bytes where {size:,} belong")
+
+
+def _size_before(blob: bytes, filters: list[int], size: int) -> int:
+    """Bytes of a chunk before the filters of HDF5, of which one compresses, counted to a little more than a size."""
+    made = len(blob)
+    for one in reversed(filters):
+        if one == FLETCHER:
+            made, blob = made - CHECKSUM, blob[:-CHECKSUM]
+        elif one != SHUFFLE:
+            made = int(UNPACKED_SIZES[one](blob, size + CHECKSUM * len(filters)))
+    return made
+
+
+def _lzf_size(blob: bytes, limit: float) -> int:
+    """Bytes that a blob of LZF unpacks to, by its marks: of what is copied from it, or from what was made of it."""
+    made, at, end = 0, 0, len(blob)
+    while at < end and made <= limit:
+        mark = blob[at]
+        if mark < 32:
+            made, at = made + mark + 1, at + mark + 2
+        elif mark < 224:
+            made, at = made + (mark >> 5) + 2, at + 2
+        else:
+            made, at = made + 9 + (blob[at + 1] if at + 1 < end else 0), at + 3
+    return made
+
+
+UNPACKED_SIZES: dict[int, Callable[[bytes, float], float]] = {  # by the number of a filter of HDF5
+    1: inflated,
+    32000: _lzf_size,
+    32015: lambda blob, _limit: _zstd_size(io.BytesIO(blob), len(blob)),
+}
+
+
+def _stored_size(kind: Any, address: int) -> int:
+    """Bytes of an element in a file of HDF5: of one of any length, its length and where it lies."""
+    h5t = importlib.import_module("h5py").h5t
+    if kind.get_class() == h5t.VLEN or (kind.get_class() == h5t.STRING and kind.is_variable_str()):
+        return 8 + address  # and its number in a heap
+    if kind.get_class() == h5t.ARRAY:
+        elements: int = math.prod(kind.get_array_dims())
+        return elements * _stored_size(kind.get_super(), address)
+    members = [kind.get_member_type(i) for i in range(kind.get_nmembers())] if kind.get_class() == h5t.COMPOUND else []
+    size: int = kind.get_size() + sum(_stored_size(one, address) - one.get_size() for one in members)
+    return size
 
 
 def text_lengths(dataset: Any, path: Path) -> int | None:
@@ -127,10 +209,23 @@ def _unfiltered(blob: bytes, number: int, size: int) -> bytes:
 
 def zarr_codecs(about: dict[str, Any]) -> list[Codec]:
     """Return the codecs of an array of zarr, of either format; each has a name and a configuration."""
-    if "codecs" in about:
-        return [one if isinstance(one, dict) else {"name": one} for one in about["codecs"]]
+    if about["zarr_format"] == 3:
+        return _named(about["codecs"])
     listed = [*(about.get("filters") or []), *([about["compressor"]] if about.get("compressor") else [])]
     return [{"name": one["id"], "configuration": one} for one in listed]
+
+
+def _named(codecs: Any) -> list[Codec]:
+    """Codecs of version 3, of which some are names only."""
+    return [one if isinstance(one, dict) else {"name": one} for one in codecs]
+
+
+def chunk_shape(about: dict[str, Any]) -> Any:
+    """Return the shape of the chunks of an array of zarr, of either format, or of those in a shard."""
+    for key in ("chunk_shape", "chunks"):
+        if key in about:
+            return about[key]
+    return about["chunk_grid"]["configuration"]["chunk_shape"]
 
 
 def unpacked_chunks(folder: Path, about: dict[str, Any], limit: float) -> Iterator[float]:
@@ -139,27 +234,65 @@ def unpacked_chunks(folder: Path, about: dict[str, Any], limit: float) -> Iterat
     Raises
     ------
     ValueError
-        If chunks are compressed more than once.
+        If a codec is not known, chunks are compressed more than once, or what was compressed was changed after that.
     """
     codecs, shards = zarr_codecs(about), None
-    if codecs and _name(codecs[0]) == SHARDS:
-        shards = codecs[0].get("configuration") or {}
-        codecs = [*(one if isinstance(one, dict) else {"name": one} for one in shards.get("codecs", ())), *codecs[1:]]
-    packing = [name for name in map(_name, codecs) if name not in PASSED]
+    if [_name(one) for one in codecs] == [SHARDS]:
+        shards = codecs[0]["configuration"]
+        codecs = _named(shards["codecs"])
+    names = [_name(one) for one in codecs]
+    if unknown := sorted(set(names).difference(PASSED, CHECKSUMS, CONVERTED, RATIOS, {"packbits"})):
+        raise ValueError(f"the codec {unknown[0][:60]!r}; use zstd, blosc, gzip, lz4, zlib, bz2 or lzma")
+    growth = math.prod(map(_growth, codecs))
+    packing = [name for name in names if name in RATIOS]
     if len(packing) > 1:
         raise ValueError(f"chunks that are compressed {len(packing)} times ({', '.join(packing)[:60]})")
-    if not packing:
-        return
-    ratio = DEFLATE_RATIO if packing[0] in DEFLATE else BZ2_RATIO if packing[0] == "bz2" else ANY_RATIO
+    if packing and set(names[names.index(packing[0]) + 1 :]).difference({"crc32c", "fletcher32"}):
+        raise ValueError(f"chunks that are changed after {packing[0]}")
+    texts = TEXTS.intersection(names)
+    if texts and set(names[1:]).difference(packing, {"crc32c"}):
+        raise ValueError(f"texts that are changed by {names[1][:60]}")
+    ratio = growth * (RATIOS[packing[0]] if packing else 1)
     for path in (Path(place, name) for place, _, names in os.walk(folder) for name in names):
-        if (size := os.path.getsize(path)) * ratio <= limit or path.name in METADATA:
+        size = os.path.getsize(path)
+        if path.name in METADATA or (size * ratio <= limit and not texts):
             continue
         with path.open("rb") as file:
             parts = [(0, size)] if shards is None else _parts_of_shard(file, size, about, shards)
             for at, length in parts:
-                if length * ratio > limit and at + length <= size:
+                if length * ratio > limit:
                     file.seek(at)
-                    yield _unpacked(file, length, packing[0], limit)
+                    made = _unpacked(file, length, codecs[names.index(packing[0])], limit) if packing else length
+                    yield growth * made
+                if texts:  # their number in a chunk is at its beginning, and allocated
+                    file.seek(at)
+                    blob = file.read(length - 4 * names.count("crc32c"))
+                    _check_count(blob, [one for one in codecs if _name(one) in packing], chunk_shape(shards or about))
+
+
+def _check_count(blob: bytes, packing: list[Codec], shape: list[int]) -> None:
+    """Check that a chunk of texts says of itself that it has no more of them than there are in a chunk."""
+    for codec in packing:
+        named = {"id": _name(codec)} | ({"format": codec["configuration"]["format"]} if _name(codec) == "lzma" else {})
+        blob = importlib.import_module("numcodecs").get_codec(named).decode(blob)
+    made = int.from_bytes(bytes(blob[:4]), "little")
+    if made > math.prod(shape):
+        raise ValueError(f"a chunk of {made:,} texts where {math.prod(shape):,} belong")
+
+
+def _growth(codec: Codec) -> float:
+    """By how much a filter that is no compression makes a chunk longer; ValueError where it makes no numbers of it."""
+    name, about = _name(codec), codec.get("configuration") or {}
+    if name == "packbits":
+        return MOST_BITS
+    if name not in CONVERTED:
+        return 1
+    keys = ("decode_dtype", "encode_dtype") if name == "astype" else ("dtype", "astype")
+    kinds = [np.dtype(about[key]) for key in keys if about.get(key) is not None]
+    if not kinds or any(kind.kind not in "biufc" for kind in kinds):
+        raise ValueError(f"the codec {name!r} of other types than numbers")
+    growth: float = kinds[0].itemsize / kinds[-1].itemsize
+    return max(1.0, growth)
 
 
 def _name(codec: Codec) -> str:
@@ -168,50 +301,63 @@ def _name(codec: Codec) -> str:
 
 
 def _parts_of_shard(file: BinaryIO, size: int, about: dict[str, Any], shards: dict[str, Any]) -> Any:
-    """Offset and length of the chunks in a shard, by its index; what has another index is one chunk."""
-    outer = about["chunk_grid"]["configuration"]["chunk_shape"]
+    """Offset and length of the chunks in a shard, by its index, up to its end; what has another index is one chunk."""
+    outer = chunk_shape(about)
     count = math.prod(a // b for a, b in zip(outer, shards["chunk_shape"], strict=True))
+    index_codecs = _named(shards["index_codecs"])
+    order = {(one.get("configuration") or {}).get("endian", "little") for one in index_codecs}
+    if not INDEX.issuperset(map(_name, index_codecs)) or order != {"little"}:
+        raise ValueError("an index of a shard in another form than little-endian bytes")
     if not 0 < 16 * count <= size:
         return [(0, size)]
-    sums = sum(4 for one in shards.get("index_codecs", ()) if isinstance(one, dict) and _name(one) == "crc32c")
+    sums = 4 * sum(_name(one) == "crc32c" for one in index_codecs)
     file.seek(0 if shards.get("index_location") == "start" else size - 16 * count - sums)
     index = np.frombuffer(file.read(16 * count), "<u8").reshape(-1, 2)
-    return [(int(at), int(length)) for at, length in index[index[:, 1] != EMPTY]]
+    found = [(int(at), int(length)) for at, length in index[(index != EMPTY).any(axis=1)]]
+    return [(at, min(length, size - at)) for at, length in found if at < size]
 
 
-def _unpacked(file: BinaryIO, length: int, codec: str, limit: float) -> float:
+def _unpacked(file: BinaryIO, length: int, codec: Codec, limit: float) -> float:
     """Bytes that a chunk unpacks to: by its header, else counted."""
-    if codec in ("blosc", "lz4"):
-        start = 4 if codec == "blosc" else 0
+    name, about = _name(codec), codec.get("configuration") or {}
+    if name in ("blosc", "lz4"):
+        start = 4 if name == "blosc" else 0
         return int.from_bytes(file.read(8)[start : start + 4], "little")
-    if codec == "zstd":
+    if name == "zstd":
         return _zstd_size(file, length)
-    if codec in DEFLATE:
+    if name == "bz2":
+        return inflated(file.read(length), limit, bz2.BZ2Decompressor)
+    if name != "lzma":
         return inflated(file.read(length), limit)
-    if codec in ("bz2", "lzma"):
-        return inflated(file.read(length), limit, bz2.BZ2Decompressor() if codec == "bz2" else lzma.LZMADecompressor())
-    return 0.0  # a codec that dreval does not know
+    if about.get("format", lzma.FORMAT_XZ) == lzma.FORMAT_RAW:
+        raise ValueError("raw LZMA, which says nothing of itself")
+    return inflated(file.read(length), limit, lzma.LZMADecompressor)
 
 
 def _zstd_size(file: BinaryIO, length: int) -> float:
-    """Bytes of a frame of zstd: its decoder allocates what its header says, else what its blocks may hold."""
-    start = file.tell()
-    head = file.read(HEADER_BYTES)
-    if int.from_bytes(head[:4], "little") != ZSTD or len(head) < 6:
-        return 0.0  # its decoder fails
-    flags = head[4]
-    single, sized, marked = bool(flags & 32), flags >> 6, (0, 1, 2, 4)[flags & 3]
-    at = 5 + (not single) + marked
-    width = (1 if single else 0, 2, 4, 8)[sized]
-    if width:
-        return int.from_bytes(head[at : at + width], "little") + (256 if width == 2 else 0)
-    file.seek(start + at)
-    made = 0
-    while file.tell() < start + length:
-        block = int.from_bytes(file.read(3), "little")
-        kind, size = (block >> 1) & 3, block >> 3
-        made += size if kind < 2 else BLOCK_BYTES
-        if block & 1 or kind == SKIPPED:
-            break
-        file.seek(1 if kind == 1 else size, os.SEEK_CUR)
+    """Bytes of all frames of zstd: their decoder allocates what a header says, else what its blocks may hold."""
+    at, end, made = file.tell(), file.tell() + length, 0
+    while at < end:
+        file.seek(at)
+        head = file.read(HEADER_BYTES)
+        mark = int.from_bytes(head[:4], "little")
+        if mark >> 4 == SKIPPABLE:
+            at += 8 + int.from_bytes(head[4:8], "little")
+            continue
+        if mark != ZSTD or len(head) < 6:
+            raise ValueError("a chunk that is no zstd")
+        flags = head[4]
+        single, sized = bool(flags & 32), flags >> 6
+        start = 5 + (not single) + (0, 1, 2, 4)[flags & 3]
+        width = (1 if single else 0, 2, 4, 8)[sized]
+        stated = int.from_bytes(head[start : start + width], "little") + (256 if width == 2 else 0)
+        at, held, last = at + start + width, 0, 0
+        while at < end and not last:
+            file.seek(at)
+            block = int.from_bytes(file.read(3), "little")
+            last, kind, size = block & 1, (block >> 1) & 3, block >> 3
+            held += size if kind < 2 else BLOCK_BYTES
+            at += 3 + (1 if kind == 1 else size)
+        at += 4 * (flags >> 2 & 1)  # a checksum
+        made += stated if width else held
     return made

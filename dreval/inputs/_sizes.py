@@ -20,12 +20,24 @@ import numpy as np
 from dreval._check import LONGEST_TEXT, SMALL, check_npy, check_unpacked, read_limit, unpack_limit
 from dreval._inside import check_folder, hdf5_objects
 from dreval.errors import InputError
-from dreval.inputs._chunks import check_hdf5_chunks, text_lengths, unpacked_chunks
+from dreval.inputs._chunks import check_hdf5_chunks, chunk_shape, text_lengths, unpacked_chunks
 from dreval.inputs.features import check_places
 
 NUMBER = 8  # bytes
+ZARR_KEYS = {  # of each file of metadata
+    ".zgroup": {"zarr_format"},
+    ".zarray": {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters"},
+    "zarr.json": {"zarr_format", "node_type", "attributes", "consolidated_metadata", "shape", "data_type", "codecs"},
+}
+ZARR_KEYS[".zarray"] |= {"dimension_separator"}
+ZARR_KEYS["zarr.json"] |= {"chunk_grid", "chunk_key_encoding", "fill_value", "dimension_names", "storage_transformers"}
+NUMBERS_OF_ZARR = {f"{kind}{8 * size}": size for kind in ("int", "uint", "float") for size in (1, 2, 4, 8)}
+NUMBERS_OF_ZARR |= {"bool": 1, "complex64": 8, "complex128": 16, "numpy.datetime64": 8, "numpy.timedelta64": 8}
+NUMBERS_OF_ZARR |= dict.fromkeys(("string", "bytes", "variable_length_utf8", "variable_length_bytes"), NUMBER)
+TEXTS_OF_ZARR = {"fixed_length_utf32", "null_terminated_bytes", "raw_bytes"}
 TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
+SPARSE_SHAPES = ("shape", "h5sparse_shape")  # attributes of a sparse matrix, of which the second one is older
 HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
 
@@ -98,48 +110,93 @@ def _parquet_text(path: Path, group: int, name: str) -> int:
 
 
 def check_zarr(path: Path, argument: str) -> None:
-    """Check that a .zarr folder holds all of its data, the shapes of its arrays, and that nothing is unpickled."""
+    """Check that a .zarr folder holds all of its data, the shapes of its arrays, and that nothing is unpickled.
+
+    What is not known in the metadata is refused: zarr could make more of it than was checked.
+    """
     check_folder(path, argument)
-    sizes, limit = [], unpack_limit(path)
-    for folder, _, files in os.walk(path):
-        for name in {".zarray", "zarr.json"}.intersection(files):
+    sizes, limit, parts = [], unpack_limit(path), dict[str, dict[str, Any]]()
+    for folder, groups, files in os.walk(path):
+        attributes: list[Any] = []
+        for name in ZARR_KEYS.keys() & set(files):
             about = json.loads(Path(folder, name).read_bytes())
+            attributes.append(about.get("attributes") if name == "zarr.json" else {})
             if "pickle" in _codecs(about):
                 cure = "Save plain numbers: zarr.save_array(path, array.astype(float))."
                 got = f"{str(path)!r} with pickled objects, which are never loaded"
                 raise InputError(argument, "must hold plain numbers", got, cure)
-            if "shape" in about:
-                count = max(math.prod(about["shape"]), math.prod(_chunk_shape(about)))
-                item = _item_size(about.get("dtype", about.get("data_type")))
-                fill = about.get("fill_value")  # of each element that was never written
-                if item > LONGEST_TEXT or (isinstance(fill, str) and len(fill) > LONGEST_TEXT):
-                    item = max(item, len(fill)) if isinstance(fill, str) else item
-                    check_texts(item * count, count, limit, path, argument, os.path.relpath(folder, path))
-                sizes.append(item * count)
+            if about["zarr_format"] != (3 if name == "zarr.json" else 2):
+                raise ValueError(f"{name} of version {about['zarr_format']}")
+            if unknown := sorted(about.keys() - ZARR_KEYS[name]):
+                raise ValueError(f"{name} with {unknown[0][:60]!r}, which is not known")
+            if name == "zarr.json":
+                parts[Path(folder).relative_to(path).as_posix()] = about
+            if name == ".zarray" or about.get("node_type") == "array":
+                sizes.append(_size_of_zarr(Path(folder), about, path, argument))
                 for unpacked in unpacked_chunks(Path(folder), about, limit):
                     check_unpacked(int(unpacked), path, argument)
-                for separator in _separators(about):
-                    if separator not in ("/", "."):  # the place of a chunk is made of it
-                        raise ValueError(f"chunks whose numbers are separated by {separator!r}")
+        if ".zattrs" in files:
+            attributes.append(json.loads(Path(folder, ".zattrs").read_bytes()))
+        for about in attributes if "indptr" in groups else ():
+            sizes += [NUMBER * sum(lengths(about[key])) for key in SPARSE_SHAPES if key in (about or {})]
+    _check_copies(parts)
     check_unpacked(sum(sizes), path, argument)
 
 
+def _size_of_zarr(folder: Path, about: dict[str, Any], path: Path, argument: str) -> int:
+    """Bytes of an array of zarr, by its description, or of one chunk of it where that is more."""
+    third = about["zarr_format"] == 3
+    if third and (about["chunk_grid"]["name"] != "regular" or about.get("storage_transformers")):
+        raise ValueError("chunks in another form than a regular grid")
+    count = max(math.prod(lengths(about["shape"])), math.prod(lengths(chunk_shape(about))))
+    item = _item_size(about["data_type"]) if third else _item_size_of_numpy(about["dtype"])
+    fill = about.get("fill_value")  # of each element that was never written
+    if item > LONGEST_TEXT or (isinstance(fill, str) and len(fill) > LONGEST_TEXT):
+        item = max(item, len(fill)) if isinstance(fill, str) else item
+        check_texts(item * count, count, unpack_limit(path), path, argument, os.path.relpath(folder, path))
+    for separator in _separators(about):
+        if separator not in ("/", "."):  # the place of a chunk is made of it
+            raise ValueError(f"chunks whose numbers are separated by {separator!r}")
+    return item * count
+
+
+def _item_size_of_numpy(kind: Any) -> int:
+    """Bytes of an element of an array of zarr of version 2, by its type or the fields of it."""
+    if isinstance(kind, list):
+        return sum(_item_size_of_numpy(one[1]) * math.prod(lengths(one[2]) if len(one) > 2 else ()) for one in kind)
+    size: int = np.dtype(kind).itemsize
+    return max(size, 1)
+
+
 def _item_size(kind: Any) -> int:
-    """Bytes of an element of an array of zarr, by the description of its type."""
-    if isinstance(kind, dict):  # of version 3, with a length of its own
-        return max(int((kind.get("configuration") or {}).get("length_bytes", NUMBER)), 1)
-    if isinstance(kind, list):  # the fields of an element
-        return sum(_item_size(one[1]) * math.prod(one[2] if len(one) > 2 else ()) for one in kind)
-    named = isinstance(kind, str) and kind not in ("string", "bytes", "variable_length_utf8", "variable_length_bytes")
-    try:
-        return max(np.dtype(kind).itemsize, 1) if named else NUMBER
-    except TypeError:  # a type that numpy does not have
-        return NUMBER
+    """Bytes of an element of an array of zarr of version 3, by the description of its type."""
+    name, about = (kind["name"], kind.get("configuration") or {}) if isinstance(kind, dict) else (kind, {})
+    if name in NUMBERS_OF_ZARR:
+        return NUMBERS_OF_ZARR[name]
+    if name in TEXTS_OF_ZARR:
+        return max(*lengths(about["length_bytes"]), 1)
+    if name in ("structured", "struct"):
+        fields = [one["data_type"] if isinstance(one, dict) else one[1] for one in about["fields"]]
+        return sum(map(_item_size, fields))
+    raise ValueError(f"the type {str(kind)[:60]}, which is not known")
 
 
-def _chunk_shape(about: dict[str, Any]) -> Any:
-    """The shape of the chunks of an array of zarr: of version 2, else of version 3."""
-    return about.get("chunks") or ((about.get("chunk_grid") or {}).get("configuration") or {}).get("chunk_shape", ())
+def _check_copies(parts: dict[str, dict[str, Any]]) -> None:
+    """Check that the copies of metadata that groups in a folder of zarr hold are those of their parts.
+
+    Copies in the folder itself are not used.
+    """
+    for place, about in parts.items():
+        copies = (about.get("consolidated_metadata") or {}).get("metadata") or {}
+        for name, copy in copies.items() if place != "." else ():
+            own = [json.dumps(_alone(one), sort_keys=True) for one in (parts.get(f"{place}/{name}"), copy)]
+            if own[0] != own[1]:
+                raise ValueError(f"a copy of the metadata of {place}/{name} that differs")
+
+
+def _alone(about: Any) -> Any:
+    """The metadata of a part of a folder of zarr without the copies of others."""
+    return about and {key: value for key, value in about.items() if key != "consolidated_metadata"}
 
 
 def _separators(about: dict[str, Any]) -> Iterator[Any]:
@@ -169,20 +226,29 @@ def check_hdf5(path: Path, argument: str) -> int:
         for _, item in hdf5_objects(file, repr(str(path)), argument):
             check_unpacked(_size_of_attributes(item, path), path, argument)
             if isinstance(item, h5py.Dataset):
-                check_hdf5_chunks(item, limit, lambda unpacked: check_unpacked(int(unpacked), path, argument))
                 count = max(math.prod(item.shape or ()), math.prod(item.chunks or ()))
                 size += count * max(item.dtype.itemsize, 1)
                 if item.dtype.itemsize > LONGEST_TEXT:
                     check_texts(count * item.dtype.itemsize, count, limit, path, argument, item.name)
                 texts += [item] if item.dtype.hasobject and item.shape is not None else []
-            elif "shape" in item.attrs and "indptr" in item:
-                size += NUMBER * int(np.sum(item.attrs["shape"]))
-        check_unpacked(size, path, argument)
+            elif "indptr" in item:
+                size += NUMBER * sum(sum(lengths(item.attrs[key])) for key in SPARSE_SHAPES if key in item.attrs)
+            check_unpacked(size, path, argument)
+            if isinstance(item, h5py.Dataset):
+                check_hdf5_chunks(item)
         text, most = 0, max(SMALL, path.stat().st_size)  # only a repeated place makes more texts than the file has
         for item in texts:
             text += _size_of_texts(item, path, argument)
             check_texts(text, 1, most, path, argument, item.name)
     return size + text
+
+
+def lengths(value: Any) -> list[int]:
+    """The lengths of a shape as integers of any size; ValueError where one is none."""
+    found = np.asarray(value, dtype=object).ravel().tolist()
+    if not all(isinstance(one, int | np.integer) and one >= 0 for one in found):
+        raise ValueError(f"a shape of {str(found)[:60]}")
+    return list(map(int, found))
 
 
 def _size_of_attributes(item: Any, path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import resource
@@ -15,14 +16,17 @@ from typing import Any
 import led_outside
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dreval.errors import InputError
-from dreval.inputs._chunks import inflated, text_lengths
+from dreval.inputs._chunks import _zstd_size, check_hdf5_chunks, inflated, text_lengths
 from dreval.inputs.data import as_data
 
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
 SIZE = 300 * 2**20  # above 256 MiB, that any file may unpack to
 GROWTH = 100  # MiB of the peak of memory, at most
+NUMBERS = np.arange(90.0).reshape(30, 3)
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
@@ -60,9 +64,31 @@ def test_counting() -> None:
     blob = zlib.compress(bytes(5 * 2**20))
     assert inflated(blob, 10**9) == inflated(gzip.compress(bytes(5 * 2**20)), 10**9) == 5 * 2**20
     assert 2**20 < inflated(blob, 2**20) <= 2 * 2**20
-    assert inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor()) == 5 * 2**20
-    assert inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor()) <= 5 * 2**20
+    assert inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor) == 5 * 2**20
+    assert inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor) <= 5 * 2**20
     assert inflated(b"no deflate", 10**9) == 0
+
+
+@given(st.lists(st.binary(max_size=300).map(lambda part: part * 50), min_size=1, max_size=5), st.integers(0, 9))
+def test_counting_all_streams(parts: list[bytes], zeros: int) -> None:
+    """As many bytes as the decoders of the formats give; without sizes in the frames of zstd, no less."""
+    from numcodecs import Zstd
+
+    whole = b"".join(parts)
+    packed = bytes(zeros).join(map(gzip.compress, parts))
+    assert gzip.decompress(packed) == whole
+    assert inflated(packed, 10**9) == len(whole)
+    for module, new in ((bz2, bz2.BZ2Decompressor), (lzma, lzma.LZMADecompressor)):
+        packed = b"".join(map(module.compress, parts))
+        assert module.decompress(packed) == whole
+        assert inflated(packed, 10**9, new) == len(whole)
+    for checked in (False, True):
+        frames = [Zstd(1, checked).encode(part) for part in parts if part]
+        file = io.BytesIO(b"before" + SKIPPED.join(frames) + b"behind")
+        file.seek(6)
+        assert _zstd_size(file, len(file.getvalue()) - 12) == len(whole)
+        joined = b"".join(map(unsized, frames))
+        assert len(whole) <= _zstd_size(io.BytesIO(joined), len(joined)) <= 2**17 * len(parts)
 
 
 FORMS = ["zstd 3", "zstd of no size 3", "gzip 3", "zlib 2", "bz2 2", "lzma 2", "blosc 2", "lz4 2"]
@@ -74,14 +100,11 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
 
     zeros = np.zeros(SIZE if form != "lz4 2" else 4 * SIZE, np.uint8)
     third = {"codecs": [BYTES, {"name": "zstd", "configuration": {"level": 0, "checksum": False}}]}
-    frame = bytearray(Zstd(3).encode(zeros)) if "zstd" in form else b""
-    if "no size" in form:  # the same blocks behind a header without a size: a window of 128 KiB
-        flags = frame[4]
-        width = (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6]
-        frame = frame[:4] + bytes([0, 0x38]) + frame[5 + (not flags & 32) + width :]
+    frame = bytes(Zstd(3).encode(zeros)) if "zstd" in form else b""
+    frame = unsized(frame) if "no size" in form else frame
     made: dict[str, Callable[[], Path]] = {
-        "zstd 3": lambda: with_chunk(tmp_path, bytes(frame), 3, **third),
-        "zstd of no size 3": lambda: with_chunk(tmp_path, bytes(frame), 3, **third),
+        "zstd 3": lambda: with_chunk(tmp_path, frame, 3, **third),
+        "zstd of no size 3": lambda: with_chunk(tmp_path, frame, 3, **third),
         "gzip 3": lambda: with_chunk(
             tmp_path,
             gzip.compress(zeros.tobytes(), 9),
@@ -101,6 +124,205 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
     }
     path = made[form]()
     refused(path)
+
+
+LIMIT = 2e6  # bytes that a file may unpack to, in tests of small files
+PACKED_ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"  # a frame of zstd that holds nothing
+LZMA = {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None}
+
+
+def unsized(blob: bytes) -> bytes:
+    """The blocks of a frame of zstd behind a header without a size: a window of 128 KiB."""
+    flags = blob[4]
+    return (
+        blob[:4]
+        + bytes([flags & 4, 0x38])
+        + blob[5 + (not flags & 32) + (1 if flags & 32 else 0, 2, 4, 8)[flags >> 6] :]
+    )
+
+
+def shard(*blobs: bytes, changed: int = 0) -> bytes:
+    """A shard of these chunks, whose lengths are changed in its index."""
+    import google_crc32c
+
+    starts = np.cumsum([0, *map(len, blobs)])[:-1]
+    index = np.array(
+        [(at, (len(one) + changed) % 2**64) for at, one in zip(starts, blobs, strict=True)], "<u8"
+    ).tobytes()
+    return b"".join(blobs) + index + int(google_crc32c.value(index)).to_bytes(4, "little")
+
+
+def sharding(*codecs: Any, endian: str = "little") -> dict[str, Any]:
+    index = [{"name": "bytes", "configuration": {"endian": endian}}, {"name": "crc32c"}]
+    about = {"chunk_shape": [30, 3], "codecs": codecs, "index_codecs": index, "index_location": "end"}
+    return {"name": "sharding_indexed", "configuration": about}
+
+
+def behind(name: str) -> tuple[bytes, int, dict[str, Any]]:
+    """A chunk of which the part that is too large is not at its beginning; the version, and what its metadata say."""
+    from numcodecs import Zstd
+
+    first, bomb = NUMBERS.tobytes(), bytes(5 * 2**20)
+    zstd = Zstd(1).encode(bomb)
+    second: dict[str, tuple[bytes, dict[str, Any]]] = {
+        "two frames of zstd": (Zstd().encode(first) + zstd, {"id": "zstd", "level": 1}),
+        "a skipped frame of zstd": (SKIPPED + zstd, {"id": "zstd", "level": 1}),
+        "a skipped frame of zstd, no size": (SKIPPED + unsized(zstd), {"id": "zstd", "level": 1}),
+        "a frame of zstd with a checksum": (Zstd(1, True).encode(first) + zstd, {"id": "zstd", "level": 1}),
+        "two streams of gzip": (gzip.compress(first) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
+        "gzip behind zeros": (gzip.compress(first) + bytes(40_000) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
+        "two streams of bz2": (bz2.compress(first) + bz2.compress(bomb), {"id": "bz2", "level": 1}),
+        "two streams of lzma": (lzma.compress(first) + lzma.compress(bomb), LZMA),
+        "many streams of lzma": (lzma.compress(bytes(10**5)) * 40, LZMA),
+    }
+    if name in second:
+        blob, compressor = second[name]
+        return blob, 2, {"compressor": compressor, "filters": None}
+    packed = gzip.compress(bomb)
+    shards = {
+        "a shard longer than its file": shard(packed, changed=10**6),
+        "a shard of any length": shard(packed, changed=-1 - len(packed)),
+    }
+    return shards[name], 3, {"codecs": [sharding(BYTES, {"name": "gzip", "configuration": {"level": 5}})]}
+
+
+PLACES = [f"{one} of zstd" for one in ("two frames", "a skipped frame")]
+PLACES += ["a skipped frame of zstd, no size", "a frame of zstd with a checksum", "gzip behind zeros"]
+PLACES += [f"two streams of {one}" for one in ("gzip", "bz2", "lzma")]
+PLACES += ["many streams of lzma", "a shard longer than its file", "a shard of any length"]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_bomb_that_is_not_first(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DREVAL_READ_LIMIT", str(LIMIT))
+    blob, version, about = behind(name)
+    refused(with_chunk(tmp_path, blob, version, **about))
+
+
+CODECS: dict[str, tuple[int, dict[str, Any], str]] = {
+    "astype": (2, {"filters": [{"id": "astype", "encode_dtype": "|i1", "decode_dtype": "<U2000000"}]}, "other types"),
+    "delta": (2, {"filters": [{"id": "delta", "dtype": "<f8", "astype": "<U9"}]}, "other types than numbers"),
+    "scale": (
+        2,
+        {"filters": [{"id": "fixedscaleoffset", "offset": 0, "scale": 1, "dtype": "<U2000000", "astype": "|u1"}]},
+        "other types than numbers",
+    ),
+    "no type": (2, {"filters": [{"id": "quantize", "digits": 3}]}, "other types than numbers"),
+    "categorize": (
+        2,
+        {"filters": [{"id": "categorize", "labels": ["a"], "dtype": "<U2000000", "astype": "|u1"}]},
+        "the codec 'categorize'",
+    ),
+    "json": (2, {"filters": [{"id": "json2"}]}, "the codec 'json2'"),
+    "unknown": (3, {"codecs": [BYTES, {"name": "numcodecs.pcodec"}]}, "the codec 'pcodec'"),
+    "shards in a shard": (3, {"codecs": [sharding(sharding(BYTES, PACKED_ZSTD))]}, "the codec 'sharding_indexed'"),
+    "shards and more": (3, {"codecs": [sharding(BYTES), PACKED_ZSTD]}, "the codec 'sharding_indexed'"),
+    "changed": (
+        2,
+        {"filters": [{"id": "zlib", "level": 1}, {"id": "delta", "dtype": "|u1"}], "compressor": None},
+        "changed after zlib",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CODECS)
+def test_codecs_that_are_not_known(name: str, tmp_path: Path) -> None:
+    version, about, match = CODECS[name]
+    refused(with_chunk(tmp_path, bytes(250), version, **about), match)
+
+
+def test_codecs_whose_chunks_cannot_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only large chunks are looked at."""
+    monkeypatch.setenv("DREVAL_READ_LIMIT", str(LIMIT))
+    refused(with_chunk(tmp_path, bytes(10**4), 2, compressor=LZMA | {"format": lzma.FORMAT_RAW}), "raw LZMA")
+    refused(with_chunk(tmp_path, bytes(10**4), 3, codecs=[BYTES, PACKED_ZSTD]), "no zstd")
+    about = {"codecs": [sharding(BYTES, PACKED_ZSTD, endian="big")]}
+    refused(with_chunk(tmp_path, bytes(10**4), 3, **about), "an index of a shard")
+    packbits = [{"id": "packbits"}] * 4
+    refused(with_chunk(tmp_path, bytes(10**4), 2, filters=packbits, compressor=None), "unpack to at most")
+
+
+METADATA: dict[str, tuple[int, dict[str, Any], str]] = {
+    "a negative length": (2, {"shape": [-(10**15)], "chunks": [3]}, "a shape of"),
+    "a negative chunk": (2, {"shape": [30, 3], "chunks": [-(10**15), 3]}, "a shape of"),
+    "a negative length of version 3": (3, {"shape": [-(10**15), 3]}, "a shape of"),
+    "a length beyond 64 bits": (2, {"shape": [2**62, 2**62], "chunks": [3, 3]}, "unpack to at most"),
+    "a fraction": (2, {"shape": [30.5, 3]}, "a shape of"),
+    "another type": (3, {"dtype": {"must_understand": False}}, "zarr.json with 'dtype'"),
+    "other chunks": (3, {"chunks": {"must_understand": False}}, "zarr.json with 'chunks'"),
+    "codecs of version 3": (2, {"codecs": []}, ".zarray with 'codecs'"),
+    "another version": (3, {"zarr_format": 2}, "zarr.json of version 2"),
+    "a type that is not known": (3, {"data_type": "r64000000"}, "the type r64000000"),
+    "another grid": (3, {"chunk_grid": {"name": "rectilinear", "configuration": {}}}, "another form"),
+    "a long text": (
+        3,
+        {"data_type": {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8_000_000}}},
+        "must have texts of at most",
+    ),
+    "a negative text": (3, {"data_type": {"name": "raw_bytes", "configuration": {"length_bytes": -8}}}, "a shape of"),
+    "a long text in fields": (
+        3,
+        {
+            "data_type": {
+                "name": "structured",
+                "configuration": {
+                    "fields": [["a", {"name": "null_terminated_bytes", "configuration": {"length_bytes": 8_000_000}}]]
+                },
+            }
+        },
+        "must have texts of at most",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METADATA)
+def test_metadata_of_zarr(name: str, tmp_path: Path) -> None:
+    """Shapes are sizes, and nothing is said by keys and types that are not looked at."""
+    version, about, match = METADATA[name]
+    refused(with_chunk(tmp_path, bytes(720), version, **about), match)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_shapes_of_sparse_matrices_in_zarr(version: int, tmp_path: Path) -> None:
+    path = with_chunk(tmp_path, bytes(720), version)
+    part = path / "layers"
+    (part / "indptr").mkdir()
+    for shape, match in (([-(10**15), 0], "a shape of"), ([2**62, 2**62], "unpack to at most")):
+        name = part / ("zarr.json" if version == 3 else ".zattrs")
+        about = json.loads(name.read_text())
+        if version == 3:
+            about["attributes"]["shape"] = shape
+        else:
+            about["shape"] = shape
+        name.write_text(json.dumps(about))
+        refused(path, match)
+
+
+def test_copies_of_metadata(tmp_path: Path) -> None:
+    """Zarr uses those of a group within the folder: they are used where they are those of its parts."""
+    import anndata
+    import zarr
+
+    anndata.settings.zarr_write_format = 3
+    path, cells = tmp_path / "cells.zarr", led_outside.cells()
+    cells.write_zarr(path)
+    zarr.consolidate_metadata(str(path / "obs"))
+    zarr.consolidate_metadata(str(path))
+    assert np.array_equal(np.asarray(as_data(path).dense()), cells.X)
+    name = path / "obs" / "zarr.json"
+    about = json.loads(name.read_text())
+    about["consolidated_metadata"]["metadata"]["score"]["shape"] = [10**9]
+    name.write_text(json.dumps(about))
+    refused(path, "a copy of the metadata of obs/score that differs")
+    about["consolidated_metadata"]["metadata"] = {"../obs/score": about["consolidated_metadata"]["metadata"]["score"]}
+    name.write_text(json.dumps(about))
+    refused(path, r"a copy of the metadata of obs/\.\./obs/score that differs")
+    anndata.settings.zarr_write_format = 2
+    cells.write_zarr(tmp_path / "second.zarr")
+    copy = {"consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": {}}}
+    (tmp_path / "second.zarr" / "obs" / ".zgroup").write_text(json.dumps({"zarr_format": 2, **copy}))
+    refused(tmp_path / "second.zarr", r"\.zgroup with 'consolidated_metadata'")
 
 
 def test_a_bomb_in_a_shard(tmp_path: Path) -> None:
@@ -149,7 +371,131 @@ def hdf5_chunk(path: Path, blob: bytes, times: int) -> Path:
 
 
 def test_a_bomb_in_a_chunk_of_hdf5(tmp_path: Path) -> None:
-    refused(hdf5_chunk(tmp_path / "cells.h5ad", deflated(), 1))
+    refused(hdf5_chunk(tmp_path / "cells.h5ad", deflated(), 1), "has a chunk of more bytes where 720 belong")
+
+
+SHORT: dict[str, tuple[dict[str, Any], bytes]] = {  # how a data set is written, and a chunk that is too short
+    "gzip": ({"compression": "gzip"}, zlib.compress(bytes(16))),
+    "gzip, one number less": ({"compression": "gzip"}, zlib.compress(bytes(712))),
+    "gzip, one number more": ({"compression": "gzip"}, zlib.compress(bytes(728))),
+    "gzip, cut": ({"compression": "gzip"}, zlib.compress(NUMBERS.tobytes())[:-40]),
+    "shuffle and gzip": ({"compression": "gzip", "shuffle": True}, zlib.compress(bytes(16))),
+    "gzip and a checksum": ({"compression": "gzip", "fletcher32": True}, b"ab"),
+    "lzf": ({"compression": "lzf"}, b"\x02abc\xe0\x10\x00"),
+    "lzf, more": ({"compression": "lzf"}, b"\x02abc" + b"\xe0\xff\x00" * 3),
+    "no filter": ({}, bytes(16)),
+    "no filter, more": ({}, bytes(800)),
+    "shuffle": ({"shuffle": True}, bytes(16)),
+    "a checksum": ({"fletcher32": True}, b"ab"),
+    "scale and offset": ({"scaleoffset": 3}, bytes(30)),
+    "texts": ({"dtype": "str"}, bytes(30 * 3 * 8)),
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_chunks_of_another_size(kind: str, tmp_path: Path) -> None:
+    """HDF5 gives what lies behind them in memory, or crashes, and is not asked to."""
+    import h5py
+
+    options, blob = SHORT[kind]
+    options = {"dtype": "f8"} | options
+    dtype = h5py.string_dtype() if options["dtype"] == "str" else options["dtype"]
+    led_outside.cells().write_h5ad(tmp_path / "cells.h5ad")
+    with h5py.File(tmp_path / "cells.h5ad", "r+") as file:
+        made = file["uns"].create_dataset("short", shape=(30, 3), chunks=(30, 3), **(options | {"dtype": dtype}))
+        made.id.write_direct_chunk((0, 0), blob)
+    refused(tmp_path / "cells.h5ad", "has a chunk of .* bytes where|has the filter 6; write")
+
+
+def test_filters_of_other_packages(tmp_path: Path) -> None:
+    """By the headers of zstd; of others, as Blosc, it is not known what they do with chunks or settings."""
+    import h5py
+    from numcodecs import Blosc, Zstd
+
+    for number, blob, size in (
+        (32015, Zstd().encode(NUMBERS), 720),
+        (32015, Zstd().encode(NUMBERS[1:]), 696),
+        (32001, Blosc().encode(NUMBERS), None),
+        (32008, b"a", None),
+    ):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            settings.set_chunk((30, 3))
+            settings.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
+            space = h5py.h5s.create_simple((30, 3))
+            made = h5py.Dataset(h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_DOUBLE, space, settings))
+            made.id.write_direct_chunk((0, 0), blob)
+            if size == 720:
+                check_hdf5_chunks(made)
+                continue
+            match = f"the filter {number}" if size is None else f"a chunk of {size} bytes where 720 belong"
+            with pytest.raises(ValueError, match=match):
+                check_hdf5_chunks(made)
+
+
+WRITTEN: dict[str, dict[str, Any]] = {
+    "one behind the other": {},
+    "chunks": {"chunks": (7, 2)},
+    "shuffle": {"chunks": (7, 2), "shuffle": True},
+    "gzip": {"chunks": (7, 2), "compression": "gzip"},
+    "all that goes with gzip": {"chunks": (7, 2), "compression": "gzip", "shuffle": True, "fletcher32": True},
+    "lzf": {"chunks": (7, 2), "compression": "lzf"},
+    "all that goes with lzf": {"chunks": (7, 2), "compression": "lzf", "shuffle": True, "fletcher32": True},
+    "a checksum": {"chunks": (7, 2), "fletcher32": True},
+    "any length": {"maxshape": (None, None), "compression": "gzip"},
+}
+
+
+@pytest.mark.parametrize("latest", [False, True])
+@pytest.mark.parametrize("layout", WRITTEN)
+def test_what_h5py_writes_is_read(layout: str, latest: bool, tmp_path: Path) -> None:
+    """Numbers that pack well and badly, texts, lists and fields; also chunks that were never written.
+
+    HDF5 has no checksums of what is of any length.
+    """
+    import h5py
+
+    rng = np.random.default_rng(0)
+    lists = np.empty((30, 3), object)
+    for place in np.ndindex(30, 3):
+        lists[place] = rng.integers(0, 9, 3)
+    fields = np.dtype(
+        [("a", "i4"), ("text", h5py.string_dtype()), ("two", "f4", (2,)), ("list", h5py.vlen_dtype("i2"))]
+    )
+    values = {
+        "zeros": np.zeros((30, 3)),
+        "normal": rng.normal(size=(30, 3)),
+        "small": rng.integers(0, 3, (30, 3)).astype(np.int8),
+        "fixed": np.full((30, 3), b"text"),
+        "truth": np.ones((30, 3), bool),
+    }
+    with h5py.File(tmp_path / "x.h5", "w", libver="latest" if latest else "earliest") as file:
+        for name, value in values.items():
+            file.create_dataset(name, data=value, **WRITTEN[layout])
+        texts = np.full((30, 3), "text", object)
+        if "fletcher32" not in WRITTEN[layout]:
+            file.create_dataset("texts", data=texts, dtype=h5py.string_dtype(), **WRITTEN[layout])
+            file.create_dataset("lists", (30, 3), h5py.vlen_dtype("i8"), **WRITTEN[layout])[...] = lists
+            made = file.create_dataset("fields", (30, 3), fields, **WRITTEN[layout])
+            made[0, 0] = (1, "text", (1, 2), np.array([1, 2], "i2"))
+            references = np.full((30, 3), made.ref)
+            file.create_dataset("references", data=references, dtype=h5py.ref_dtype, **WRITTEN[layout])
+        file.create_dataset("none", shape=(30, 3), dtype="f8", **WRITTEN[layout])[:7] = 1.0
+        file.create_dataset("empty", shape=(0, 3), dtype="f8", maxshape=(None, 3))
+        file["null"], file["one"], file["text"] = h5py.Empty("f8"), 1.0, "text"
+    with h5py.File(tmp_path / "x.h5") as file:
+        for name in file:
+            check_hdf5_chunks(file[name])
+
+
+@pytest.mark.parametrize("compression", [None, "gzip", "lzf"])
+def test_what_anndata_writes_is_read(compression: Any, tmp_path: Path) -> None:
+    import scipy.sparse
+
+    cells = led_outside.cells()
+    cells.layers["sparse"] = scipy.sparse.random(30, 3, 0.5, "csr", random_state=0)
+    cells.write_h5ad(tmp_path / "cells.h5ad", compression=compression)
+    assert np.array_equal(np.asarray(as_data(tmp_path / "cells.h5ad").dense()), cells.X)
 
 
 def repeated(path: Path, name: str, count: int, text: str) -> None:
@@ -212,12 +558,101 @@ def test_usual_codecs_are_read(version: int, tmp_path: Path) -> None:
     X[:, 0] = np.arange(4000)
     second = [getattr(numcodecs, name)() for name in ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")]
     packed = second if version == 2 else [third.ZstdCodec(), third.GzipCodec(), third.BloscCodec()]
-    for i, one in enumerate([None, *packed]):
+    for i, one in enumerate([None, *packed]):  # what is written with the defaults, too, is in other tests
         path = tmp_path / f"{i}.zarr"
         options = {"zarr_format": version, "compressors": one}
         made = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)
         made[:] = X
         assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+
+
+def test_usual_filters_are_read(tmp_path: Path) -> None:
+    """Of numbers, with what compresses by default; in shards, too."""
+    import numcodecs
+    import zarr
+    from zarr import codecs as third
+
+    X = np.arange(3000.0).reshape(1000, 3)
+    filters = [
+        numcodecs.Delta("<f8"),
+        numcodecs.FixedScaleOffset(0, 1, "<f8", "<i2"),
+        numcodecs.AsType("<f4", "<f8"),
+        numcodecs.Quantize(3, "<f8"),
+        numcodecs.Shuffle(8),
+    ]
+    options: list[dict[str, Any]] = [{"zarr_format": 2, "filters": [one]} for one in filters]
+    options += [{}, {"shards": (500, 3)}, {"filters": [third.TransposeCodec(order=(1, 0))]}]
+    options += [{"compressors": [third.ZstdCodec(), third.Crc32cCodec()]}]
+    for i, one in enumerate(options):
+        path = tmp_path / f"{i}.zarr"
+        made = zarr.create_array(str(path), shape=X.shape, chunks=(100, 3), dtype="f8", **one)
+        made[:] = X
+        assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_anndata_writes_to_zarr_is_read(version: int, tmp_path: Path) -> None:
+    """Every type of column, fields, sparse matrices and values without a shape."""
+    import anndata
+    import pandas as pd
+    import scipy.sparse
+
+    anndata.settings.zarr_write_format = version
+    cells = led_outside.cells()
+    cells.layers["sparse"] = scipy.sparse.random(30, 3, 0.5, "csr", random_state=0)
+    cells.obsm["frame"] = pd.DataFrame({"a": np.arange(30.0), "b": ["x", "y", "z"] * 10}, index=cells.obs_names)
+    cells.obs["count"] = pd.array([1, 2, None] * 10, dtype="Int64")
+    cells.obs["truth"] = pd.array([True, False, None] * 10, dtype="boolean")
+    cells.uns["fields"] = np.zeros(5, [("a", "f4"), ("b", "S3"), ("c", "i8")])
+    cells.uns["more"] = {"text": "a", "number": 3, "texts": np.array(["a", "bc"]), "fixed": np.array([b"a"], "S1")}
+    cells.uns["more"] |= {"complex": np.ones(3, complex), "half": np.ones(3, np.float16), "none": None, "empty": {}}
+    cells.write_zarr(tmp_path / "cells.zarr")
+    data = as_data(tmp_path / "cells.zarr", labels="kind")
+    assert np.array_equal(np.asarray(data.dense()), cells.X)
+
+
+@pytest.mark.parametrize("packed", [None, "zstd", "gzip", "lzma"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_number_of_texts_in_a_chunk(version: int, packed: str | None, tmp_path: Path) -> None:
+    """It is allocated before they are read."""
+    import numcodecs
+
+    blob = (2**28).to_bytes(4, "little") + bytes(8)
+    blob = numcodecs.get_codec({"id": packed}).encode(blob) if packed else blob
+    if version == 2:
+        about: dict[str, Any] = {"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "fill_value": ""}
+        about["compressor"] = {"id": packed, **({"format": 1} if packed == "lzma" else {})} if packed else None
+    else:
+        name = "numcodecs.lzma" if packed == "lzma" else packed
+        codecs = [{"name": name, "configuration": {"format": 1} if packed == "lzma" else {}}] if packed else []
+        about = {"data_type": "string", "codecs": [{"name": "vlen-utf8"}, *codecs], "fill_value": ""}
+    refused(with_chunk(tmp_path, blob, version, **about), "a chunk of 268,435,456 texts where 90 belong")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_texts_in_zarr_are_read(version: int, tmp_path: Path) -> None:
+    """In several chunks, of which the last one is not full, and in shards; with all that compresses."""
+    import numcodecs
+    import zarr
+    from zarr import codecs as third
+
+    options: list[dict[str, Any]] = [{}, {"compressors": None}]
+    if version == 2:
+        names = ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")
+        options += [{"compressors": getattr(numcodecs, name)()} for name in names]
+    else:
+        options += [{"shards": (20,)}, {"compressors": third.BloscCodec()}, {"compressors": third.GzipCodec()}]
+        options += [{"compressors": [third.ZstdCodec(), third.Crc32cCodec()]}]
+    texts = np.array(list("abc") * 10, dtype=object)
+    path = with_chunk(tmp_path, bytes(720), version)
+    obs = zarr.open_group(str(path), mode="r+", use_consolidated=False)["obs"]
+    for one in options:
+        made = obs.create_array("kind", shape=(30,), chunks=(4,), dtype=str, overwrite=True, **one)
+        made[:] = texts
+        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+        labels = as_data(path, labels="kind").labels
+        assert labels is not None
+        assert labels.values.tolist() == texts.tolist(), one
 
 
 LAYOUTS: dict[str, dict[str, Any]] = {
@@ -310,3 +745,18 @@ def test_a_long_fill_value(version: int, tmp_path: Path) -> None:
         if file.is_file() and file.name not in ("zarr.json", ".zarray", ".zattrs"):
             file.unlink()
     refused(tmp_path / "cells.zarr", "must have texts of at most")
+
+
+@pytest.mark.parametrize("key", ["shape", "h5sparse_shape"])
+@pytest.mark.parametrize("shape", [[-(10**15), 0], [2**62, 2**62], [2.5, 3.0], ["a", "b"]])
+def test_shapes_of_sparse_matrices(key: str, shape: list[Any], tmp_path: Path) -> None:
+    """Sums of integers of 64 bits would pass zero."""
+    import h5py
+
+    path = tmp_path / "cells.h5ad"
+    led_outside.cells().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        made = file["uns"].create_group("sparse")
+        made["indptr"] = [0]
+        made.attrs[key] = shape
+    refused(path, "unpack to at most" if shape[0] == 2**62 else "a shape of")
