@@ -248,6 +248,15 @@ SCHEMAS = {
     "a trigger": "CREATE TRIGGER t AFTER INSERT ON tasks BEGIN DELETE FROM cells; END;",
     "a computed column": "ALTER TABLE cells ADD COLUMN more AS (zeroblob(900000000));",
     "another table": "CREATE TABLE more (a);",
+    "a trigger with a name of SQLite": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', "
+    "'sqlite_t', 'about', 0, 'CREATE TRIGGER sqlite_t BEFORE INSERT ON about BEGIN DELETE FROM cells; END');",
+    "a view with a name of SQLite": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('view', 'sqlite_v', "
+    "'sqlite_v', 0, 'CREATE VIEW sqlite_v AS SELECT 1');",
+    "a trigger with the name of a table": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', "
+    "'cells', 'about', 0, 'CREATE TRIGGER cells BEFORE INSERT ON about BEGIN DELETE FROM cells; END');",
+    "a trigger with the name of what analysis adds": "ANALYZE; PRAGMA writable_schema=ON; INSERT INTO sqlite_master "
+    "VALUES ('trigger', 'sqlite_stat1', 'about', 0, 'CREATE TRIGGER sqlite_stat1 BEFORE INSERT ON about BEGIN DELETE "
+    "FROM cells; END');",
 }
 
 
@@ -263,6 +272,45 @@ def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callabl
         with pytest.raises(InputError, match=r"must be a journal of dreval: got .*another database"):
             Store(path, "path", read_only=read_only)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+
+
+@each("depth", [0, 2, 12])
+def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
+    """A few pages that say that they hold one row without an end are refused before the rows are in memory."""
+    path = fresh_folder() / "s.journal"
+    with Store(path) as store:
+        store.put("r", "c", {"u": 0.1})
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'cells'").fetchone()[0]
+    content, size = path.read_bytes(), 4096
+    pages = [content[at : at + size] for at in range(0, len(content), size)]
+    row = pages[root - 1][int.from_bytes(pages[root - 1][8:10], "big") :]
+    pages += [pages[root - 1]]
+    for _ in range(depth):
+        pages += [inner_page(row, len(pages), size)]
+    pages[root - 1] = pages[-1]
+    pages[0] = pages[0][:28] + len(pages).to_bytes(4, "big") + pages[0][32:]
+    path.write_bytes(b"".join(pages))
+    with Store(path, "path", read_only=True) as store:
+        if depth == 0:
+            assert store.cells("r") == {"c": ({"u": 0.1}, None)}
+            return
+        rule = "again and again" if depth > 2 else "several rows of one cell"
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for read in (store.cells, store.texts):
+            with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{rule}"):
+                read("r")
+        assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+
+
+def inner_page(row: bytes, child: int, size: int) -> bytes:
+    """A page of SQLite's trees of which every place leads to the same page, with the same row between them."""
+    places = (size - 12) // (len(row) + 6)
+    places_of_rows = [size - (i + 1) * (len(row) + 4) for i in range(places)]
+    head = bytes([2, 0, 0]) + places.to_bytes(2, "big") + places_of_rows[-1].to_bytes(2, "big") + bytes(1)
+    head += child.to_bytes(4, "big") + b"".join(at.to_bytes(2, "big") for at in places_of_rows)
+    return head.ljust(places_of_rows[-1], b"\0") + (child.to_bytes(4, "big") + row) * places
 
 
 def test_a_journal_after_analysis_is_read(study: Path, tmp_path: Path) -> None:
