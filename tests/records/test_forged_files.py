@@ -96,6 +96,15 @@ ARCHIVES: dict[str, Callable[[Body, dict[str, bytes]], object]] = {
     "a huge Shepard diagram": lambda _, members: members.update(
         {"shepard.json": json.dumps({"u": {"x_edges": [0] * 200_000, "y_edges": [0] * 200_000}}).encode()}
     ),
+    "labels of bytes": lambda body, _: body["labels"].update(dtype="S80000000"),
+    "labels of dates": lambda body, _: body["labels"].update(dtype="M8[s]", values=[0] * 30),
+    "labels of fields": lambda body, _: body["labels"].update(dtype="i8,f8", values=[0] * 30),
+    "labels of arrays": lambda body, _: body["labels"].update(dtype="(2,)f8", values=[0] * 30),
+    "complex labels": lambda body, _: body["labels"].update(dtype="c16", values=[0.5] * 30),
+    "wide labels": lambda body, _: body["labels"].update(dtype="<U20000000"),
+    "many empty lists": lambda _, members: members.update({"notes.json": b"[" + b"[]," * 2_000_000 + b"[]]"}),
+    "many objects": lambda _, members: members.update({"shepard.json": b"[" + b"{}," * 1_000_000 + b"{}]"}),
+    "many empty cells": lambda _, members: members.update({"table.csv": b"," * 4_000_000}),
     "labels of lists": lambda body, _: body["labels"].update(values=[[1]] * 30),
     "members of lists": lambda body, _: body.update(embeddings=[["u"]]),
 }
@@ -106,10 +115,40 @@ def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
     """Refused in four parts, without the memory that it asks for."""
     path = forge(saved, tmp_path / f"{name}.dreval", ARCHIVES[name])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(InputError, match=r"`path` must be a file written by `save` of a result: got ") as caught:
+    rule = r"`path` must (be a file written by `save` of a result|unpack to at most 2\.68e\+08 bytes): got "
+    with pytest.raises(InputError, match=rule) as caught:
         dreval.load_results(path)
     assert len(str(caught.value)) < 1000
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
+
+
+def damaged(source: Path, path: Path, method: int, name: str) -> Path:
+    """A copy of an archive, compressed in another way, of which a member is not what it was, or is encrypted."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w", method or zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, old.read(member))
+        info = new.getinfo(name)
+    content = bytearray(path.read_bytes())
+    if method:
+        start = info.header_offset + 30 + len(name) + 12
+        content[start : start + 60] = bytes(byte ^ 0x5A for byte in content[start : start + 60])
+    else:
+        for at in (content.find(b"PK\x03\x04", info.header_offset) + 6, content.find(b"PK\x01\x02") + 8):
+            content[at] |= 1
+    path.write_bytes(content)
+    return path
+
+
+@each("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_members_that_do_not_unpack(method: int, saved: Path, fresh_folder: Callable[[], Path]) -> None:
+    """Each way to compress raises an error of its own; with 0 the member says that it is encrypted."""
+    folder = fresh_folder()
+    with pytest.raises(InputError, match="`path` must be a file written by `save` of a result"):
+        dreval.load_results(damaged(saved, folder / "r.dreval", method, archive.MANIFEST))
+    np.savez(folder / "x.npz", X=X)
+    path = damaged(folder / "x.npz", folder / "y.npz", method, "X.npy")
+    with pytest.raises(InputError, match=r"`data` must be a readable \.npz file"):
+        dreval.Evaluation(path, {"u": Y})
 
 
 def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
