@@ -156,6 +156,29 @@ def _wide(path: Path) -> None:
     path.write_text("%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 1.5\n")
 
 
+@hostile("long.mtx")
+def _long(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix coordinate real general\n16000000 16000000 1\n1 1 1.5\n")
+
+
+@hostile("symmetric.mtx")
+def _symmetric(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n900000 4 1\n1 1 1.5\n")
+
+
+@hostile("long_coo.npz")
+def _long_coo(path: Path) -> None:
+    parts = {"row": np.array([0, 1]), "col": np.array([0, 1]), "format": np.array(b"coo"), "data": np.ones(2)}
+    np.savez(path, shape=np.array([16 * 10**6, 16 * 10**6]), **parts)
+
+
+@hostile("long_csr.npz")
+def _long_csr(path: Path) -> None:
+    sparse(path, indptr=np.minimum(np.arange(16 * 10**6 + 1), 3), shape=np.array([16 * 10**6, 3]))
+    with np.load(path) as parts:
+        np.savez_compressed(path, **dict(parts))
+
+
 @hostile("full.mtx")
 def _full(path: Path) -> None:
     path.write_text("%%MatrixMarket matrix array real general\n1000000 1000000\n1.5\n")

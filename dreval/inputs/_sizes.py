@@ -24,6 +24,7 @@ from dreval.inputs._chunks import check_hdf5_chunks, text_lengths, unpacked_chun
 from dreval.inputs.features import check_places
 
 NUMBER = 8  # bytes
+ANY_SHAPE = 2**20  # rows and columns together that a sparse matrix in any file may have
 TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
 HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
@@ -43,19 +44,38 @@ def check_npz(path: Path, argument: str, names: set[str]) -> bool:
 
 
 def check_sparse(matrix: Any, path: Path, argument: str) -> Any:
-    """A sparse matrix whose rows and columns can be counted in memory, and whose places lie within its shape."""
-    check_unpacked(NUMBER * sum(map(int, matrix.shape)), path, argument)
+    """A sparse matrix of no more rows and columns than its file can be of, and whose places lie within its shape."""
+    _check_shape(matrix.shape, path, argument)
     check_places(matrix, argument)
     return matrix
+
+
+def _check_shape(shape: Any, path: Path, argument: str) -> None:
+    """Check that a sparse matrix has no more rows and columns together than its file has bytes, or than ``ANY_SHAPE``.
+
+    An entry takes more than a byte, and most rows or columns have one. A shape itself takes no room in a file: each row
+    and column of it is counted in memory, and each row is a point.
+    """
+    given, rows_and_columns = read_limit(), sum(map(int, shape))
+    most = max(ANY_SHAPE, path.stat().st_size) if given is None else given / NUMBER
+    if rows_and_columns > most:
+        named, needed = " x ".join(f"{float(size):,.0f}" for size in shape), 2.0 * NUMBER * rows_and_columns
+        rule = f"must have at most {most:,.0f} rows and columns together"
+        got = f"{str(path)!r}, {path.stat().st_size:,} bytes of a matrix of {named}"
+        cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={needed:.2g}."
+        raise InputError(argument, rule, got, cure)
 
 
 def check_mtx(path: Path, argument: str) -> None:
     """Check what the second line of a .mtx file declares."""
     from scipy.io import mminfo
 
-    rows, columns, entries, kind, *_ = mminfo(path)
-    cells = rows * columns if kind == "array" else entries + rows + columns
-    check_unpacked(NUMBER * cells, path, argument)
+    rows, columns, entries, kind, _, symmetry = mminfo(path)
+    if symmetry != "general" and rows != columns:
+        raise ValueError(f"a {symmetry} matrix of {rows:,} rows and {columns:,} columns")
+    if kind != "array":
+        _check_shape((rows, columns), path, argument)
+    check_unpacked(NUMBER * (rows * columns if kind == "array" else entries), path, argument)
 
 
 def check_parquet(file: Any, path: Path, argument: str) -> int:

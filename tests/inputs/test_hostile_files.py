@@ -112,3 +112,27 @@ def test_texts_of_parquet_that_repeat_are_read(tmp_path: Path, monkeypatch: pyte
     assert data.labels.values.tolist() == labels.tolist()
     parquet.write_table(pa.table({"list": [["ab", "ab"], [], None, ["c"]]}), path)
     assert _parquet_text(path, 0, "list.list.element") == 5
+
+
+def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty rows are read while the file has as many bytes as the matrix has rows and columns, or there are few."""
+    path = tmp_path / "x.mtx"
+    entries = "".join(f"{i} {i % 3 + 1} {i / 7}\n" for i in range(1, 41))
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n45 4 40\n{entries}")
+    assert as_data(path).n == 45
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n4500 4 40\n{entries}")
+    assert as_data(path).n == 4500
+    monkeypatch.setattr("dreval.inputs._sizes.ANY_SHAPE", 100)
+    rule = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
+    with pytest.raises(InputError, match=rule) as caught:
+        as_data(path)
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    assert as_data(path).n == 4500
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "skew-symmetric"])
+def test_a_symmetric_matrix_is_square(tmp_path: Path, symmetry: str) -> None:
+    path = tmp_path / "x.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real {symmetry}\n6 4 1\n2 1 1.5\n")
+    with pytest.raises(InputError, match=rf"must be a readable \.mtx file: got .*a {symmetry} matrix of 6 rows and 4"):
+        as_data(path)
