@@ -227,6 +227,68 @@ def _lists(path: Path) -> None:
     parquet.write_table(pa.table({"x": np.arange(10.0), "list": values}), path, compression="zstd")
 
 
+def _repeated(path: Path, make: Callable[[int], Any]) -> None:
+    """A column of eight million rows that are the same."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"a": make(10**6)})
+    with parquet.ParquetWriter(path, table.schema, compression="zstd") as file:
+        for _ in range(8):
+            file.write_table(table)
+
+
+@hostile("structs.parquet", "pyarrow")
+def _structs(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.StructArray.from_arrays([pa.array(np.zeros(n))], ["x"]))
+
+
+@hostile("empty_lists.parquet", "pyarrow")
+def _empty_lists(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.ListArray.from_arrays(np.zeros(n + 1, np.int32), np.zeros(0)))
+
+
+@hostile("lists_of_lists.parquet", "pyarrow")
+def _lists_of_lists(path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    inner = pa.ListArray.from_arrays(np.zeros(8 * 10**6 + 1, np.int32), np.zeros(0))
+    outer = pa.ListArray.from_arrays(np.arange(11, dtype=np.int32) * 800_000, inner)
+    parquet.write_table(pa.table({"a": outer}), path, compression="zstd")
+
+
+@hostile("decimals.parquet", "pyarrow")
+def _decimals(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.array(np.zeros(n, np.int64)).cast(pa.decimal128(19, 0)))
+
+
+@hostile("times.parquet", "pyarrow")
+def _times(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.array(np.zeros(n, np.int64)).cast(pa.time64("us")))
+
+
+@hostile("wide_values.parquet", "pyarrow")
+def _wide_values(path: Path) -> None:
+    """Values of one length, of a megabyte each: the file has each different one once."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"a": pa.array([bytes(10**6)] * 20, pa.binary(10**6))})
+    options = {"compression": "zstd", "store_schema": False, "dictionary_pagesize_limit": 4 * 10**6}
+    with parquet.ParquetWriter(path, table.schema, data_page_size=1 << 30, **options) as file:
+        for _ in range(20):
+            file.write_table(table)
+
+
 @hostile("empty.h5ad", "h5py")
 def _hdf5(path: Path) -> None:
     import h5py

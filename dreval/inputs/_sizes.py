@@ -23,7 +23,8 @@ from dreval.errors import InputError
 from dreval.inputs._chunks import check_hdf5_chunks, text_lengths, unpacked_chunks
 from dreval.inputs.features import check_places
 
-NUMBER = 8  # bytes
+ELEMENT = ("element", "item", "array", "array_element")  # names of what is in a list of a .parquet file, by its writer
+NUMBER, OBJECT = 8, 150  # bytes of a number, and about those of an object or of an array of a few numbers
 ANY_SHAPE = 2**20  # rows and columns together that a sparse matrix in any file may have
 TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
@@ -84,19 +85,33 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     size = max(groups, NUMBER * about.num_rows * about.num_columns)
     check_unpacked(size, path, argument)
-    text, limit = 0, unpack_limit(path)
+    text, limit, total = 0, unpack_limit(path), 0
     for j in range(about.num_columns):
         column = file.schema.column(j)
-        of_text = column.physical_type == "BYTE_ARRAY"
-        if not of_text and not column.max_repetition_level:
-            continue
         parts = [about.row_group(i).column(j) for i in range(about.num_row_groups)]
-        check_unpacked(NUMBER * sum(part.num_values for part in parts), path, argument)  # of lists, more than rows
-        if of_text and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL:
+        total += _parquet_column(column, about.num_rows, sum(part.num_values for part in parts))
+        check_unpacked(total, path, argument)
+        if (
+            column.physical_type == "BYTE_ARRAY"
+            and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL
+        ):
             for i in range(about.num_row_groups):
                 text += _parquet_text(path, i, column.path)
                 check_texts(text, sum(part.num_values for part in parts), limit, path, argument, column.path)
     return int(size)
+
+
+def _parquet_column(column: Any, rows: int, values: int) -> int:
+    """Bytes that a column of a .parquet file takes in a frame, without its texts of any length.
+
+    A list is an array for itself, and a struct, a decimal number or a time an object. Lists may have more values than
+    the table has rows.
+    """
+    of_objects = column.logical_type.type in ("DECIMAL", "TIME", "DATE")
+    nested = column.path != column.name
+    of_lists = nested and column.max_repetition_level == 1 and column.name in ELEMENT and not of_objects
+    size = max(column.length, NUMBER) if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else NUMBER
+    return size * values + OBJECT * (rows if of_lists else values if nested or of_objects else 0)
 
 
 def _parquet_text(path: Path, group: int, name: str) -> int:
