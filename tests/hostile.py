@@ -89,6 +89,11 @@ def _one_line(path: Path) -> None:
     path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 200_000_000, 1))
 
 
+@hostile("many_rows.csv.gz")
+def _many_rows(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"1\n" * 20_000_000, 1))
+
+
 @hostile("short.npy")
 def _short(path: Path) -> None:
     path.write_bytes(header((10**9, 10**3)) + bytes(80))

@@ -28,6 +28,7 @@ NUMBER, OBJECT = 8, 150  # bytes of a number, and about those of an object or of
 ANY_SHAPE = 2**20  # rows and columns together that a sparse matrix in any file may have
 TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
 WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
+PER_LINE = 100  # bytes that a line of text takes about while it is read, beside its numbers
 HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
 
@@ -294,14 +295,14 @@ def _length(value: Any) -> int:
 def read_lines(path: Path, compressed: bool, argument: str) -> bytes:
     """The bytes of a text file, of a .gz file read no further than the limit; no line is longer than a table needs."""
     fields = max(WIDEST, (read_limit() or 0) / PER_FIELD)
-    raw, line, total, cells = io.BytesIO(), 0, 0, 0
+    raw, line, total, parsed = io.BytesIO(), 0, 0, 0
     with gzip.open(path) if compressed else path.open("rb") as file:
         while part := file.read(WIDEST):
             raw.write(part)
             total += len(part)
-            cells += max(map(part.count, SEPARATORS))
+            parsed += NUMBER * max(map(part.count, SEPARATORS)) + PER_LINE * max(map(part.count, LINE_ENDS))
             if compressed:
-                check_unpacked(max(total, NUMBER * cells), path, argument)
+                check_unpacked(max(total, parsed), path, argument)
             ends = [part.rfind(end) for end in LINE_ENDS]
             line = line + len(part) if max(ends) < 0 else len(part) - 1 - max(ends)
             if line > PER_FIELD * fields:
