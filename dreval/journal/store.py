@@ -48,6 +48,7 @@ CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample);
 """  # what ANALYZE of SQLite adds
 _DEFINED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _SMALL_ANSWER = 1 << 20  # bytes that a query may answer whatever the size of the file
+_RELEASE = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
 _VALUE, _ARRAY = "value, value_sha256", "array, array_sha256"
 _WHOLE = "Copy the file back from where it is whole, or begin a new one."
 _OTHER_CONTENT = (
@@ -387,6 +388,7 @@ class Claims:
 
     def __init__(self, store: Store, run: str) -> None:
         self.store, self.run, self.token = store, run, secrets.token_hex(8)
+        self._claimed: set[str] = set()
         self.lock_file = Path(store.lock_prefix + self.token)
 
     def __enter__(self) -> Self:
@@ -427,21 +429,24 @@ class Claims:
             task = db.execute("SELECT owner FROM tasks WHERE run = ? AND cell = ?", place).fetchone()
             if task is not None and _is_at_work(self.store, task[0]):
                 return False
+            self._claimed.add(cell)
             db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)", (*place, self.token))
         return True
 
     def finish(self, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None = None) -> bool:
         """Write the value of a claimed cell; False, and nothing is written, where another process has taken it over."""
         with self.store.transaction() as db:
-            query = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
-            if db.execute(query, (self.run, cell, self.token)).rowcount == 0:
+            if db.execute(_RELEASE, (self.run, cell, self.token)).rowcount == 0:
                 return False
             db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(self.run, cell, value, array))
+        self._claimed.discard(cell)
         return True
 
     def release(self) -> None:
-        """Release every cell that was claimed and not finished."""
-        self.store.rows("UPDATE tasks SET owner = NULL WHERE owner = ?", (self.token,))
+        """Release every cell that was claimed and not finished, by name: a search of all may have no end."""
+        with self.store.transaction() as db:
+            db.executemany(_RELEASE, [(self.run, cell, self.token) for cell in sorted(self._claimed)])
+        self._claimed.clear()
 
 
 def running(store: Store, run: str) -> dict[str, bool]:

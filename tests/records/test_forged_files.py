@@ -20,7 +20,7 @@ from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
-from dreval.journal.store import Store, _sha256, cell_row
+from dreval.journal.store import Claims, Store, _sha256, cell_row, running
 from dreval.records import archive
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -319,18 +319,7 @@ def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], 
     path = fresh_folder() / "s.journal"
     with Store(path) as store:
         store.put("r", "c", {"u": 0.1})
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode=DELETE")
-        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'cells'").fetchone()[0]
-    content, size = path.read_bytes(), 4096
-    pages = [content[at : at + size] for at in range(0, len(content), size)]
-    row = pages[root - 1][int.from_bytes(pages[root - 1][8:10], "big") :]
-    pages += [pages[root - 1]]
-    for _ in range(depth):
-        pages += [inner_page(row, len(pages), size)]
-    pages[root - 1] = pages[-1]
-    pages[0] = pages[0][:28] + len(pages).to_bytes(4, "big") + pages[0][32:]
-    path.write_bytes(b"".join(pages))
+    lead_to_one_page(path, "cells", depth)
     with Store(path, "path", read_only=True) as store:
         if depth == 0:
             assert store.cells("r") == {"c": ({"u": 0.1}, None)}
@@ -341,6 +330,35 @@ def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], 
             with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{rule}"):
                 read("r")
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+
+
+def test_claims_where_many_places_lead_to_a_page(tmp_path: Path) -> None:
+    """Claims are released by name: a search of all would have no end."""
+    path = tmp_path / "s.journal"
+    with Store(path) as store, Claims(store, "r") as claims:
+        claims.add_cells(["c"])
+    lead_to_one_page(path, "tasks", 12)
+    with Store(path, "path") as store:
+        with pytest.raises(InputError, match="again and again"):
+            running(store, "r")
+        with pytest.raises(InputError, match="must be a file that dreval can use"), Claims(store, "r") as claims:
+            claims.claim("c")
+
+
+def lead_to_one_page(path: Path, table: str, depth: int) -> None:
+    """Exchange the page of a table with one row for as many levels of pages that say that they hold it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+    content, size = path.read_bytes(), 4096
+    pages = [content[at : at + size] for at in range(0, len(content), size)]
+    row = pages[root - 1][int.from_bytes(pages[root - 1][8:10], "big") :]
+    pages += [pages[root - 1]]
+    for _ in range(depth):
+        pages += [inner_page(row, len(pages), size)]
+    pages[root - 1] = pages[-1]
+    pages[0] = pages[0][:28] + len(pages).to_bytes(4, "big") + pages[0][32:]
+    path.write_bytes(b"".join(pages))
 
 
 def inner_page(row: bytes, child: int, size: int) -> bytes:
