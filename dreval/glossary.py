@@ -42,6 +42,10 @@ WIDTH = 80
 
 BLANKED = ("Cc", "Cs", "Zl", "Zp")  # categories of characters that are no part of a line of text
 DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# Characters that nobody sees, by which two names look alike: soft hyphens, spaces of no width and byte-order marks,
+# signs of formulas, annotations and tags. Joiners stay, which scripts and emoji need.
+UNSEEN = "\u00ad\u034f\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
+UNSEEN += "\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0000, 0xE0080)))
 
 # What a report can be, by the suffix of its file.
 REPORT_FORMS = {".html": "a page with figures", ".md": "tables and words", ".tex": "a document for LaTeX"}
@@ -201,18 +205,19 @@ def printable(value: Any, keep: str = "") -> str:
     r"""Return a value as text that every writer takes, and that cannot steer a terminal.
 
     Control characters (escapes, line ends), surrogates and non-characters become spaces; marks of the direction of text
-    are left out. Characters in ``keep`` stay.
+    and characters that nobody sees are left out. Characters in ``keep`` stay.
 
     Examples
     --------
-    >>> printable("a\x1b[31mb\u202ec\n")
+    >>> printable("a\x1b[31m\ufeffb\u202ec\n")
     'a [31mbc '
     """
     text = str(value)
     if text.isascii() and text.isprintable():
         return text
     spaces = {c for c in set(text) - set(keep) if unicodedata.category(c) in BLANKED or ord(c) & 0xFFFE == 0xFFFE}
-    return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, DIRECTION_MARKS), "")})
+    gone = DIRECTION_MARKS + UNSEEN
+    return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, gone), "")})
 
 
 def spread(text: str) -> str:

@@ -90,6 +90,11 @@ def _one_line(path: Path) -> None:
     path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 200_000_000, 1))
 
 
+@hostile("many_rows.csv.gz")
+def _many_rows(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"1\n" * 20_000_000, 1))
+
+
 @hostile("short.npy")
 def _short(path: Path) -> None:
     path.write_bytes(header((10**9, 10**3)) + bytes(80))
@@ -157,6 +162,29 @@ def _wide(path: Path) -> None:
     path.write_text("%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 1.5\n")
 
 
+@hostile("long.mtx")
+def _long(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix coordinate real general\n16000000 16000000 1\n1 1 1.5\n")
+
+
+@hostile("symmetric.mtx")
+def _symmetric(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n900000 4 1\n1 1 1.5\n")
+
+
+@hostile("long_coo.npz")
+def _long_coo(path: Path) -> None:
+    parts = {"row": np.array([0, 1]), "col": np.array([0, 1]), "format": np.array(b"coo"), "data": np.ones(2)}
+    np.savez(path, shape=np.array([16 * 10**6, 16 * 10**6]), **parts)
+
+
+@hostile("long_csr.npz")
+def _long_csr(path: Path) -> None:
+    sparse(path, indptr=np.minimum(np.arange(16 * 10**6 + 1), 3), shape=np.array([16 * 10**6, 3]))
+    with np.load(path) as parts:
+        np.savez_compressed(path, **dict(parts))
+
+
 @hostile("full.mtx")
 def _full(path: Path) -> None:
     path.write_text("%%MatrixMarket matrix array real general\n1000000 1000000\n1.5\n")
@@ -203,6 +231,68 @@ def _lists(path: Path) -> None:
 
     values = pa.ListArray.from_arrays(np.arange(11) * (MANY // 10), np.zeros(MANY, np.int8))
     parquet.write_table(pa.table({"x": np.arange(10.0), "list": values}), path, compression="zstd")
+
+
+def _repeated(path: Path, make: Callable[[int], Any]) -> None:
+    """A column of eight million rows that are the same."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"a": make(10**6)})
+    with parquet.ParquetWriter(path, table.schema, compression="zstd") as file:
+        for _ in range(8):
+            file.write_table(table)
+
+
+@hostile("structs.parquet", "pyarrow")
+def _structs(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.StructArray.from_arrays([pa.array(np.zeros(n))], ["x"]))
+
+
+@hostile("empty_lists.parquet", "pyarrow")
+def _empty_lists(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.ListArray.from_arrays(np.zeros(n + 1, np.int32), np.zeros(0)))
+
+
+@hostile("lists_of_lists.parquet", "pyarrow")
+def _lists_of_lists(path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    inner = pa.ListArray.from_arrays(np.zeros(8 * 10**6 + 1, np.int32), np.zeros(0))
+    outer = pa.ListArray.from_arrays(np.arange(11, dtype=np.int32) * 800_000, inner)
+    parquet.write_table(pa.table({"a": outer}), path, compression="zstd")
+
+
+@hostile("decimals.parquet", "pyarrow")
+def _decimals(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.array(np.zeros(n, np.int64)).cast(pa.decimal128(19, 0)))
+
+
+@hostile("times.parquet", "pyarrow")
+def _times(path: Path) -> None:
+    import pyarrow as pa
+
+    _repeated(path, lambda n: pa.array(np.zeros(n, np.int64)).cast(pa.time64("us")))
+
+
+@hostile("wide_values.parquet", "pyarrow")
+def _wide_values(path: Path) -> None:
+    """Values of one length, of a megabyte each: the file has each different one once."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"a": pa.array([bytes(10**6)] * 20, pa.binary(10**6))})
+    options = {"compression": "zstd", "store_schema": False, "dictionary_pagesize_limit": 4 * 10**6}
+    with parquet.ParquetWriter(path, table.schema, data_page_size=1 << 30, **options) as file:
+        for _ in range(20):
+            file.write_table(table)
 
 
 @hostile("empty.h5ad", "h5py")

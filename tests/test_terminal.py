@@ -19,14 +19,15 @@ import pytest
 
 import dreval
 from dreval._parallel import open_progress
+from dreval.cli._main import main
 from dreval.errors import DrevalError, InputError, InputWarning
-from dreval.glossary import DIRECTION_MARKS, printable
+from dreval.glossary import DIRECTION_MARKS, UNSEEN, printable
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 from dreval.journal.store import _sha256
 from dreval.records.notes import note
 
-BAD = "a\x1b[31m\x1b]0;t\x07\x9b2J\r\b\x85\u2028\u202e\u2066\u200f\u061cb"
+BAD = "a\x1b[31m\x1b]0;t\x07\x9b2J\r\b\x85\u2028\u202e\u2066\u200f\u061c\u200b\ufeffb"
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
 
@@ -34,7 +35,7 @@ Y = X[:, :2] + 0.1
 def clean(text: object) -> bool:
     """Whether a terminal shows each line as it is."""
     said = str(text).replace("\n", "")
-    return not any(ord(c) < 32 or 127 <= ord(c) < 160 or c in DIRECTION_MARKS for c in said)
+    return not any(ord(c) < 32 or 127 <= ord(c) < 160 or c in DIRECTION_MARKS + UNSEEN for c in said)
 
 
 def frame() -> pd.DataFrame:
@@ -60,7 +61,7 @@ def results() -> dreval.Results:
 
 def test_what_is_printable() -> None:
     """Every control character and mark of direction goes; letters of all scripts and emoji stay."""
-    every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS
+    every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS + UNSEEN
     assert printable(every) == " " * (0x20 + 0x21 + 2)
     assert clean(printable(BAD))
     kept = "größe 嵌入 עברית عربي 🌍 👩‍🔬 नमस्ते a‌b"
@@ -183,6 +184,18 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert json.loads(shown.stdout)
 
 
+@pytest.mark.parametrize(
+    "words", [["evaluate", "x", f"--{BAD}"], ["evaluate", BAD, "--header", BAD], [BAD], ["list", BAD]]
+)
+def test_the_parser_of_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Its errors name what was typed."""
+    with pytest.raises(SystemExit):
+        main(words)
+    shown = capsys.readouterr()
+    assert "error" in shown.err
+    assert clean(shown.err)
+
+
 def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
     """A study refuses such names; a file that has them prints clean, and errors of it too."""
     path = tmp_path / "s.journal"
@@ -208,3 +221,12 @@ def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
     shown = run("study", "status", path)
     assert clean(shown.stdout)
     assert clean(shown.stderr)
+
+
+def test_figures_of_labels_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """The writer of .pdf files has no letter for it, and ends in an error."""
+    labels = np.array(["\ufeffa", "\ufeffb"] * 20)
+    ev = dreval.Evaluation(X, {"u": Y}, labels=labels, n_neighbors=5, random_state=0)
+    path = ev.run("trustworthiness", None, None).report(tmp_path / "r.tex")
+    assert list((tmp_path / "r-figures").glob("*.pdf"))
+    assert "\ufeff" not in path.read_text("utf-8")

@@ -62,7 +62,7 @@ class Verb(argparse.ArgumentParser):
         elif stray != message:
             near = nearest_name(stray.split()[0].partition("=")[0].strip("-").replace("-", "_"), self.flags)
             message += f" (did you mean --{near.replace('_', '-')}?)" if near else ""
-        super().error(message)
+        super().error(printable(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a word that is none of the choices, with the nearest of them."""

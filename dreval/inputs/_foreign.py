@@ -9,30 +9,27 @@ from types import TracebackType
 from dreval.errors import DrevalError, MethodFailed, message_of, usable_stderr
 
 ALONE = "Run it alone on the same data to see where."
-ENDINGS = (SystemExit, GeneratorExit)  # what other code raises to end itself, which must not end everything
 
 
 def ends_everything(error: BaseException) -> bool:
     """Whether what other code raised is a wish to stop: an interrupt, or raised by a handler of a signal.
 
     A handler of SIGTERM usually raises SystemExit, at whatever line the process is. ``sys.exit`` of a method is no such
-    wish: it ends the method.
+    wish: it ends the method. Nor is another exception that no ``except Exception`` catches, as a panic of code in Rust.
     """
     if isinstance(error, BaseExceptionGroup):
         return any(map(ends_everything, error.exceptions))
-    if not isinstance(error, (Exception, *ENDINGS)):
-        return True
+    if isinstance(error, Exception | KeyboardInterrupt):
+        return isinstance(error, KeyboardInterrupt)
     handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
-    return isinstance(error, ENDINGS) and any(
-        frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__)
-    )
+    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 class Foreign:
     """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
 
-    So do ``SystemExit`` and ``GeneratorExit``. Errors of dreval itself and wishes to stop are not changed. Where stderr
-    is closed, the code can still print to it, and warn.
+    So does what is no ``Exception``, as ``SystemExit``. Errors of dreval itself and wishes to stop are not changed.
+    Where stderr is closed, the code can still print to it, and warn.
     """
 
     def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:

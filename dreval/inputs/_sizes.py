@@ -23,7 +23,12 @@ from dreval.errors import InputError
 from dreval.inputs._chunks import check_hdf5_chunks, chunk_shape, text_lengths, unpacked_chunks
 from dreval.inputs.features import check_places
 
-NUMBER = 8  # bytes
+ELEMENT = ("element", "item", "array", "array_element")  # names of what is in a list of a .parquet file, by its writer
+NUMBER, OBJECT = 8, 150  # bytes of a number, and about those of an object or of an array of a few numbers
+ANY_SHAPE = 2**20  # rows and columns together that a sparse matrix in any file may have
+TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
+WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
+PER_LINE = 100  # bytes that a line of text takes about while it is read, beside its numbers
 ZARR_KEYS = {  # of each file of metadata
     ".zgroup": {"zarr_format"},
     ".zarray": {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters"},
@@ -35,8 +40,6 @@ NUMBERS_OF_ZARR = {f"{kind}{8 * size}": size for kind in ("int", "uint", "float"
 NUMBERS_OF_ZARR |= {"bool": 1, "complex64": 8, "complex128": 16, "numpy.datetime64": 8, "numpy.timedelta64": 8}
 NUMBERS_OF_ZARR |= dict.fromkeys(("string", "bytes", "variable_length_utf8", "variable_length_bytes"), NUMBER)
 TEXTS_OF_ZARR = {"fixed_length_utf32", "null_terminated_bytes", "raw_bytes"}
-TEXTS_BYTES = 1 << 25  # of texts that are read at once, to measure them
-WIDEST, PER_FIELD = 2**20, 64  # fields in a line of text, and bytes in a field of it on average
 SPARSE_SHAPES = ("shape", "h5sparse_shape")  # attributes of a sparse matrix, of which the second one is older
 HEAP = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
 LINE_ENDS, SEPARATORS = (b"\n", b"\r"), (b",", b";", b"\t")
@@ -55,19 +58,38 @@ def check_npz(path: Path, argument: str, names: set[str]) -> bool:
 
 
 def check_sparse(matrix: Any, path: Path, argument: str) -> Any:
-    """A sparse matrix whose rows and columns can be counted in memory, and whose places lie within its shape."""
-    check_unpacked(NUMBER * sum(map(int, matrix.shape)), path, argument)
+    """A sparse matrix of no more rows and columns than its file can be of, and whose places lie within its shape."""
+    _check_shape(matrix.shape, path, argument)
     check_places(matrix, argument)
     return matrix
+
+
+def _check_shape(shape: Any, path: Path, argument: str) -> None:
+    """Check that a sparse matrix has no more rows and columns together than its file has bytes, or than ``ANY_SHAPE``.
+
+    An entry takes more than a byte, and most rows or columns have one. A shape itself takes no room in a file: each row
+    and column of it is counted in memory, and each row is a point.
+    """
+    given, rows_and_columns = read_limit(), sum(map(int, shape))
+    most = max(ANY_SHAPE, path.stat().st_size) if given is None else given / NUMBER
+    if rows_and_columns > most:
+        named, needed = " x ".join(f"{float(size):,.0f}" for size in shape), 2.0 * NUMBER * rows_and_columns
+        rule = f"must have at most {most:,.0f} rows and columns together"
+        got = f"{str(path)!r}, {path.stat().st_size:,} bytes of a matrix of {named}"
+        cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={needed:.2g}."
+        raise InputError(argument, rule, got, cure)
 
 
 def check_mtx(path: Path, argument: str) -> None:
     """Check what the second line of a .mtx file declares."""
     from scipy.io import mminfo
 
-    rows, columns, entries, kind, *_ = mminfo(path)
-    cells = rows * columns if kind == "array" else entries + rows + columns
-    check_unpacked(NUMBER * cells, path, argument)
+    rows, columns, entries, kind, _, symmetry = mminfo(path)
+    if symmetry != "general" and rows != columns:
+        raise ValueError(f"a {symmetry} matrix of {rows:,} rows and {columns:,} columns")
+    if kind != "array":
+        _check_shape((rows, columns), path, argument)
+    check_unpacked(NUMBER * (rows * columns if kind == "array" else entries), path, argument)
 
 
 def check_parquet(file: Any, path: Path, argument: str) -> int:
@@ -76,19 +98,33 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     size = max(groups, NUMBER * about.num_rows * about.num_columns)
     check_unpacked(size, path, argument)
-    text, limit = 0, unpack_limit(path)
+    text, limit, total = 0, unpack_limit(path), 0
     for j in range(about.num_columns):
         column = file.schema.column(j)
-        of_text = column.physical_type == "BYTE_ARRAY"
-        if not of_text and not column.max_repetition_level:
-            continue
         parts = [about.row_group(i).column(j) for i in range(about.num_row_groups)]
-        check_unpacked(NUMBER * sum(part.num_values for part in parts), path, argument)  # of lists, more than rows
-        if of_text and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL:
+        total += _parquet_column(column, about.num_rows, sum(part.num_values for part in parts))
+        check_unpacked(total, path, argument)
+        if (
+            column.physical_type == "BYTE_ARRAY"
+            and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL
+        ):
             for i in range(about.num_row_groups):
                 text += _parquet_text(path, i, column.path)
                 check_texts(text, sum(part.num_values for part in parts), limit, path, argument, column.path)
     return int(size)
+
+
+def _parquet_column(column: Any, rows: int, values: int) -> int:
+    """Bytes that a column of a .parquet file takes in a frame, without its texts of any length.
+
+    A list is an array for itself, and a struct, a decimal number or a time an object. Lists may have more values than
+    the table has rows.
+    """
+    of_objects = column.logical_type.type in ("DECIMAL", "TIME", "DATE")
+    nested = column.path != column.name
+    of_lists = nested and column.max_repetition_level == 1 and column.name in ELEMENT and not of_objects
+    size = max(column.length, NUMBER) if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else NUMBER
+    return size * values + OBJECT * (rows if of_lists else values if nested or of_objects else 0)
 
 
 def _parquet_text(path: Path, group: int, name: str) -> int:
@@ -325,14 +361,14 @@ def _length(value: Any) -> int:
 def read_lines(path: Path, compressed: bool, argument: str) -> bytes:
     """The bytes of a text file, of a .gz file read no further than the limit; no line is longer than a table needs."""
     fields = max(WIDEST, (read_limit() or 0) / PER_FIELD)
-    raw, line, total, cells = io.BytesIO(), 0, 0, 0
+    raw, line, total, parsed = io.BytesIO(), 0, 0, 0
     with gzip.open(path) if compressed else path.open("rb") as file:
         while part := file.read(WIDEST):
             raw.write(part)
             total += len(part)
-            cells += max(map(part.count, SEPARATORS))
+            parsed += NUMBER * max(map(part.count, SEPARATORS)) + PER_LINE * max(map(part.count, LINE_ENDS))
             if compressed:
-                check_unpacked(max(total, NUMBER * cells), path, argument)
+                check_unpacked(max(total, parsed), path, argument)
             ends = [part.rfind(end) for end in LINE_ENDS]
             line = line + len(part) if max(ends) < 0 else len(part) - 1 - max(ends)
             if line > PER_FIELD * fields:

@@ -45,6 +45,7 @@ _SPLIT_NUMBER = re.compile(r"[+-]?\d+(e[+-]?\d+)?", re.I)
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
 _COMMENT = re.compile(rb"[ \t]*#([ \t][^\r\n]*)?(\r\n|\n|\r)")
+MARK = b"\xef\xbb\xbf"  # the byte-order mark of UTF-8
 GZIP = b"\x1f\x8b"  # the first bytes of a .gz file
 _LOOKED_AT = 20  # rows from which the layout is inferred
 _BYTES_LOOKED_AT = 2**20
@@ -68,6 +69,8 @@ def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -
     """The table in a .csv or .tsv file (also .gz), whether it had a header, and notes on how it was read."""
     raw = _load(path, suffix, argument)
     raw = raw.replace(b'\\"', b'""') if _ESCAPED_QUOTE.search(raw) else raw
+    marks = raw.count(MARK, len(MARK))  # of files that were joined: nobody sees them, and "a" with one is another class
+    raw = raw[: len(MARK)] + raw[len(MARK) :].replace(MARK, b"") if marks else raw
     try:
         usual = "\t" if suffix.startswith(".tsv") else ","
         raw, comments = _without_comments(raw, usual)
@@ -76,6 +79,7 @@ def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -
         _refuse_open_quote(raw, separator, path, argument)
         layout = _sniff(raw, separator, usual, path, argument, reading)
         layout.notes.extend([note("file.comments", file=path.name, lines=comments)] if comments else [])
+        layout.notes.extend([note("file.marks", file=path.name, marks=marks)] if marks else [])
         frame = _parse(raw, layout, path, argument)
     except UnicodeDecodeError as error:
         raise _garbage(path, argument, f"{str(path)!r}, which is not UTF-8 at byte {error.start}") from error
@@ -162,8 +166,8 @@ def _load(path: Path, suffix: str, argument: str) -> bytes:
             if file.read(2) != GZIP:
                 rule, cure = "must be a .gz file", f"Name it {path.name[:-3]!r}: it is not compressed."
         raise InputError(argument, rule, got, cure) from error
-    start = raw[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if not raw.removeprefix(b"\xef\xbb\xbf").strip():
+    start = raw[:1024].removeprefix(MARK).lstrip().lower()
+    if not raw.replace(MARK, b"").strip():
         raise InputError(argument, "must not be empty", f"{str(path)!r} without any text", "Write the file again.")
     if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")):
         cure = "Download the raw file; a browser or a login page was saved in its place."

@@ -94,6 +94,12 @@ def _values(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
+def native(values: Any) -> Any:
+    """Return an array, Series or Index in the machine's order of bytes: pandas looks for no numbers in another one."""
+    dtype = values.dtype
+    return values if not isinstance(dtype, np.dtype) or dtype.isnative else values.astype(dtype.newbyteorder("="))
+
+
 def is_numeric(column: pd.Series[Any]) -> bool:
     """Whether a column holds only real numbers or booleans."""
     kind = column.dtype

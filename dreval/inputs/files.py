@@ -6,11 +6,7 @@ import csv
 import importlib
 import importlib.util
 import os
-import struct
-import tokenize
 import warnings
-import zipfile
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,22 +26,6 @@ from dreval.inputs.stored import LARGE, Stored, as_stored, check_obsm, open_cell
 from dreval.records.notes import Notes, note
 
 _PREFERRED = ("X", "data", "Y", "embedding")
-_BROKEN = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    OSError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    RuntimeError,
-    SyntaxError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    tokenize.TokenError,
-)
 
 
 def _unreadable(path: Path, argument: str, kind: str, why: object) -> InputError:
@@ -69,9 +49,9 @@ def read_numpy(path: Path, argument: str, member: str | None) -> Any:
     try:
         with path.open("rb") as file:
             return _load(file, path, argument, member)
-    except _BROKEN as error:
-        if isinstance(error, InputError | UnknownName):
-            raise
+    except DrevalError:
+        raise
+    except Exception as error:  # of numpy, scipy, zipfile and each of its ways to compress
         raise _unreadable(path, argument, kind, error) from error
 
 
@@ -140,7 +120,7 @@ def read_parquet(
             indexed = bool(index)
     except DrevalError:
         raise
-    except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
+    except Exception as error:  # of pyarrow and pandas
         raise _unreadable(path, argument, ".parquet", error) from error
     return frame, indexed
 
@@ -156,7 +136,7 @@ def stored_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | N
         return open_parquet(path, argument)
     except DrevalError:
         raise
-    except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
+    except Exception as error:  # of pyarrow and pandas
         raise _unreadable(path, argument, ".parquet", error) from error
 
 
@@ -182,7 +162,7 @@ def read_matrix_market(path: Path, argument: str) -> Any:
         return mmread(path, spmatrix=False)
     except DrevalError:
         raise
-    except _BROKEN as error:
+    except Exception as error:  # of scipy
         raise _unreadable(path, argument, ".mtx", error) from error
 
 

@@ -18,7 +18,7 @@ from dreval._check import FROM_ZERO, check_numeric, check_unmasked, describe, ne
 from dreval.errors import Hint, InputError, UnknownName, message_of
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import AUTO, Reading
-from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse
+from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse, native
 from dreval.inputs.files import (
     Table,
     find_column,
@@ -423,7 +423,9 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     The index of a frame may have no such names, as they may have none in a file: they would be matched to nothing.
     With ``indexed`` the index of the frame is meaningful even if it only counts the rows.
     """
-    index = row_names(frame.index)
+    if any(isinstance(dtype, np.dtype) and not dtype.isnative for dtype in set(frame.dtypes)):
+        frame = pd.concat([native(frame.iloc[:, j]) for j in range(frame.shape[1])], axis=1)
+    index = row_names(native(frame.index))
     if index is not None and not index.is_unique:
         twice = index[index.duplicated()][0]
         rows = " and ".join(map(str, np.flatnonzero(index == twice)[:2]))
@@ -533,7 +535,7 @@ def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
         got = describe(array) if array.ndim else describe(value)
         cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", got, cure)
-    return Raw(pd.DataFrame(array, copy=False), notes=notes)
+    return Raw(pd.DataFrame(native(array), copy=False), notes=notes)
 
 
 def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:

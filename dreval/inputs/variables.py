@@ -33,7 +33,7 @@ from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
-from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids
+from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids, native
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import (
     Raw,
@@ -126,7 +126,7 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     check_opened(value, argument)
     with Foreign(argument, type(value).__name__, "be one id per row"):
         try:
-            index = value if isinstance(value, pd.Index) else pd.Index(value)
+            index: pd.Index[Any] = native(value if isinstance(value, pd.Index) else pd.Index(value))
         except TypeError as error:  # no collection
             raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from error
     if index.dtype.kind == "O":
@@ -259,8 +259,6 @@ def _candidate(
     whole = known.dtype.kind in "iu"
     if not len(known) or not (whole or pd.api.types.infer_dtype(known, skipna=False) == "string"):
         return None
-    if isinstance(known.dtype, np.dtype):  # pandas finds no values in another order of bytes
-        known = known.astype(known.dtype.newbyteorder("="))
     names = pd.Index(known)
     complete = len(names) == len(column) and names.is_unique
     if not complete and (theirs is None or names.nunique() <= CLEAR_SHARE * len(theirs)):
@@ -652,7 +650,7 @@ def count_codes(series: pd.Series[Any]) -> int:
     Floats that are whole count as well: files and missing values turn integers into them.
     """
     known = series[series.notna()].infer_objects()
-    count = int(known.nunique()) if _is_whole(known) else 0
+    count = int(native(known).nunique()) if _is_whole(known) else 0
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
 
 

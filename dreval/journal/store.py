@@ -42,7 +42,13 @@ CREATE TABLE IF NOT EXISTS tasks (
 ) WITHOUT ROWID;
 """
 
-_DEFINED = "SELECT name, sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_'"  # by others than SQLite itself
+_ANALYZED = """
+CREATE TABLE sqlite_stat1(tbl,idx,stat);
+CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample);
+"""  # what ANALYZE of SQLite adds
+_DEFINED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+_SMALL_ANSWER = 1 << 20  # bytes that a query may answer whatever the size of the file
+_RELEASE = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
 _VALUE, _ARRAY = "value, value_sha256", "array, array_sha256"
 _WHOLE = "Copy the file back from where it is whole, or begin a new one."
 _OTHER_CONTENT = (
@@ -138,14 +144,17 @@ class Store:
     def _check_format(self, read_only: bool) -> None:
         """Create the tables of a new file in one transaction; other databases and formats raise an error.
 
-        A database may hold views, triggers and computed columns in place of tables, of any size and without an end.
+        A database may hold views, triggers and computed columns beside tables or in place of them, of any size and
+        without an end, under any name: all that it defines is compared with what a journal defines.
         """
         self.rows("PRAGMA trusted_schema=OFF")
-        tables, known = _tables(self.rows(_DEFINED)), _known_tables()
-        if tables.get("about") == known["about"]:
+        known, added = _known_tables()
+        found = _definitions(self.rows(_DEFINED))
+        own = sorted(one for one in found if one not in added)
+        if [one for one in found if one[1].casefold() == "about"] == [one for one in known if one[1] == "about"]:
             self._check_version()
-        if tables != known and (tables or read_only):
-            got = f"{str(self.path)!r}, {'another database' if tables else 'which is empty'}"
+        if own != known and (found or read_only):
+            got = f"{str(self.path)!r}, {'another database' if found else 'which is empty'}"
             raise InputError(self._argument, "must be a journal of dreval", got, "Choose a new file.")
         if not read_only:
             self._write_ahead()
@@ -187,9 +196,32 @@ class Store:
                 raise
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
-        with self._lock, self._refused(), closing(self._db.execute(query, values)) as rows:
-            return rows.fetchall()
+        """All rows of a query, of no more content than the file has.
+
+        A file in which many places lead to the same page answers without an end.
+        """
+        rows, size, most = [], 0, _SMALL_ANSWER
+        with self._lock, self._refused(), closing(self._db.execute(query, values)) as found:
+            for row in found:
+                size += 1 + sum(len(value) for value in row if isinstance(value, str | bytes))
+                if size > most and size > (most := max(most, self._bytes())):
+                    got = f"{str(self.path)!r}, of which the same rows are read again and again"
+                    raise InputError(self._argument, "must be as dreval wrote it", got, _WHOLE)
+                rows.append(row)
+        return rows
+
+    def _bytes(self) -> int:
+        """Bytes of the file and of its log, which is merged into the file at any time: first those of the log."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        return (log.stat().st_size if log.exists() else 0) + self.path.stat().st_size
+
+    def _by_cell(self, rows: list[tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
+        """Rows by their first value, the name of a cell, which each has for itself."""
+        made = {cell: tuple(stored) for cell, *stored in rows}
+        if len(made) < len(rows):
+            got = f"{str(self.path)!r}, with several rows of one cell"
+            raise InputError(self._argument, "must be as dreval wrote it", got, _WHOLE)
+        return made
 
     def open_run(self, recipe: Mapping[str, Any]) -> str:
         """The key of a run; its recipe is kept in the file for readers."""
@@ -219,7 +251,7 @@ class Store:
     def cells(self, run: str) -> dict[str, Cell]:
         """All finished cells of a run, by name."""
         rows = self.rows(f"SELECT cell, {_VALUE}, {_ARRAY} FROM cells WHERE run = ? ORDER BY cell", (run,))
-        return {cell: self._cell((run, cell), *stored) for cell, *stored in rows}
+        return {cell: self._cell((run, cell), *stored) for cell, stored in self._by_cell(rows).items()}
 
     @contextmanager
     def as_written(self) -> Iterator[None]:
@@ -235,7 +267,7 @@ class Store:
     def texts(self, run: str) -> dict[str, str]:
         """The values of all finished cells as JSON text, without their arrays."""
         rows = self.rows(f"SELECT cell, {_VALUE} FROM cells WHERE run = ? ORDER BY cell", (run,))
-        return {cell: self._value((run, cell), *stored) for cell, *stored in rows}
+        return {cell: self._value((run, cell), *stored) for cell, stored in self._by_cell(rows).items()}
 
     def _value(self, place: tuple[str, str], value: Any, known: Any) -> str:
         """The text of a value, which must be the one that was written at this place."""
@@ -275,17 +307,23 @@ class Store:
         self.close()
 
 
-def _tables(rows: Iterable[tuple[Any, ...]]) -> dict[str, str]:
-    """Everything that a database defines, as it was written, by its name."""
-    return {str(name): " ".join(str(text).split()) for name, text in rows}
+Definition = tuple[str, str, str, str]
+
+
+def _definitions(rows: Iterable[tuple[Any, ...]]) -> list[Definition]:
+    """All that a database defines: type, name, table, and how it was written, but for spaces."""
+    return [(str(kind), str(name), str(table), " ".join(str(text).split())) for kind, name, table, text in rows]
 
 
 @cache
-def _known_tables() -> dict[str, str]:
-    """What a journal defines."""
+def _known_tables() -> tuple[list[Definition], list[Definition]]:
+    """What a journal defines, sorted, and what SQLite may add to it."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(_TABLES)
-        return _tables(db.execute(_DEFINED))
+        known = sorted(_definitions(db.execute(_DEFINED)))
+    texts = [one.strip() for one in _ANALYZED.split(";") if one.strip()]
+    names = [one.split()[2].partition("(")[0] for one in texts]
+    return known, [("table", name, name, text) for name, text in zip(names, texts, strict=True)]
 
 
 def _read_uri(path: Path) -> str:
@@ -350,6 +388,7 @@ class Claims:
 
     def __init__(self, store: Store, run: str) -> None:
         self.store, self.run, self.token = store, run, secrets.token_hex(8)
+        self._claimed: set[str] = set()
         self.lock_file = Path(store.lock_prefix + self.token)
 
     def __enter__(self) -> Self:
@@ -390,21 +429,24 @@ class Claims:
             task = db.execute("SELECT owner FROM tasks WHERE run = ? AND cell = ?", place).fetchone()
             if task is not None and _is_at_work(self.store, task[0]):
                 return False
+            self._claimed.add(cell)
             db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)", (*place, self.token))
         return True
 
     def finish(self, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None = None) -> bool:
         """Write the value of a claimed cell; False, and nothing is written, where another process has taken it over."""
         with self.store.transaction() as db:
-            query = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
-            if db.execute(query, (self.run, cell, self.token)).rowcount == 0:
+            if db.execute(_RELEASE, (self.run, cell, self.token)).rowcount == 0:
                 return False
             db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(self.run, cell, value, array))
+        self._claimed.discard(cell)
         return True
 
     def release(self) -> None:
-        """Release every cell that was claimed and not finished."""
-        self.store.rows("UPDATE tasks SET owner = NULL WHERE owner = ?", (self.token,))
+        """Release every cell that was claimed and not finished, by name: a search of all may have no end."""
+        with self.store.transaction() as db:
+            db.executemany(_RELEASE, [(self.run, cell, self.token) for cell in sorted(self._claimed)])
+        self._claimed.clear()
 
 
 def running(store: Store, run: str) -> dict[str, bool]:

@@ -78,7 +78,7 @@ def is_new(path: str | Path) -> bool:
         return False
     try:
         with Store(path, "path", read_only=True) as store:
-            return not store.rows("SELECT run FROM runs UNION SELECT run FROM cells LIMIT 1")
+            return not any(store.rows(f"SELECT run FROM {table} LIMIT 1") for table in ("runs", "cells"))
     except InputError:
         return False
 
@@ -110,7 +110,7 @@ class StudyFile:
         self.store = Store(path, "path", read_only=recipe is None)
         try:
             stored = self.store.get(ABOUT, "recipe")
-            if stored is None and (recipe is None or self.store.rows("SELECT run FROM runs")):
+            if stored is None and (recipe is None or self.store.rows("SELECT run FROM runs LIMIT 1")):
                 cure = "Name the file of a study, or choose a new file."
                 raise InputError(
                     "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure

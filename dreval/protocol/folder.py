@@ -22,7 +22,7 @@ from dreval._check import check_int, check_one_of, check_path, describe
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.replicates import LEAST
-from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude
+from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude, transform_count
 from dreval.glossary import printable
 from dreval.inputs._header import Reading
 from dreval.inputs.data import Data, as_data
@@ -37,6 +37,7 @@ FORMATS = ("csv", "parquet")
 MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
 DRIVERS = ("run.sh", "run_uwot.R", "run_rtsne.R")
 AGAIN = "Or export again with the same data, settings and random_state (README.md names it): what is there is kept."
+LARGEST_SEED = 2**63  # and no larger number is written: it would be none of a table
 NAME = re.compile(r"[a-z]+(-[0-9]+)?")  # of a task, and of its files without their suffix
 
 
@@ -186,15 +187,19 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
         yield "a format, round, name or id that is none"
     elif not ID_COLUMN.fullmatch(manifest.id_column) or manifest.id_column in (manifest.columns or ()):
         yield f"the id column {describe(manifest.id_column)}"
-    if type(manifest.random_state) is not int or not manifest.tasks:
+    if not _is_count(manifest.random_state) or not manifest.tasks:
         yield "no seed or no tasks"
     try:
         same = check_settings(manifest.settings, len(manifest.ids)) == manifest.settings
+        if manifest.settings["n_transformations"] != 0:
+            transform_count(manifest.settings["n_transformations"], len(manifest.ids), 1)
     except DrevalError as error:
         yield f"the setting {error.argument}, which {error.rule}"
     else:
         if not same:
             yield "other settings than those of a protocol"
+        elif (runs := sum(task.round == 1 for task in manifest.tasks)) not in _first_runs(manifest.settings):
+            yield f"{runs} tasks of the first round"
     for task in manifest.tasks:
         name, end = str(task.task), f".{manifest.format}"
         if not NAME.fullmatch(name) or task.output != f"{RETURNED}/{name}{end}":
@@ -204,17 +209,27 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
         ):
             yield f"the input {task.input!r} of the task {name!r}"
         whole = (task.round, task.n_components, task.seed, *task.columns, *(task.place or ()))
-        if any(type(value) is not int for value in whole) or len(task.columns) != 2 or len(task.place or "  ") != 2:
+        if not all(map(_is_count, whole)) or len(task.columns) != 2 or len(task.place or "  ") != 2:
             yield f"numbers of the task {name!r} that are none"
         rows, n = list(task.rows or ()), len(manifest.ids)
-        if (
-            any(type(i) is not int for i in rows)
-            or rows != sorted(set(rows))
-            or (rows and not 0 <= rows[0] <= rows[-1] < n)
-        ):
+        if not all(map(_is_count, rows)) or rows != sorted(set(rows)) or (rows and not 0 <= rows[0] <= rows[-1] < n):
             yield f"rows of the task {name!r} that are none"
         if not all(isinstance(value, float) for value in task.sketch) or not isinstance(task.digest, str):
             yield f"a sketch of the task {name!r} that is none"
+
+
+def _is_count(value: Any) -> bool:
+    """Whether a value is a whole number that tools outside Python can have."""
+    return type(value) is int and 0 <= value < LARGEST_SEED
+
+
+def _first_runs(settings: Mapping[str, Any]) -> tuple[int, int]:
+    """The number of tasks of the first round: the data and what was asked for, without and with that of all dimensions.
+
+    An embedding of as many dimensions as the data have is that one itself.
+    """
+    further = sum(settings[name] for name in ("n_replicates", "seeds", "halves", "noise")) + (settings["noise"] > 0)
+    return 1 + further, 2 + further
 
 
 def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:

@@ -147,6 +147,9 @@ class Protocol:
             transform_count(chosen["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
+        if self.seed >= folders.LARGEST_SEED:
+            rule = "must be below 2**63, so that tools outside Python can have it"
+            raise InputError("random_state", rule, describe(self.seed), "Pass an integer such as 0.")
 
     def __repr__(self) -> str:
         return f"Protocol({self.data!r}, n_components={self.settings['n_components']}, random_state={self.seed})"

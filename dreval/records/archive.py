@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +50,7 @@ def check_saved(path: Any, argument: str = "path") -> Path:
     return checked
 
 
+PLAIN_KINDS = "biufU"  # of the types of numpy: truth values, numbers and texts
 PLACE = "place"  # the column of the anchors' positions among all points
 
 
@@ -164,10 +163,11 @@ def load_results(path: str | Path) -> Any:
     try:
         manifest, members = _read_members(path)
         if manifest["format"] == FORMAT:
+            _check_vectors(manifest, path)
             return (_read_sweep if manifest.get("kind") == SWEEP else _read_all)(members, manifest)
     except DrevalError:
         raise
-    except _DAMAGE as cause:
+    except Exception as cause:  # of zipfile, each of its ways to compress, json, pandas and numpy
         why = " ".join(str(cause).split())[:200]
         raise InputError(
             "path", "must be a file written by `save` of a result", f"{str(path)!r} ({why})", "Save the result again."
@@ -188,29 +188,44 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
     raise InputError(argument, "must be the saved result of an evaluation", f"a sweep, {str(path)!r}", cure)
 
 
-# What zipfile, zlib, json, csv and numpy raise on files that are not, or no longer, what they were written as.
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError, IndexError, TypeError, ValueError, AttributeError,
-    RuntimeError, SyntaxError, struct.error, OverflowError, MemoryError,
-)  # fmt: skip
-
-
 def _read_members(path: Path) -> tuple[dict[str, Any], Members]:
     """The manifest, and the content of each member, which must have the checksum that the manifest gives it."""
     with zipfile.ZipFile(path) as archive:
         check_unpacked(sum(info.file_size for info in archive.infolist()), path, "path")
-        manifest = json.loads(archive.read(MANIFEST))
+        content = archive.read(MANIFEST)
+        parsed = _parsed_size(content)
+        check_unpacked(parsed, path, "path")
+        manifest = json.loads(content)
         if manifest["format"] != FORMAT:
             return manifest, {}
         if manifest.pop("sha256") != _hash(manifest):
             raise ValueError(f"{MANIFEST} was changed after it was written")
         members = {info.filename: archive.read(info) for info in archive.infolist() if info.filename != MANIFEST}
+    texts = [content for name, content in members.items() if name.endswith((".csv", ".json"))]
+    check_unpacked(parsed + sum(map(_parsed_size, texts)), path, "path")
     if members.keys() != manifest["members"].keys():
         raise ValueError(f"{', '.join(members.keys() ^ manifest['members'].keys())}: missing, or not of the result")
     for name, content in members.items():
         if hashlib.sha256(content).hexdigest() != manifest["members"][name]:
             raise ValueError(f"{name} was changed after it was written")
     return manifest, members
+
+
+def _parsed_size(text: bytes) -> int:
+    """Bytes that JSON or CSV takes about when it is parsed: an empty list is two letters, and 64 bytes in memory."""
+    items = sum(map(text.count, (b",", b"\n", b"[")))
+    return 4 * len(text) + 64 * items + 232 * text.count(b"{")
+
+
+def _check_vectors(manifest: dict[str, Any], path: Path) -> None:
+    """Check the types of labels and ids, which are those that ``_saved`` writes, and what they take."""
+    for name in ("labels", "ids"):
+        if (saved := manifest.get(name)) is None:
+            continue
+        kind = np.dtype(saved["dtype"])
+        if kind.kind not in f"{PLAIN_KINDS}O":
+            raise ValueError(f"{name} of the type {describe(saved['dtype'])}")
+        check_unpacked(kind.itemsize * len(saved["values"]), path, "path")
 
 
 # The forms of what is read from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key
@@ -412,7 +427,7 @@ def _saved(values: Any) -> dict[str, Any] | None:
     """A vector of numbers, truth values or text as JSON knows it."""
     if values is None:
         return None
-    kind = "object" if values.dtype.kind not in "biufU" else values.dtype.str
+    kind = "object" if values.dtype.kind not in PLAIN_KINDS else values.dtype.str
     return {"dtype": kind, "values": [_plain(value) for value in values.tolist()]}
 
 

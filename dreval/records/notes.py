@@ -584,6 +584,10 @@ CODES: dict[str, Code] = {
         "{lines} {lines:line|lines} that {lines:begins|begin} with # at the top of '{file}' {lines:was|were} left out.",
         ASSUMPTION,
     ),
+    "file.marks": Code(
+        "{marks} byte-order {marks:mark|marks} within '{file}', which nobody sees, {marks:was|were} left out.",
+        ASSUMPTION,
+    ),
     "file.old_anndata": Code(
         "'{file}' has the layout of an old AnnData, which is read all the same; writing it again renews it.", ASSUMPTION
     ),

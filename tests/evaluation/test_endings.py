@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from asyncio import CancelledError
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,12 @@ from dreval.errors import DrevalError, MethodFailed
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
+
+
+class Panic(BaseException):
+    """What PyO3 raises where code in Rust panics: no ``Exception``."""
+
+
 RAISED: dict[str, Callable[[], BaseException]] = {
     "SystemExit": lambda: SystemExit(1),
     "SystemExit without a code": SystemExit,
@@ -27,6 +34,9 @@ RAISED: dict[str, Callable[[], BaseException]] = {
     "ZeroDivisionError": lambda: ZeroDivisionError("division"),
     "StopIteration": StopIteration,
     "a group with SystemExit": lambda: BaseExceptionGroup("several", [SystemExit(2), ValueError("x")]),
+    "a panic of another language": lambda: Panic("no value"),
+    "CancelledError": CancelledError,
+    "a group with a panic": lambda: BaseExceptionGroup("several", [Panic("no value"), ValueError("x")]),
     "a group of errors": lambda: ExceptionGroup("several", [ValueError("x")]),
 }
 
@@ -102,7 +112,9 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
         assert len(results.summary().as_text()) > 100
 
 
-@pytest.mark.parametrize("kind", ["SystemExit", "GeneratorExit", "a group with SystemExit"])
+@pytest.mark.parametrize(
+    "kind", ["SystemExit", "GeneratorExit", "a group with SystemExit", "a panic of another language"]
+)
 def test_other_entries(kind: str, tmp_path: Path) -> None:
     """``embed``, re-runs, null data, and a study in one process and in two: an error, or a failed cell."""
     make = RAISED[kind]
@@ -132,6 +144,10 @@ def ended(*_: Any) -> None:
     raise SystemExit(143)
 
 
+def out_of_time(*_: Any) -> None:
+    raise Panic("time is over")
+
+
 def terminated(*_: Any) -> Any:
     """A process that is asked to end while a method runs."""
     os.kill(os.getpid(), signal.SIGTERM)
@@ -140,17 +156,21 @@ def terminated(*_: Any) -> Any:
     return Y
 
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
 @pytest.mark.parametrize(
     ("source", "raised"),
     [
         (interrupt, KeyboardInterrupt),
-        pytest.param(terminated, SystemExit, marks=pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")),
+        pytest.param(terminated, SystemExit, marks=POSIX),
+        pytest.param(terminated, Panic, marks=POSIX),
         (lambda *_: (_ for _ in ()).throw(BaseExceptionGroup("g", [KeyboardInterrupt()])), BaseExceptionGroup),
     ],
 )
 def test_a_wanted_interrupt_stops(source: Any, raised: type[BaseException], tmp_path: Path) -> None:
-    """Ctrl-C, and SIGTERM whose handler raises SystemExit; what was finished is in the journal."""
-    before = signal.signal(signal.SIGTERM, ended)
+    """Ctrl-C, and SIGTERM whatever its handler raises; what was finished is in the journal."""
+    before = signal.signal(signal.SIGTERM, out_of_time if raised is Panic else ended)
     try:
         ev = dreval.Evaluation(X, {"first": "pca", "stopped": source, "never": "isomap"}, n_neighbors=5, random_state=0)
         with pytest.raises(raised):

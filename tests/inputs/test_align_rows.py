@@ -190,3 +190,26 @@ def test_the_data_s_own_label_column_is_no_coordinate() -> None:
     assert tuple(map(str, source.notes)) == (
         "`embeddings['e']` has the column 'kind' of the data, which was left out.",
     )
+
+
+def test_another_order_of_bytes_changes_nothing() -> None:
+    """Arrays, frames, series and ids as other machines write them, and as files of HDF5 and FITS hold them."""
+    g = np.random.default_rng(0)
+    X, labels, ids = g.normal(size=(40, 4)), np.repeat([0, 1], 20), g.permutation(40)
+    Y, table = (100 * X[:, :2]).astype(int), pd.DataFrame({"a": g.integers(0, 9, 40), "id": ids})
+
+    def values(order: str) -> list[float]:
+        """Return the values with integers in this order of bytes."""
+        frame = table.astype(f"{order}i8")
+        ev = dreval.Evaluation(
+            pd.DataFrame(X.astype(f"{order}f8")),
+            {"u": pd.DataFrame(Y.astype(f"{order}i4")), "v": Y.astype(f"{order}i4")},
+            covariates=frame,
+            labels=labels.astype(f"{order}i2"),
+            batch=frame["a"],
+            ids=np.arange(40).astype(f"{order}i4"),
+        )
+        test = dreval.hsic_test(X[:, 0], labels.astype(f"{order}f4"), random_state=0)
+        return [*ev.run(["trustworthiness", "silhouette"], None, None).tidy()["value"], test.p_value]
+
+    assert values(">") == values("<")

@@ -12,7 +12,7 @@ import scipy.sparse
 
 import dreval
 from dreval.errors import InputError
-from dreval.inputs._sizes import _parquet_text
+from dreval.inputs._sizes import _parquet_column, _parquet_text
 from dreval.inputs.data import as_data
 from dreval.inputs.features import densify
 
@@ -112,3 +112,56 @@ def test_texts_of_parquet_that_repeat_are_read(tmp_path: Path, monkeypatch: pyte
     assert data.labels.values.tolist() == labels.tolist()
     parquet.write_table(pa.table({"list": [["ab", "ab"], [], None, ["c"]]}), path)
     assert _parquet_text(path, 0, "list.list.element") == 5
+
+
+def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty rows are read while the file has as many bytes as the matrix has rows and columns, or there are few."""
+    path = tmp_path / "x.mtx"
+    entries = "".join(f"{i} {i % 3 + 1} {i / 7}\n" for i in range(1, 41))
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n45 4 40\n{entries}")
+    assert as_data(path).n == 45
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n4500 4 40\n{entries}")
+    assert as_data(path).n == 4500
+    monkeypatch.setattr("dreval.inputs._sizes.ANY_SHAPE", 100)
+    rule = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
+    with pytest.raises(InputError, match=rule) as caught:
+        as_data(path)
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    assert as_data(path).n == 4500
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "skew-symmetric"])
+def test_a_symmetric_matrix_is_square(tmp_path: Path, symmetry: str) -> None:
+    path = tmp_path / "x.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real {symmetry}\n6 4 1\n2 1 1.5\n")
+    with pytest.raises(InputError, match=rf"must be a readable \.mtx file: got .*a {symmetry} matrix of 6 rows and 4"):
+        as_data(path)
+
+
+def test_what_a_column_of_parquet_takes(tmp_path: Path) -> None:
+    """Objects and lists are counted as such, numbers of any name by 8 bytes, and values of one length by it."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    n, numbers = 100, pa.array(np.arange(100.0))
+    fields = pa.StructArray.from_arrays([numbers, numbers], ["x", "y"])
+    columns = {
+        "plain": (numbers, 8),
+        "Sepal.Length": (numbers, 8),
+        "half": (pa.array(np.zeros(n, np.float16)), 8),
+        "wide": (pa.array([bytes(300)] * n, pa.binary(300)), 300),
+        "date": (pa.array(np.zeros(n, np.int32)).cast(pa.date32()), 158),
+        "time": (pa.array(np.zeros(n, np.int64)).cast(pa.time64("us")), 158),
+        "decimal": (pa.array(np.zeros(n, np.int64)).cast(pa.decimal128(38, 0)), 166),
+        "list": (pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32) * 20, np.zeros(20 * n)), 310),
+        "struct": (fields, 158),
+        "list of structs": (pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32), fields), 158),
+    }
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({name: column for name, (column, _) in columns.items()}), path)
+    with parquet.ParquetFile(path) as file:
+        group = file.metadata.row_group(0)
+        for j in range(group.num_columns):
+            column = file.schema.column(j)
+            name = column.path if column.path in columns else column.path.partition(".")[0]
+            assert _parquet_column(column, n, group.column(j).num_values) == n * columns[name][1], name

@@ -364,3 +364,21 @@ def test_damaged_files_are_refused_or_read(data: st.DataObject, suffix: str) -> 
         except DrevalError:
             return
         assert len(table.values) > 0
+
+
+def test_byte_order_marks_within_a_file(tmp_path: Path) -> None:
+    """Those of joined files and of cells go, with a note: a class with one would be another class of the same look."""
+    path = tmp_path / "x.csv"
+    lines = ["x,y,kind", *(f"{i},{i * i},{'ab'[i % 2]}" for i in range(12))]
+    plain = "\n".join(lines) + "\n"
+    path.write_text("\ufeff" + plain, encoding="utf-8")
+    assert "file.marks" not in [note.code for note in read_table(path).notes]
+    expected = read_table(path)
+    lines[3], lines[5] = f"\ufeff{lines[3]}", lines[5].replace(",b", ",\ufeffb").replace(",a", ",a\ufeff")
+    for start in ("", "\ufeff", "\ufeff\ufeff"):
+        path.write_text(start + "\n".join(lines) + "\n", encoding="utf-8")
+        found = read_table(path)
+        assert found.columns == expected.columns
+        assert found.values.equals(expected.values)
+        count = 2 + (len(start) == 2)
+        assert f"{count} byte-order marks within 'x.csv', which nobody sees, were left out." in map(str, found.notes)

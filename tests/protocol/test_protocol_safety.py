@@ -15,7 +15,7 @@ import pytest
 from protocol_runs import SETTINGS, X, both_rounds, play, projection
 
 import dreval
-from dreval.errors import ProtocolError
+from dreval.errors import InputError, ProtocolError
 from dreval.protocol import folder as folders
 
 Body = dict[str, Any]
@@ -195,6 +195,15 @@ HOSTILE: dict[str, Callable[[Body], None]] = {
     "a setting": lambda body: body["settings"].update(n_components=10**9),
     "more settings": lambda body: body["settings"].update(more=1),
     "seed": lambda body: body.update(random_state="x"),
+    "a huge seed": lambda body: body.update(random_state=10**400),
+    "a huge seed of a task": task(seed=10**400),
+    "huge columns": task(columns=[1, 10**400]),
+    "a negative seed": task(seed=-1),
+    "transformations of text": lambda body: body["settings"].update(n_transformations="x"),
+    "negative transformations": lambda body: body["settings"].update(n_transformations=-1),
+    "replicates without tasks": lambda body: body["settings"].update(n_replicates=10**12),
+    "noise without tasks": lambda body: body["settings"].update(noise=10**9),
+    "halves without tasks": lambda body: body["settings"].update(halves=10**9),
 }
 
 
@@ -216,3 +225,11 @@ def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_p
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X[:, :2])
     assert sorted(tmp_path.iterdir()) == [tmp_path / "secret.csv", folder]
     assert (tmp_path / "secret.csv").read_text().startswith("x,y\n1,2\n")
+
+
+@pytest.mark.parametrize("seed", [2**63, 10**400])
+def test_a_seed_that_no_tool_can_have(seed: int) -> None:
+    """It would be written into the table of tasks."""
+    with pytest.raises(InputError, match=r"`random_state` must be below 2\*\*63"):
+        dreval.Protocol(X, random_state=seed)
+    assert dreval.Protocol(X, random_state=2**63 - 1).seed == 2**63 - 1

@@ -20,7 +20,7 @@ from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
-from dreval.journal.store import Store, _sha256, cell_row
+from dreval.journal.store import Claims, Store, _sha256, cell_row, running
 from dreval.records import archive
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -96,6 +96,15 @@ ARCHIVES: dict[str, Callable[[Body, dict[str, bytes]], object]] = {
     "a huge Shepard diagram": lambda _, members: members.update(
         {"shepard.json": json.dumps({"u": {"x_edges": [0] * 200_000, "y_edges": [0] * 200_000}}).encode()}
     ),
+    "labels of bytes": lambda body, _: body["labels"].update(dtype="S80000000"),
+    "labels of dates": lambda body, _: body["labels"].update(dtype="M8[s]", values=[0] * 30),
+    "labels of fields": lambda body, _: body["labels"].update(dtype="i8,f8", values=[0] * 30),
+    "labels of arrays": lambda body, _: body["labels"].update(dtype="(2,)f8", values=[0] * 30),
+    "complex labels": lambda body, _: body["labels"].update(dtype="c16", values=[0.5] * 30),
+    "wide labels": lambda body, _: body["labels"].update(dtype="<U20000000"),
+    "many empty lists": lambda _, members: members.update({"notes.json": b"[" + b"[]," * 2_000_000 + b"[]]"}),
+    "many objects": lambda _, members: members.update({"shepard.json": b"[" + b"{}," * 1_000_000 + b"{}]"}),
+    "many empty cells": lambda _, members: members.update({"table.csv": b"," * 4_000_000}),
     "labels of lists": lambda body, _: body["labels"].update(values=[[1]] * 30),
     "members of lists": lambda body, _: body.update(embeddings=[["u"]]),
 }
@@ -106,10 +115,40 @@ def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
     """Refused in four parts, without the memory that it asks for."""
     path = forge(saved, tmp_path / f"{name}.dreval", ARCHIVES[name])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(InputError, match=r"`path` must be a file written by `save` of a result: got ") as caught:
+    rule = r"`path` must (be a file written by `save` of a result|unpack to at most 2\.68e\+08 bytes): got "
+    with pytest.raises(InputError, match=rule) as caught:
         dreval.load_results(path)
     assert len(str(caught.value)) < 1000
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
+
+
+def damaged(source: Path, path: Path, method: int, name: str) -> Path:
+    """A copy of an archive, compressed in another way, of which a member is not what it was, or is encrypted."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w", method or zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, old.read(member))
+        info = new.getinfo(name)
+    content = bytearray(path.read_bytes())
+    if method:
+        start = info.header_offset + 30 + len(name) + 12
+        content[start : start + 60] = bytes(byte ^ 0x5A for byte in content[start : start + 60])
+    else:
+        for at in (content.find(b"PK\x03\x04", info.header_offset) + 6, content.find(b"PK\x01\x02") + 8):
+            content[at] |= 1
+    path.write_bytes(content)
+    return path
+
+
+@each("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_members_that_do_not_unpack(method: int, saved: Path, fresh_folder: Callable[[], Path]) -> None:
+    """Each way to compress raises an error of its own; with 0 the member says that it is encrypted."""
+    folder = fresh_folder()
+    with pytest.raises(InputError, match="`path` must be a file written by `save` of a result"):
+        dreval.load_results(damaged(saved, folder / "r.dreval", method, archive.MANIFEST))
+    np.savez(folder / "x.npz", X=X)
+    path = damaged(folder / "x.npz", folder / "y.npz", method, "X.npy")
+    with pytest.raises(InputError, match=r"`data` must be a readable \.npz file"):
+        dreval.Evaluation(path, {"u": Y})
 
 
 def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
@@ -248,6 +287,15 @@ SCHEMAS = {
     "a trigger": "CREATE TRIGGER t AFTER INSERT ON tasks BEGIN DELETE FROM cells; END;",
     "a computed column": "ALTER TABLE cells ADD COLUMN more AS (zeroblob(900000000));",
     "another table": "CREATE TABLE more (a);",
+    "a trigger with a name of SQLite": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', "
+    "'sqlite_t', 'about', 0, 'CREATE TRIGGER sqlite_t BEFORE INSERT ON about BEGIN DELETE FROM cells; END');",
+    "a view with a name of SQLite": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('view', 'sqlite_v', "
+    "'sqlite_v', 0, 'CREATE VIEW sqlite_v AS SELECT 1');",
+    "a trigger with the name of a table": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', "
+    "'cells', 'about', 0, 'CREATE TRIGGER cells BEFORE INSERT ON about BEGIN DELETE FROM cells; END');",
+    "a trigger with the name of what analysis adds": "ANALYZE; PRAGMA writable_schema=ON; INSERT INTO sqlite_master "
+    "VALUES ('trigger', 'sqlite_stat1', 'about', 0, 'CREATE TRIGGER sqlite_stat1 BEFORE INSERT ON about BEGIN DELETE "
+    "FROM cells; END');",
 }
 
 
@@ -263,6 +311,63 @@ def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callabl
         with pytest.raises(InputError, match=r"must be a journal of dreval: got .*another database"):
             Store(path, "path", read_only=read_only)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+
+
+@each("depth", [0, 2, 12])
+def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
+    """A few pages that say that they hold one row without an end are refused before the rows are in memory."""
+    path = fresh_folder() / "s.journal"
+    with Store(path) as store:
+        store.put("r", "c", {"u": 0.1})
+    lead_to_one_page(path, "cells", depth)
+    with Store(path, "path", read_only=True) as store:
+        if depth == 0:
+            assert store.cells("r") == {"c": ({"u": 0.1}, None)}
+            return
+        rule = "again and again" if depth > 2 else "several rows of one cell"
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for read in (store.cells, store.texts):
+            with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{rule}"):
+                read("r")
+        assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+
+
+def test_claims_where_many_places_lead_to_a_page(tmp_path: Path) -> None:
+    """Claims are released by name: a search of all would have no end."""
+    path = tmp_path / "s.journal"
+    with Store(path) as store, Claims(store, "r") as claims:
+        claims.add_cells(["c"])
+    lead_to_one_page(path, "tasks", 12)
+    with Store(path, "path") as store:
+        with pytest.raises(InputError, match="again and again"):
+            running(store, "r")
+        with pytest.raises(InputError, match="must be a file that dreval can use"), Claims(store, "r") as claims:
+            claims.claim("c")
+
+
+def lead_to_one_page(path: Path, table: str, depth: int) -> None:
+    """Exchange the page of a table with one row for as many levels of pages that say that they hold it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+    content, size = path.read_bytes(), 4096
+    pages = [content[at : at + size] for at in range(0, len(content), size)]
+    row = pages[root - 1][int.from_bytes(pages[root - 1][8:10], "big") :]
+    pages += [pages[root - 1]]
+    for _ in range(depth):
+        pages += [inner_page(row, len(pages), size)]
+    pages[root - 1] = pages[-1]
+    pages[0] = pages[0][:28] + len(pages).to_bytes(4, "big") + pages[0][32:]
+    path.write_bytes(b"".join(pages))
+
+
+def inner_page(row: bytes, child: int, size: int) -> bytes:
+    """A page of SQLite's trees of which every place leads to the same page, with the same row between them."""
+    places = (size - 12) // (len(row) + 6)
+    places_of_rows = [size - (i + 1) * (len(row) + 4) for i in range(places)]
+    head = bytes([2, 0, 0]) + places.to_bytes(2, "big") + places_of_rows[-1].to_bytes(2, "big") + bytes(1)
+    head += child.to_bytes(4, "big") + b"".join(at.to_bytes(2, "big") for at in places_of_rows)
+    return head.ljust(places_of_rows[-1], b"\0") + (child.to_bytes(4, "big") + row) * places
 
 
 def test_a_journal_after_analysis_is_read(study: Path, tmp_path: Path) -> None:
