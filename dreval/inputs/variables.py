@@ -445,10 +445,12 @@ def _in_order(names: pd.Index[Any], first: int = 0) -> bool:
 def _one_sided(
     ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str, beside: str | None = None
 ) -> Notes:
-    """A note if only the data, or only a table, have names; an error if those are row numbers in another order."""
+    """A note if only the data, or only a table, have names; none on row numbers, an error if in another order."""
     if ids is not None:
         counted = ids.dtype.kind in "iu" and len(ids) > 0 and ids.min() in (0, 1) and ids.is_unique
-        if not given and counted and ids.max() - ids.min() < len(ids) and not ids.is_monotonic_increasing:
+        if not given and counted and ids.max() - ids.min() < len(ids):
+            if ids.is_monotonic_increasing:
+                return ()
             raise InputError(
                 argument,
                 "must have its rows in the order of the data, or names that the data have, too",

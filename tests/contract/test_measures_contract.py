@@ -183,7 +183,8 @@ def test_a_perfect_copy_is_best(name, pair):
         if len(X) < (12 if name == "clisi" else 6):
             return
     unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
-    assert _value(name, X, X, **labels) == pytest.approx(best, abs=1e-12 * max(unit, 1.0))
+    error = 1e-8 if name == "local_area_spread" else 1e-12  # its neighborhoods may nearly lie on a line
+    assert _value(name, X, X, **labels) == pytest.approx(best, abs=error * max(unit, 1.0))
 
 
 @measures_in_parts

@@ -81,8 +81,8 @@ def _is_unique(method):
 
 
 def _tolerance(method):
-    """1e-6; a thousandth for a search that ends near an optimum and says how near."""
-    return 1e-3 if hasattr(method, "accuracy_") else 1e-6
+    """1e-6; a thousandth for a search, which ends near an optimum."""
+    return 1e-3 if hasattr(method, "accuracy_") or hasattr(method, "n_iter_") else 1e-6
 
 
 def _same_up_to_sign(Y, Z, tolerance=1e-6):
