@@ -474,7 +474,7 @@ def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) ->
     shuffled = trustworthiness(X, Y[ORDER], n_neighbors=K)
     assert (row["embedding"], row["value"]) == ("e", pytest.approx(shuffled, abs=1e-9))
     main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
-    assert "pass ids='gene_id' with the data" in capsys.readouterr().err
+    assert "pass --ids gene_id with the data" in capsys.readouterr().err
 
 
 def test_the_ratio_of_the_note_is_that_of_standard_deviations() -> None:
