@@ -42,6 +42,7 @@ from dreval.inputs.source_kinds import (
     check_columns,
     embedding_notes,
     is_map,
+    lowered,
     seed_of,
     settable,
 )
@@ -435,7 +436,7 @@ def embed(
     except DrevalError as error:
         raise error.named(called) from error.__cause__ or error
     seconds = time.perf_counter() - start
-    recipe = {"n_components": n_components, **parameters}
+    recipe = {"n_components": n_components, **parameters, **lowered(told, data.n)}
     returned = (*(one.named(called) for one in told), *embedding_notes(bool((Y == Y[0]).all()), "method"))
     notes = (*data.notes, *idle, *data.dense_notes(), *returned)
     shape = (data.n, data.X.shape[1])

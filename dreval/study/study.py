@@ -63,7 +63,7 @@ class StudyStatus(Record):
     notes : DataFrame
         What must be known of the data and of the methods to read the values, by the cells that are done or failed:
         one row for each note, with its ``dataset``, its ``embedding`` (empty: on the data set), its ``code``,
-        ``severity``, ``values``, ``scope``, and its sentence, ``text``.
+        ``severity``, ``values``, ``scope``, and its sentence, ``text``. What single runs warned of is in ``cells``.
     """
 
     name: str
