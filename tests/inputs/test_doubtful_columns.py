@@ -477,6 +477,19 @@ def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) ->
     assert "pass ids='gene_id' with the data" in capsys.readouterr().err
 
 
+def test_row_numbers_become_a_column_of_ids_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The advice can be typed, and gives the value of rows in order."""
+    DATA.to_csv("d.csv", index=False)
+    DATA.assign(id=np.arange(N) + 1).to_csv("numbered.csv", index=False)
+    MAP.assign(id=np.arange(N) + 1).iloc[ORDER].to_csv("e.csv", index=False)
+    asked = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
+    assert "1 to 60 as a vector, or as a column with --ids id, to match rows by it" in capsys.readouterr().err
+    assert main(["evaluate", "numbered.csv", "--ids", "id", "-e", "umap=e.csv", *asked]) == 0
+    row = json.loads(capsys.readouterr().out)["table"][0]
+    assert row["value"] == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-9)
+
+
 def test_the_ratio_of_the_note_is_that_of_standard_deviations() -> None:
     """In blocks of rows, for columns far from zero, too."""
     n = 3000
