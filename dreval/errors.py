@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
@@ -232,8 +233,31 @@ def caller_level() -> int:
     return level
 
 
+_HEARD: ContextVar[list[Any] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def heard() -> Iterator[list[Any]]:
+    """Give the list to which the notes of all that dreval warns of in a block are added, whether it is shown or not.
+
+    Warnings and their filters stay as they are. What is heard in an inner block is heard in the outer one, too.
+    """
+    notes: list[Any] = []
+    outer = _HEARD.get()
+    token = _HEARD.set(notes)
+    try:
+        yield notes
+    finally:
+        _HEARD.reset(token)
+        if outer is not None:
+            outer += notes
+
+
 def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
     """Warn of a line outside the package; where stderr is closed, the message is lost and nothing else."""
+    said, notes = getattr(message, "note", None), _HEARD.get()
+    if said is not None and notes is not None:
+        notes.append(said)
     with usable_stderr() if getattr(sys.stderr, "closed", False) else nullcontext():
         warnings.warn(message, category, stacklevel=caller_level())
 

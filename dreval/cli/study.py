@@ -134,7 +134,7 @@ def _report(options: Any, say: Say) -> int:
 
 def _print_status(status: Any, options: Any, say: Say) -> int:
     """Print the state of the study and return the exit code."""
-    say(json_text({**_counts(status), "states": status.cells}) if options.json else str(status))
+    say(json_text({**_counts(status), "states": status.cells, "notes": status.notes}) if options.json else str(status))
     return DONE if status.complete and not status.count("failed") else NOT_ALL
 
 

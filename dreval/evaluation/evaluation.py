@@ -392,7 +392,7 @@ class Evaluation:
             of ``ci="replicates"`` and of ``tractable_consistency`` included, and every ten seconds what anchors have
             seen of the points so far. After an interrupt, a kill or a change of measures the same call reads them from
             there. It belongs to one data set. Where ``random_state`` is None, the seed is that of the first run.
-            Warnings of a method are not repeated for an embedding that was kept.
+            Warnings of a method are not repeated for an embedding that was kept; its notes have them.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 

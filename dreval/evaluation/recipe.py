@@ -22,7 +22,7 @@ from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
 from dreval.inputs.identity import ADDRESS
 from dreval.inputs.source import BUNDLED, CoordinateSource, Source, stored_key
-from dreval.inputs.source_kinds import seed_of
+from dreval.inputs.source_kinds import lowered, seed_of
 from dreval.records.notes import Note, note
 from dreval.registry import MEASURES, TESTS
 
@@ -78,10 +78,14 @@ class _Texts(reprlib.Repr):
 TEXTS = _Texts()
 
 
-def as_run(source: Source, root: int) -> dict[str, Any]:
-    """What an embedding came from, with the parameters of its run: those given, those by default, and its seed."""
+def as_run(source: Source, root: int, n: int) -> dict[str, Any]:
+    """What an embedding of n points came from, with the parameters of its run, and its seed.
+
+    They are those given and those by default, or what the method took in their place.
+    """
     seed = seed_of(stream_seed(root, "embedding", source.name))
     settings = source.settings(source.default_components, seed)
+    settings |= {name: value for name, value in lowered(source.notes, n).items() if name in settings}
     words = {name: ADDRESS.sub("", TEXTS.repr(value)) for name, value in settings.items()}
     run: dict[str, Any] = {"kind": source.kind, "what": source.what, "parameters": words}
     return {**run, **metric_entry(source)}
@@ -192,7 +196,7 @@ def recipe_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[str, 
         "adjust": adjust or "nothing",
         "versions": versions(),
         "seconds": seconds,
-        "sources": {name: as_run(source, evaluation.seed) for name, source in evaluation.sources.items()},
+        "sources": {name: as_run(source, evaluation.seed, data.n) for name, source in evaluation.sources.items()},
     }
 
 

@@ -301,8 +301,8 @@ def _way_to_match(column: FloatArray, name: str, raw: Raw, data: Data, returned:
     if returned and first == 0:
         label = dict(zip(map(str, raw.frame.columns), raw.frame.columns.tolist(), strict=True)).get(name, name)
         return f"If it has the row numbers of the input, return frame.set_index({label!r}) to match rows by it."
-    counted = f"range({data.n})" if first == 0 else f"range(1, {data.n + 1})"
-    return f"If it has the row numbers of the data, give the data these ids, as by ids={counted}, to match rows by it."
+    ids = f"{first} to {first + data.n - 1} as a vector, or as a column with {{ids}}"
+    return f"If it has the row numbers of the data, give the data these ids, {ids}, to match rows by it."
 
 
 def doubtful_columns(

@@ -182,6 +182,7 @@ def as_data(
     metric: str = "euclidean",
     header: Header | None = None,
     covariates_name: str = "covariates",
+    pairs: bool = False,
 ) -> Data:
     """Check data and convert them to normal form.
 
@@ -230,6 +231,8 @@ def as_data(
         for callers that offer no ``header``: notes advise them to read the file otherwise.
     covariates_name : str
         What the caller calls ``covariates``, for errors and notes.
+    pairs : bool
+        Whether the caller passes the matrix to what reads distances or a kernel, so that it is not taken as features.
 
     Returns
     -------
@@ -309,7 +312,7 @@ def as_data(
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         some = rows_of(table, slice(0, FIRST)) if isinstance(table, Stored) else table
         check_no_graph(some, table.shape[0], "data")
-        if (code := symmetric_kind(some[:, : some.shape[0]])) is not None:
+        if not pairs and (code := symmetric_kind(some[:, : some.shape[0]])) is not None:
             like = note(code)
             warn(InputWarning(like))
             square_notes = (like,)

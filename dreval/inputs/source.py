@@ -42,6 +42,7 @@ from dreval.inputs.source_kinds import (
     check_columns,
     embedding_notes,
     is_map,
+    lowered,
     seed_of,
     settable,
 )
@@ -411,7 +412,8 @@ def embed(
     (30, 1)
     """
     check_int(n_components, "n_components", low=1)
-    data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep, header=header)
+    pairs = _reads_pairs(method, parameters)
+    data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep, header=header, pairs=pairs)
     name = method if isinstance(method, str) else function_name(method, type(method).__name__)
     name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
     called = {f"embeddings[{name!r}]": "method"}
@@ -435,11 +437,19 @@ def embed(
     except DrevalError as error:
         raise error.named(called) from error.__cause__ or error
     seconds = time.perf_counter() - start
-    recipe = {"n_components": n_components, **parameters}
+    recipe = {"n_components": n_components, **parameters, **lowered(told, data.n)}
     returned = (*(one.named(called) for one in told), *embedding_notes(bool((Y == Y[0]).all()), "method"))
     notes = (*data.notes, *idle, *data.dense_notes(), *returned)
     shape = (data.n, data.X.shape[1])
     return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, np.array(data.dense()), data.columns)
+
+
+def _reads_pairs(method: Any, parameters: Mapping[str, Any]) -> bool:
+    """Whether a method is set to read a matrix of distances or of kernel values."""
+    with Foreign("method", f"an attribute of {type(method).__name__}", "be coordinates, an estimator or a function"):
+        own = {} if inspect.isclass(method) else settable(method)
+    values = {**own, **parameters}.values()
+    return any(isinstance(value, str) and known_name(value, ("precomputed",)) == "precomputed" for value in values)
 
 
 def _seed_to_use(source: Source, random_state: Seed) -> int | None:

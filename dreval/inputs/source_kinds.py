@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar, TypeGuard
@@ -28,7 +28,7 @@ from dreval._check import (
     known_name,
 )
 from dreval._random import root_seed, stream_seed
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure, heard
 from dreval.glossary import METRICS, printable
 from dreval.inputs._foreign import ALONE as ALONE
 from dreval.inputs._foreign import Foreign as Foreign
@@ -189,6 +189,18 @@ def embedding_notes(one_place: bool, argument: str) -> Notes:
     return ()
 
 
+LOWERED = {"perplexity.smaller": "perplexity", "neighbors.fewer": "n_neighbors"}  # the parameter that a note is on
+
+
+def lowered(notes: Iterable[Note], n: int) -> dict[str, Any]:
+    """The parameters that a run on ``n`` points lowered, by its notes, with the values that it took.
+
+    Notes on fewer points are on a part of the data, such as a part of a graph.
+    """
+    known = [(LOWERED[one.code], dict(one.values)) for one in notes if one.code in LOWERED]
+    return {name: values["used"] for name, values in known if values["n"] == n}
+
+
 Seed = int | np.random.Generator | None
 
 
@@ -315,7 +327,7 @@ class Source:
         labels: Any = None,
         rows: HasRows | None = None,
     ) -> tuple[FloatArray, Notes]:
-        """Return the embedding of ``X`` (n, p), and notes on what this run returned.
+        """Return the embedding of ``X`` (n, p), and notes on this run: what it warned of, and what it returned.
 
         ``labels`` reach supervised sources only; ``rows`` has the names of the rows of ``X``, if they have any.
         """
@@ -337,11 +349,12 @@ class Source:
                 raise InputError(
                     "labels", f"must be complete, because {self.name!r} is supervised", f"{missing} missing", cure
                 )
-        with Foreign(self.argument, self.what):
+        with Foreign(self.argument, self.what), heard() as warned:
             own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
         known = Rows(len(X), None) if rows is None else rows
-        return read_returned(value, known, self.argument, self.what, self.call, check=self.kind == "callable")
+        Y, notes = read_returned(value, known, self.argument, self.what, self.call, check=self.kind == "callable")
+        return Y, (*dict.fromkeys(warned), *notes)
 
     def with_components(self, n_components: int) -> Source:
         """The source with another number of components; one without such a parameter is returned unchanged."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dreval.errors import DrevalError, InputError
 from dreval.journal.store import Claims, Store, running
-from dreval.records.frames import tidy_frame
+from dreval.records.frames import notes_frame, tidy_frame
 from dreval.records.notes import Note, Notes
 from dreval.records.whole_file import is_journal
 
@@ -28,6 +28,7 @@ ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "
 STATES = ("done", "failed", "running", "waiting")
 HASH, ROOM = 15, 60  # characters of a hash, and of another setting, in an error
 KEYS = ("dataset", "embedding", "n_components", "replicate")
+NOTE_KEYS = ("dataset", "embedding")  # what a note of a study speaks of; no embedding: the data set
 
 
 @dataclass(frozen=True, order=True)
@@ -219,6 +220,19 @@ class StudyFile:
     def _own(cell: Cell) -> dict[str, Any]:
         """The columns that identify a cell."""
         return {"dataset": cell.dataset, "embedding": cell.method, "replicate": cell.replicate}
+
+    def notes(self) -> pd.DataFrame:
+        """What must be known of each data set and of each method on it: every note once, with its data set and method.
+
+        Notes on single values are in their rows, and warnings and failures in the states of the cells.
+        """
+        found: dict[tuple[str, str], dict[Note, None]] = {}
+        with self._as_written():
+            for cell, result in self.results().items():
+                for one in map(Note.of_plain, result["notes"]):
+                    found.setdefault((cell.dataset, cell.method if one.scope == cell.method else ""), {})[one] = None
+        rows = [{**dict(zip(NOTE_KEYS, key, strict=True)), "notes": (*notes,)} for key, notes in found.items()]
+        return notes_frame(rows, NOTE_KEYS)
 
     def reference(self) -> set[tuple[Any, ...]]:
         """Return the cells whose embedding is the data, by the columns of the table that ``KEYS`` names."""

@@ -612,12 +612,13 @@ CODES: dict[str, Code] = {
     "data.dense": Code("A sparse matrix of {rows} x {columns} was made dense.", ASSUMPTION),
     "data.like_distances": Code(
         "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
-        'pass metric="precomputed".',
+        'pass metric="precomputed" where there is a `metric`, else the points.',
         LIMIT,
     ),
     "data.like_similarities": Code(
         "The data are a symmetric matrix and were taken as features; if its entries compare the points, as "
-        'correlations and kernels do, pass the points, or distances with metric="precomputed".',
+        'correlations and kernels do, pass the points, or distances with metric="precomputed" where there is a '
+        "`metric`.",
         LIMIT,
         "Pass the points, or distances.",
     ),

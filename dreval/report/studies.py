@@ -23,6 +23,7 @@ from dreval.report.contents.comparison import SHORT, letter_words, outcomes
 from dreval.report.contents.page import ending, measure_words_of
 from dreval.report.contents.pairs import rank_rows
 from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.contents.status import study_known, study_warnings
 from dreval.report.document import (
     ABSENT,
     Cell,
@@ -97,7 +98,7 @@ def study_report(study: Any, name: str, title: str | None, beside: Beside | None
         Section("How far the study is", list(_state(status)), "state", "State"),
         *ending(
             list(study_cautions(status, recipe, found, spread=several)),
-            [],
+            [*study_known(status), *study_warnings(status)],
             f"dreval.Study.open({study.path.name!r}).report({name!r})",
             list(study_settings(recipe)),
             list(recipe["versions"].items()),

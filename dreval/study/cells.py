@@ -22,8 +22,8 @@ from dreval.inputs.source import Source
 from dreval.inputs.source_kinds import Foreign
 from dreval.journal.store import Claims
 from dreval.journal.study_file import Cell, StudyFile
-from dreval.records.frames import noted_rows
-from dreval.records.notes import Note, note, refusal
+from dreval.records.frames import noted_rows, notes_in, of_whole
+from dreval.records.notes import Note, Notes, note, refusal
 from dreval.study.parts import Settings, points_per_replicate
 
 SEEN = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
@@ -60,28 +60,41 @@ def compute_cell(job: Job) -> CellResult:
         warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is kept by itself
         try:
             with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
-                rows, reason, reference, Y = _evaluated(job)
+                rows, reason, reference, notes, Y = _evaluated(job)
         except DrevalError as error:
             reason = refusal(error)
             rows, reference = _missing(job, reason), False
+            notes = (*job.data.notes, *(one.within(job.cell.method) for one in job.source.notes))
+    warned = [one for one in dict.fromkeys(map(_warned, caught)) if one is not None]
     value = {
         "rows": [_written(row, job.cell) for row in rows],
         "reason": None if reason is None else _of_study(reason, job.cell).plain(),
         "reference": reference,
         "seconds": time.perf_counter() - began,
         "seed": cell_seed(job.settings.random_state, job.cell),
-        "warnings": [one.plain() for one in dict.fromkeys(map(_warned, caught)) if one is not None],
+        "warnings": [one.plain() for one in warned],
+        "notes": [_of_study(one, job.cell).plain() for one in _unsaid(notes, warned)],
     }
     return job.cell, value, Y if job.keep else None
 
 
-def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, bool, npt.NDArray[np.float64] | None]:
-    """Rows of the table, the reason of a failure, whether the embedding is the data, and the coordinates."""
+def _unsaid(notes: Notes, warned: Sequence[Note]) -> list[Note]:
+    """The notes that were not warned of as well."""
+    said = {dict(one.values)["message"] for one in warned}
+    return [one for one in notes if one.within("") not in said]
+
+
+def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, bool, Notes, npt.NDArray[np.float64] | None]:
+    """Rows of the table, the reason of a failure, whether the embedding is the data, notes, and the coordinates.
+
+    The notes are those on the data and on the embedding as a whole; those on a value are in its row.
+    """
     settings, name = job.settings, job.cell.method
     results = _evaluation(job).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
     failed = [one.within("") for one in results.failures() if one.scope == name]
     rows, reason = noted_rows(results.table, results.notes), failed[0] if failed else None
-    return rows, reason, name in results.reference, results.embeddings.get(name)
+    notes = tuple(one for one in notes_in(of_whole(results.notes)) if one.within("") != reason)
+    return rows, reason, name in results.reference, notes, results.embeddings.get(name)
 
 
 def _evaluation(job: Job) -> Evaluation:
@@ -113,7 +126,7 @@ def _drawn(job: Job) -> Data:
         name=data.name,
         metric=data.metric,
     )
-    return replace(made, columns=data.columns)
+    return replace(made, columns=data.columns, notes=data.notes)  # how the whole was read, not what the part looks like
 
 
 def _missing(job: Job, reason: Note) -> list[dict[str, Any]]:

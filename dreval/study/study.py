@@ -22,6 +22,7 @@ from dreval.inputs.source import Source
 from dreval.journal.study_file import (
     DATASETS,
     METHODS,
+    NOTE_KEYS,
     STATES,
     Cell,
     StudyFile,
@@ -31,6 +32,7 @@ from dreval.journal.study_file import (
     with_waiting,
 )
 from dreval.records._verbs import Record, call
+from dreval.records.frames import notes_frame
 from dreval.records.read_only import read_only
 from dreval.study.cells import Job, Round
 from dreval.study.parts import Settings, about_data, about_method, check_fit, make_datasets, make_methods, make_settings
@@ -58,11 +60,16 @@ class StudyStatus(Record):
         as text and, in ``notes``, as records with codes and values.
     deterministic : tuple of str
         Deterministic methods, by their cards.
+    notes : DataFrame
+        What must be known of the data and of the methods to read the values, by the cells that are done or failed:
+        one row for each note, with its ``dataset``, its ``embedding`` (empty: on the data set), its ``code``,
+        ``severity``, ``values``, ``scope``, and its sentence, ``text``. What single runs warned of is in ``cells``.
     """
 
     name: str
     cells: pd.DataFrame = field(repr=False)
     deterministic: tuple[str, ...] = ()
+    notes: pd.DataFrame = field(default_factory=lambda: notes_frame([], NOTE_KEYS), repr=False)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -374,13 +381,13 @@ class Study:
             return StudyStatus(self.path.name, with_waiting(no_states(), cells))
         with StudyFile(self.path) as file:
             same = [name for name, about in file.parts(METHODS).items() if about.get("deterministic")]
-            return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same))
+            return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same), file.notes())
 
     def table(self) -> pd.DataFrame:
         """The tidy table of all cells of the file that are done or failed; columns as in ``dreval.glossary.COLUMNS``.
 
         ``embedding`` is the name of the method, ``replicate`` counts from 0; a failed cell has no value, and its reason
-        is the ``note``.
+        is the ``note``. What must be known of a data set or of a method as a whole is in ``status().notes``.
 
         Examples
         --------
@@ -522,7 +529,7 @@ class Study:
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
 
-        It holds the comparison, every value, the state of the cells, and the recipe.
+        It holds the comparison, every value, the state of the cells, the notes, and the recipe.
 
         Examples
         --------

@@ -270,14 +270,14 @@ def test_row_numbers_become_the_ids_of_the_data_as_the_error_says(form: str, fir
     """The advice to match rows comes first; leaving the column out is advised only for rows in order."""
     table = MAP.assign(id=np.arange(N) + first).iloc[ORDER].reset_index(drop=True)
     ids = range(first, first + N)
-    counted = "range(60)" if first == 0 else "range(1, 61)"
+    counted = f"{first} to {first + 59} as a vector, or as a column with ids='id'"
     for data in (X, DATA):
         with pytest.raises(InputError) as error:
             as_source(in_form(table, form), "u", as_data(data))
         text = str(error.value)
-        assert f"give the data these ids, as by ids={counted}, to match rows by it. Only if the rows are in" in text
-        record = as_data(data, ids=ids)
-        assert np.array_equal(as_source(in_form(table, form), "u", record).coordinates(record), Y)
+        assert f"give the data these ids, {counted}, to match rows by it. Only if the rows are in" in text
+        for record in (as_data(data, ids=ids), as_data(DATA.assign(id=[*ids]), ids="id")):
+            assert np.array_equal(as_source(in_form(table, form), "u", record).coordinates(record), Y)
 
 
 def test_row_numbers_of_a_returned_frame_become_its_index_as_the_error_says() -> None:
@@ -475,6 +475,19 @@ def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) ->
     assert (row["embedding"], row["value"]) == ("e", pytest.approx(shuffled, abs=1e-9))
     main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
     assert "pass --ids gene_id with the data" in capsys.readouterr().err
+
+
+def test_row_numbers_become_a_column_of_ids_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The advice can be typed, and gives the value of rows in order."""
+    DATA.to_csv("d.csv", index=False)
+    DATA.assign(id=np.arange(N) + 1).to_csv("numbered.csv", index=False)
+    MAP.assign(id=np.arange(N) + 1).iloc[ORDER].to_csv("e.csv", index=False)
+    asked = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
+    assert "1 to 60 as a vector, or as a column with --ids id, to match rows by it" in capsys.readouterr().err
+    assert main(["evaluate", "numbered.csv", "--ids", "id", "-e", "umap=e.csv", *asked]) == 0
+    row = json.loads(capsys.readouterr().out)["table"][0]
+    assert row["value"] == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-9)
 
 
 def test_the_ratio_of_the_note_is_that_of_standard_deviations() -> None:

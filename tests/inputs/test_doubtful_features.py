@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.decomposition import KernelPCA as TheirKernelPCA
 
 import dreval
 from dreval.errors import InputWarning
@@ -102,6 +103,37 @@ def test_similarities_as_features_are_named(kernel: str, form: Any) -> None:
     with pytest.warns(InputWarning, match="The data are a symmetric matrix and were taken as features"):
         record = as_data(form(KERNELS[kernel]))
     assert [note.code for note in record.notes if "like" in note.code] == ["data.like_similarities"]
+
+
+READ = {
+    "distances by name": (cdist(X, X), "classical_mds", {"metric": "precomputed"}),
+    "distances by an instance": (cdist(X, X), dreval.methods.ClassicalMDS(metric="precomputed"), {}),
+    "a kernel, other code": (X @ X.T, TheirKernelPCA(kernel="precomputed"), {}),
+    "a kernel": (X @ X.T, "kernel_pca", {"kernel": "Precomputed"}),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
+    """The matrix is what the method is set to read: there is no warning and no note, and the embedding is its own."""
+    table, method, options = READ[case]
+    made = dreval.embed(table, method, random_state=0, **options)
+    assert [note.code for note in made.notes if "like" in note.code] == []
+    if case.startswith("distances by"):
+        np.testing.assert_allclose(made.coordinates, dreval.embed(X, "classical_mds").coordinates, atol=1e-9)
+    if options:
+        with pytest.warns(InputWarning, match="were taken as features"):
+            other = dreval.embed(table, method, random_state=0)
+        assert [note.code for note in other.notes if "like" in note.code] != []
+        assert not np.allclose(other.coordinates, made.coordinates)
+
+
+def test_advice_on_distances_holds_without_a_metric() -> None:
+    """A function without ``metric`` says what else can be passed: the points, which are accepted without a warning."""
+    labels = np.arange(N) % 2
+    with pytest.warns(InputWarning, match='metric="precomputed" where there is a `metric`, else the points'):
+        dreval.silhouette(cdist(X, X), X[:, :2], labels=labels)
+    assert np.isfinite(dreval.silhouette(X, X[:, :2], labels=labels))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

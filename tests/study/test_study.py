@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from functools import partial
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from sklearn.decomposition import PCA as THEIR_PCA
 
@@ -18,6 +21,7 @@ from dreval._random import stream_seed
 from dreval.errors import InputError, MethodFailed, UnknownName
 from dreval.journal.store import Store
 from dreval.journal.study_file import Cell, StudyFile, is_study, read_study_table
+from dreval.records.frames import notes_in, of_whole
 from dreval.records.notes import note
 from dreval.study.cells import cell_seed
 
@@ -249,6 +253,73 @@ def test_warnings_of_methods_are_kept(make):
     kept = note("warned", category="UserWarning", message="the scale is odd")
     assert status.cells["notes"].tolist() == [(kept,)] * 2
     assert "2 cells warned, warns on a, b" in str(status)
+
+
+def test_notes_on_data_and_methods_are_kept(make, tmp_path):
+    """Each with its code, values and data set, once, in the file, the summary, the page and the text."""
+    X, kinds, order = cloud(), np.repeat(["x", "y"], 7), np.random.default_rng(1).permutation(14)
+    X /= X.std(axis=0)
+    named = pd.Series(kinds, index=[f"s{i}" for i in range(14)]).iloc[order]
+    numbered = pd.DataFrame(X, columns=list("abc")).assign(patient=order)
+    data = {"plain": {"data": X, "labels": kinds}, "named": {"data": X, "labels": named}, "numbered": numbered}
+    share = numbered.var()["patient"] / numbered.var().sum()
+    study = make(datasets=data, methods=["pca", "lle"], n_replicates=2, metric="cosine").run()
+    notes = dreval.Study.open(study.path).status().notes
+
+    ignored = {one: note("source.metric_none", one, what=one, metric="cosine") for one in ("pca", "lle")}
+    expected = [
+        ("plain", "pca", ignored["pca"]),
+        ("plain", "lle", ignored["lle"]),
+        ("named", "", note("rows.names_unused", argument="labels", data="the data")),
+        ("named", "pca", ignored["pca"]),
+        ("named", "lle", ignored["lle"]),
+        ("numbered", "", note("data.ids_used", column="patient")),
+        ("numbered", "", note("data.one_column", column="patient", percent=pytest.approx(100 * share))),
+        ("numbered", "pca", ignored["pca"]),
+        ("numbered", "lle", ignored["lle"]),
+    ]
+    found = [*zip(notes["dataset"], notes["embedding"], notes_in(notes), strict=True)]
+    assert len(found) == len(expected)
+    for dataset, method, one in expected:
+        (same,) = [own for *place, own in found if [*place, own.code] == [dataset, method, one.code]]
+        assert (dict(same.values), same.scope) == (dict(one.values), one.scope)
+    said = [str(one) for _, _, one in found]
+    lines = " ".join(str(study.status()).split())
+    study.report(tmp_path / "page.html")
+    study.report(tmp_path / "text.md")
+    page, text = (" ".join((tmp_path / name).read_text().split()) for name in ("page.html", "text.md"))
+    assert f"On plain, named, numbered: {ignored['pca']}" in lines
+    assert all(one in lines for one in said)
+    assert "On numbered: Column" in page
+    assert "On numbered: Column" in text
+
+
+def whole(X, n_components):
+    return X
+
+
+@given(
+    subset=st.sets(st.sampled_from(["reference", "constant", "rows"]), min_size=1), share=st.sampled_from([None, 0.8])
+)
+@settings(max_examples=6, deadline=None)
+def test_notes_are_those_of_the_evaluation(subset, share):
+    """Whatever is odd about the data, on all points or a part: the notes that an evaluation has on the whole."""
+    X = cloud(16, 4)
+    X[:, 3] *= "constant" not in subset
+    X[1] = X[0] if "rows" in subset else X[1]
+    method = whole if "reference" in subset else first
+    with TemporaryDirectory() as folder:
+        words = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
+        study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **words).run()
+        kept = notes_in(study.status().notes)
+        by_hand = notes_in(
+            of_whole(
+                dreval.Evaluation(X, {"method": method}, n_neighbors=3, random_state=5).run(MEASURES, None, None).notes
+            )
+        )
+
+    assert {*map(str, kept)} == {*map(str, by_hand)}
+    assert len(kept) == len({*kept})
 
 
 def changed(X, n_components):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pandas as pd
 
 from dreval.journal.study_file import STATES
 from dreval.protocol.returned import ProtocolStatus
-from dreval.records.notes import Notes
+from dreval.records.frames import notes_in
+from dreval.records.notes import Note, Notes
 from dreval.report.document import Block, format_duration
 from dreval.report.render.summary import Summary
 from dreval.study.study import StudyStatus, shortened_reason
 
 LINES = 40  # of a larger study only the pairs are printed that are not simply done
 REASONS = 10
+KNOWN = 20  # notes on data sets and methods that are printed
 
 
 def study_summary(status: StudyStatus) -> Summary:
@@ -51,17 +54,13 @@ def _cells(status: StudyStatus) -> Block:
 
 
 def _study_notes(status: StudyStatus) -> list[str]:
-    """Why cells failed, what methods warned of, and what to do next."""
+    """Why cells failed, what methods warned of, what must be known of the data, and what to do next."""
     notes = []
     failures: dict[Any, list[int]] = {}  # those of one argument that broke one rule, whatever the values, are alike
-    warned: dict[Notes, list[int]] = {}
     for place, (state, found) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
         if state == "failed":
-            reason, *found = found
-            values = dict(reason.values)
-            failures.setdefault((reason.code, values.get("argument"), values.get("rule")), []).append(place)
-        if found:
-            warned.setdefault(tuple(found), []).append(place)
+            values = dict(found[0].values)
+            failures.setdefault((found[0].code, values.get("argument"), values.get("rule")), []).append(place)
     for places in list(failures.values())[:REASONS]:
         failed = status.cells.iloc[places]
         said = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
@@ -69,9 +68,11 @@ def _study_notes(status: StudyStatus) -> list[str]:
         notes.append(f"{_counted(len(failed))} failed, {_places(failed)}: {said[0]}{more}")
     if len(failures) > REASONS:
         notes.append(f"{len(failures) - REASONS} more reasons are in `failures`.")
-    for found, places in list(warned.items())[:REASONS]:
-        cells = status.cells.iloc[places]
-        notes.append(f"{_counted(len(cells))} warned, {_places(cells)}: {'; '.join(map(str, found))}")
+    notes += study_warnings(status)[:REASONS]
+    known = study_known(status)
+    notes += known[:KNOWN]
+    if len(known) > KNOWN:
+        notes.append(f"{len(known) - KNOWN} more notes are in `notes`.")
     same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
     if same and status.cells["replicate"].nunique() > 1:
         what = "has the same coordinates in all replicates on the same points"
@@ -84,14 +85,39 @@ def _study_notes(status: StudyStatus) -> list[str]:
     return notes
 
 
+def study_warnings(status: StudyStatus) -> list[str]:
+    """What cells warned of; cells that warned of the same are named together."""
+    warned: dict[Notes, list[int]] = {}
+    for place, (state, found) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
+        if said := tuple(found[1:] if state == "failed" else found):  # the first is the reason of the failure
+            warned.setdefault(said, []).append(place)
+    texts = []
+    for said, places in warned.items():
+        cells = status.cells.iloc[places]
+        texts.append(f"{_counted(len(cells))} warned, {_places(cells)}: {'; '.join(map(str, said))}")
+    return texts
+
+
+def study_known(status: StudyStatus) -> list[str]:
+    """What must be known of data sets and methods; data sets of which the same is known are named together."""
+    found: dict[Note, list[str]] = {}
+    for dataset, one in zip(status.notes["dataset"], notes_in(status.notes), strict=True):
+        found.setdefault(one, []).append(dataset)
+    return [f"On {_some(dict.fromkeys(names), 'data sets')}: {one}" for one, names in found.items()]
+
+
 def _counted(count: int) -> str:
     return f"{count:,} cell{'' if count == 1 else 's'}"
 
 
 def _places(cells: pd.DataFrame) -> str:
     """Methods and data sets of cells."""
-    names = (list(dict.fromkeys(cells[key])) for key in ("embedding", "dataset"))
-    return " on ".join(", ".join(some) if len(some) <= 3 else f"{len(some)} of them" for some in names)
+    return " on ".join(_some(dict.fromkeys(cells[key]), "of them") for key in ("embedding", "dataset"))
+
+
+def _some(names: Collection[str], what: str) -> str:
+    """Up to three names, else their number."""
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} {what}"
 
 
 def protocol_summary(status: ProtocolStatus) -> Summary:

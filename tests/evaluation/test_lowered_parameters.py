@@ -1,0 +1,110 @@
+"""What a method lowers by itself: a note says it, and the recipe has what was run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dreval
+from dreval.errors import ApproximationWarning, heard, warn
+from dreval.inputs.source_kinds import lowered
+from dreval.records.notes import note
+from dreval.registry import METHODS
+
+CODES = {"perplexity": "perplexity.smaller", "n_neighbors": "neighbors.fewer"}
+CASES = [("tsne", "perplexity"), ("umap", "n_neighbors"), ("isomap", "n_neighbors"), ("lle", "n_neighbors")]
+
+
+def cloud(n: int) -> np.ndarray:
+    return np.random.default_rng(n).normal(size=(n, 4))
+
+
+def most(parameter: str, n: int) -> float:
+    """The largest value that n points allow."""
+    return (n - 1) / 3 if parameter == "perplexity" else n - 1
+
+
+@given(case=st.sampled_from(CASES), n=st.integers(8, 16), beyond=st.integers(-2, 9), instance=st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_the_recipe_has_what_was_run(case, n, beyond, instance):
+    """Above the largest value this one, with a note that has both; up to it the value that was passed, and no note."""
+    method, parameter = case
+    wanted, used = max(int(most(parameter, n)) + beyond, 2), most(parameter, n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)  # a filter hides no note
+        source = METHODS.get(method)(**{parameter: wanted}) if instance else method
+        options = {} if instance else {parameter: wanted}
+        evaluation = dreval.Evaluation(cloud(n), n_neighbors=3, random_state=0).with_embedding("e", source, **options)
+        results = evaluation.run("trustworthiness", None, None)
+    mine = results.notes[results.notes["code"] == CODES[parameter]]
+    told = [{**row} for row in mine["values"]]
+
+    assert told == ([{"wanted": wanted, "n": n, "used": used}] if wanted > used else [])
+    assert set(mine["scope"]) <= {"e"}
+    assert ast.literal_eval(results.recipe["sources"]["e"]["parameters"][parameter]) == min(wanted, used)
+
+
+@pytest.mark.parametrize(("method", "parameter"), CASES)
+def test_an_embedding_is_made_again_by_its_parameters(method, parameter):
+    """The same coordinates without a warning, which are also those of the value that was passed."""
+    X = cloud(12)
+    with pytest.warns(ApproximationWarning):
+        made = dreval.embed(X, method, random_state=3, **{parameter: 40})
+    again = dreval.embed(X, method, random_state=3, **made.parameters | {"n_components": 2})
+
+    assert made.parameters[parameter] == most(parameter, 12)
+    assert [one.code for one in made.notes if one.code in CODES.values()] == [CODES[parameter]]
+    assert not [one for one in again.notes if one.code in CODES.values()]
+    np.testing.assert_array_equal(made.coordinates, again.coordinates)
+
+
+def test_an_embedding_that_was_kept_has_its_notes(tmp_path):
+    """The second run reads the embedding: it warns of nothing, and says the same."""
+    evaluation = dreval.Evaluation(cloud(12), {"e": "umap"}, n_neighbors=3, random_state=0)
+    with pytest.warns(ApproximationWarning, match="15 neighbors are too many for 12 points"):
+        first = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
+    second = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
+
+    assert second.notes["text"].tolist() == first.notes["text"].tolist()
+    assert second.recipe["sources"] == first.recipe["sources"]
+    assert second.recipe["sources"]["e"]["parameters"]["n_neighbors"] == "11"
+
+
+def test_a_page_says_what_was_run(tmp_path):
+    """The value of the run, and the one that was asked for in the note only."""
+    with pytest.warns(ApproximationWarning):
+        results = dreval.Evaluation(cloud(16), {"e": "tsne"}, n_neighbors=3, random_state=0).run(
+            "trustworthiness", None, None
+        )
+    page = results.report(tmp_path / "page.html").read_text()
+    assert "perplexity=5.0" in page
+    assert "perplexity=30" not in page
+    assert "A perplexity of 30 is too much for 16 points; 5 was taken" in page
+
+
+def test_notes_on_a_part_of_the_points_are_on_no_parameter():
+    """A part has fewer points than the data."""
+    said = [note("neighbors.fewer", wanted=9, n=6, used=5), note("perplexity.smaller", wanted=30.0, n=16, used=5.0)]
+    assert lowered(said, 16) == {"perplexity": 5.0}
+    assert lowered(said, 6) == {"n_neighbors": 5}
+    assert lowered(said, 7) == {}
+
+
+def test_what_is_heard_in_a_block():
+    """Notes of the block and of blocks in it, also where warnings are errors; text and other blocks are not heard."""
+    few, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
+    with warnings.catch_warnings(record=True) as shown, heard() as outer:
+        warnings.simplefilter("always")
+        with heard() as inner:
+            warn(ApproximationWarning(few))
+        warn(ApproximationWarning(large))
+        warn(ApproximationWarning("text"))
+    with pytest.raises(ApproximationWarning), heard() as failed:
+        warn(ApproximationWarning(few))
+
+    assert (inner, outer, failed, len(shown)) == ([few], [few, large], [few], 3)
