@@ -384,6 +384,8 @@ def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
     assert "DREVAL_READ_LIMIT=6.3e+08" in str(said)
     assert peak < 2**20
     monkeypatch.setenv("DREVAL_READ_LIMIT", "6.3e+08")
+    assert "DREVAL_READ_LIMIT=2.5e+09" in str(refusal(path))  # what its text takes when it is read
+    monkeypatch.setenv("DREVAL_READ_LIMIT", "2.6e+09")
     assert "must be a file written by" in str(refusal(path))
 
 
