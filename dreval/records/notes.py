@@ -634,6 +634,13 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Name it as ids, or drop it.",
     ),
+    "data.names_rows": Code(
+        "{count:Column|Columns} {columns:and} {count:holds|hold} a different integer in every row, as row ids do, and "
+        "{count:was|were} used as {count:a feature|features}; if {count:it|one} names the rows, pass it as `ids`, or "
+        "drop it.",
+        LIMIT,
+        "Pass it as ids, or drop it.",
+    ),
     "data.pca_unused": Code(
         "The data are X of the AnnData object; obsm[{key!r}] is not used: pass use_rep={key!r} for it.", ASSUMPTION
     ),
