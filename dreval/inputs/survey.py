@@ -17,6 +17,7 @@ from dreval.records.notes import Note, note
 
 BLOCK_BYTES = 4_000_000  # of a block of rows as numbers of 8 bytes
 FIRST_ROWS = 1024  # of a block, among which most columns of integers repeat one: only the others are read again
+EXACT = 2.0**53  # up to which float64 holds every integer: all larger numbers are whole
 MIN_IDS = 10  # rows from which different integers are doubtful: fewer counts or sizes often differ by themselves
 
 
@@ -239,7 +240,10 @@ class Survey:
         n = self.table.shape[0]
         if n < MIN_IDS or self._integers.whole.all():
             return []
-        likely = np.flatnonzero(self._integers.different & (self.high - self.low >= n - 1)).tolist()
+        exact = np.maximum(np.abs(self.low), np.abs(self.high)) <= EXACT
+        likely = np.flatnonzero(
+            self._integers.different & exact & (self.high / 2 - self.low / 2 >= (n - 1) / 2)
+        ).tolist()
         return [j for j in likely if len(np.unique(np.asarray(self.table[:, j], np.float64))) == n]
 
 

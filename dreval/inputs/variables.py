@@ -421,13 +421,21 @@ def align(
     return left.get_indexer(right).astype(np.int64), (said, *_unused_rows(left, right, argument))
 
 
-BY_POSITION = ("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside")
+# Notes on guesses that change numbers; those that only describe what was passed are none of them.
+GUESSES = frozenset(
+    (
+        *("rows.data_alone", "rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside"),
+        *("rows.names_dropped", "covariates.names_rows", "labels.spaces", "missing.text"),
+        *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values", "data.binary_last"),
+        *("data.levels", "source.column", "source.metric_none", "source.metric_kept", "source.metric_unknown"),
+    )
+)
 
 
-def warn_of_rows(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
-    """Warn of names that were not used to match rows, where the result is a number without notes."""
-    for one in notes:
-        if one.code in BY_POSITION:
+def warn_of_guesses(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
+    """Warn of the notes of ``GUESSES``, where the result is a number without notes."""
+    for one in dict.fromkeys(notes):
+        if one.code in GUESSES:
             warn(InputWarning(one.named(names or {})))
 
 

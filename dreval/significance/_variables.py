@@ -117,10 +117,10 @@ def rows_of(x: Any, name: str = "x") -> Rows:
 def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool = False) -> tuple[Any, Notes]:
     """A frame or series ``y`` in the order of the rows of ``x`` by their names, with a note; other values unchanged.
 
-    Row names that match only in part raise an error, and so do row numbers in another order where ``x``, which the
+    Names of ``x`` alone are noted, too. Row names that match only in part raise an error, and so do row numbers in another order where ``x``, which the
     caller calls ``of``, has no names. The columns of a ``square`` frame are ordered as its rows.
     """
-    if not isinstance(y, FRAMED):
+    if y is None or not (isinstance(x, FRAMED) or isinstance(y, FRAMED)):
         return y, ()
     y, notes = in_rows_of(rows_of(x, of), y, name, square=square)
     return y, tuple(of_rows.altered(data=f"`{of}`") for of_rows in notes)
@@ -129,8 +129,9 @@ def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool
 def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tuple[Any, Notes]:
     """A variable in the order of the rows of data, as ``matched_rows``; its number of rows must be theirs."""
     if not isinstance(y, FRAMED):
-        check_rows(count_rows(y, name), rows.n, name)
-        return y, ()
+        n = count_rows(y, name)
+        check_rows(n, rows.n, name)
+        return y, align(n, None, rows, name)[1]
     order, notes = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
