@@ -85,7 +85,8 @@ def open_case(
 ) -> Case:
     """Data and source as users or an evaluation pass them, the source with other ``options``.
 
-    It warns of guesses that change numbers, as of rows by position, unless the caller's record has the notes of data and source (``noted``).
+    It warns of guesses that change numbers, as of rows by position, unless the caller's record has the notes of data
+    and source (``noted``).
 
     The seed is that of the recording where runs are recorded, and another one of the caller raises an error (that of
     an evaluation also serves other embeddings); a measure that re-runs nothing (``reruns=False``) takes it only where

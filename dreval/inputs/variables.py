@@ -658,14 +658,20 @@ def count_codes(series: pd.Series[Any]) -> int:
     Floats that are whole count as well: files and missing values turn integers into them.
     """
     known = series[series.notna()].infer_objects()
-    count = int(native(known).nunique()) if _is_whole(known) else 0
+    count = int(native(known).nunique()) if whole_column(known) else 0
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
 
 
-def _is_whole(known: pd.Series[Any]) -> bool:
+def whole_column(known: pd.Series[Any]) -> bool:
     """Whether a column without missing values holds whole numbers, as integers or as floats."""
     is_float = pd.api.types.is_float_dtype(known.dtype) and not isinstance(known.dtype, pd.CategoricalDtype)
     return pd.api.types.is_integer_dtype(known.dtype) or (is_float and whole_numbers(known.to_numpy(dtype=np.float64)))
+
+
+def names_rows(series: pd.Series[Any]) -> bool:
+    """Whether a column may name the rows: it holds a different whole number in every row."""
+    whole = bool(series.notna().all()) and whole_column(series.infer_objects())
+    return whole and series.nunique() == len(series)
 
 
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
@@ -673,8 +679,7 @@ def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: 
     known = series.notna().to_numpy()
     count = int(series[known].nunique())
     if values.dtype.kind == "f":
-        names_rows = known.all() and count == len(series) and _is_whole(series.infer_objects())
-        return (note("covariates.names_rows", argument=argument),) if names_rows else ()
+        return (note("covariates.names_rows", argument=argument),) if names_rows(series) else ()
     many = count > np.count_nonzero(known) / 2
     return (note("labels.many", argument=argument, count=count, points=int(known.sum())),) if many else ()
 

@@ -14,8 +14,9 @@ from dreval._check import check_rows, check_unmasked, known_name, of_one_kind
 from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS
 from dreval.glossary import METRICS
+from dreval.inputs.features import is_id_name
 from dreval.inputs.tables import as_numpy, counting, row_names
-from dreval.inputs.variables import HasRows, Rows, align, count_codes
+from dreval.inputs.variables import HasRows, Rows, align, count_codes, names_rows, whole_column
 from dreval.records.notes import Note, Notes, note
 
 FRAMED = (pd.DataFrame, pd.Series)
@@ -117,8 +118,9 @@ def rows_of(x: Any, name: str = "x") -> Rows:
 def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool = False) -> tuple[Any, Notes]:
     """A frame or series ``y`` in the order of the rows of ``x`` by their names, with a note; other values unchanged.
 
-    Names of ``x`` alone are noted, too. Row names that match only in part raise an error, and so do row numbers in another order where ``x``, which the
-    caller calls ``of``, has no names. The columns of a ``square`` frame are ordered as its rows.
+    Names of ``x`` alone are noted, too. Row names that match only in part raise an error, and so do row numbers in
+    another order where ``x``, which the caller calls ``of``, has no names. The columns of a ``square`` frame are
+    ordered as its rows.
     """
     if y is None or not (isinstance(x, FRAMED) or isinstance(y, FRAMED)):
         return y, ()
@@ -171,15 +173,27 @@ def matched_columns(x: Any, y: Any) -> Any:
 
 
 def integer_notes(value: Any, argument: str) -> Notes:
-    """Return a note if a variable is one column of integers that may be codes of classes."""
+    """Return notes on integers of a variable: codes of classes in its only column, and columns that name the rows.
+
+    Of several columns those name rows that do so beside another one with decimals, or have a name that ids have.
+    """
     array = np.asarray(value)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
     is_table = array.dtype.names is not None  # records
-    if array.ndim != 1 or is_table or str(getattr(value, "dtype", "")) == "category":
+    if array.ndim not in (1, 2) or is_table or str(getattr(value, "dtype", "")) == "category":
         return ()
-    count = count_codes(pd.Series(array))
-    return (note("variable.integers", argument=argument, count=count),) if count else ()
+    frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame(array)
+    if frame.shape[1] == 1:
+        series = frame.iloc[:, 0]
+        count = count_codes(series)
+        codes = (note("variable.integers", argument=argument, count=count),) if count else ()
+        return (*codes, *((note("covariates.names_rows", argument=argument),) if names_rows(series) else ()))
+    named = isinstance(value, pd.DataFrame)
+    columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
+    naming = [j for j, column in enumerate(columns) if names_rows(column)]
+    if naming and all(whole_column(column) for column in columns):
+        naming = [j for j in naming if named and is_id_name(frame.columns[j])]
+    called = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in naming]
+    return tuple(note("covariates.names_rows", argument=one) for one in called)
 
 
 def class_notes(value: Any, argument: str) -> Notes:
