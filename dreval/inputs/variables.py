@@ -33,7 +33,7 @@ from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
-from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids, native
+from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import (
     Raw,
@@ -674,6 +674,21 @@ def names_rows(series: pd.Series[Any]) -> bool:
     return whole and series.nunique() == len(series)
 
 
+def row_id_notes(frame: pd.DataFrame, argument: str, *, named: bool) -> Notes:
+    """Return notes on the columns of variables that may name the rows; ``named`` says whether the columns have names.
+
+    Of several columns these are those beside another one with decimals, and those with a name that ids have.
+    """
+    columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
+    naming = [j for j, column in enumerate(columns) if names_rows(column)]
+    if len(columns) == 1:
+        return (note("covariates.names_rows", argument=argument),) if naming else ()
+    if naming and all(column.notna().all() and whole_column(column.infer_objects()) for column in columns):
+        naming = [j for j in naming if named and is_id_name(frame.columns[j])]
+    called = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in naming]
+    return tuple(note("covariates.names_rows", argument=one) for one in called)
+
+
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
     """Return a note on a covariate that may name the rows: different whole numbers, or classes that hardly repeat."""
     known = series.notna().to_numpy()
@@ -734,7 +749,7 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
         check_column_names(frame.columns, "latent")
     points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
-    return points, (*raw.notes, *notes)
+    return points, (*raw.notes, *notes, *row_id_notes(frame, "latent", named=raw.named))
 
 
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:

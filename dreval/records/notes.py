@@ -500,8 +500,8 @@ CODES: dict[str, Code] = {
     ),
     "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", LIMIT),
     "rows.ids_beside": Code(
-        "Rows of `{argument}` were matched by position, although column {column!r} of its file has a different "
-        "name or number for each of them.",
+        "Rows of `{argument}` were matched by position, although its column {column!r} has a different name or number "
+        "for each of them.",
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),

@@ -14,9 +14,8 @@ from dreval._check import check_rows, check_unmasked, known_name, of_one_kind
 from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS
 from dreval.glossary import METRICS
-from dreval.inputs.features import is_id_name
 from dreval.inputs.tables import as_numpy, counting, row_names
-from dreval.inputs.variables import HasRows, Rows, align, count_codes, names_rows, whole_column
+from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
 from dreval.records.notes import Note, Notes, note
 
 FRAMED = (pd.DataFrame, pd.Series)
@@ -173,27 +172,16 @@ def matched_columns(x: Any, y: Any) -> Any:
 
 
 def integer_notes(value: Any, argument: str) -> Notes:
-    """Return notes on integers of a variable: codes of classes in its only column, and columns that name the rows.
-
-    Of several columns those name rows that do so beside another one with decimals, or have a name that ids have.
-    """
+    """Return notes on integers of a variable: codes of classes in its only column, and columns that name the rows."""
     array = np.asarray(value)
     is_table = array.dtype.names is not None  # records
     if array.ndim not in (1, 2) or is_table or str(getattr(value, "dtype", "")) == "category":
         return ()
     frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame(array)
-    if frame.shape[1] == 1:
-        series = frame.iloc[:, 0]
-        count = count_codes(series)
-        codes = (note("variable.integers", argument=argument, count=count),) if count else ()
-        return (*codes, *((note("covariates.names_rows", argument=argument),) if names_rows(series) else ()))
     named = isinstance(value, pd.DataFrame)
-    columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
-    naming = [j for j, column in enumerate(columns) if names_rows(column)]
-    if naming and all(whole_column(column) for column in columns):
-        naming = [j for j in naming if named and is_id_name(frame.columns[j])]
-    called = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in naming]
-    return tuple(note("covariates.names_rows", argument=one) for one in called)
+    count = count_codes(frame.iloc[:, 0]) if frame.shape[1] == 1 else 0
+    codes = (note("variable.integers", argument=argument, count=count),) if count else ()
+    return (*codes, *row_id_notes(frame, argument, named=named))
 
 
 def class_notes(value: Any, argument: str) -> Notes:
