@@ -18,6 +18,7 @@ from dreval.geometry.neighbors import first_outside, nearest
 from dreval.inference.intervals import METHODS, partitions_interval
 from dreval.inputs.analysis import CALLED, analysis, made_by
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.variables import warn_of_guesses
 from dreval.records.intrinsic_dimension import IntrinsicDimension
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note
 
@@ -156,6 +157,7 @@ def intrinsic_dimension(
     n_threads(n_jobs)
     root = root_seed(random_state)
     data = as_data(X)
+    warn_of_guesses(data.notes, CALLED)
     points, places = _different(data.dense())
     n = len(points)
     if n < max(4, k + 1):

@@ -14,6 +14,7 @@ from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.inputs.analysis import CALLED, analysis, made_by
 from dreval.inputs.data import as_data
+from dreval.inputs.variables import warn_of_guesses
 from dreval.records.notes import ASSUMPTION, define
 from dreval.records.parallel_analysis import ParallelAnalysis
 
@@ -119,6 +120,7 @@ def parallel_analysis(
         cure = f"Pass n_resamples={least} or more: no p-value is below 1 / (n_resamples + 1)."
         raise InputError("n_resamples", rule, str(count), cure)
     data = as_data(X)
+    warn_of_guesses(data.notes, CALLED)
     Z = _standardized(data.dense(), data.columns)
     with one_blas_thread():
         observed = eigenvalues(Z)

@@ -131,8 +131,8 @@ class Evaluation:
         different values that repeat may be codes of classes: a note names them, unless their type is given.
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
-        A table whose names are only in part those of the data, or not at all, is refused; variables of more points are
-        accepted.
+        A table whose names are only in part those of the data, or not at all, is refused, unless the names of one side
+        only count the rows: rows are then matched by position, with a note. Variables of more points are accepted.
     layer : str, optional
         Which matrix of an AnnData object the data are, in place of ``X``: a layer, or "raw".
     use_rep : str, optional

@@ -25,7 +25,7 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import ALONE, Source, check_embedding, seed_of
-from dreval.inputs.variables import Rows, warn_of_rows
+from dreval.inputs.variables import Rows, warn_of_guesses
 from dreval.journal.store import Store
 from dreval.records.notes import Note, refusal
 
@@ -85,7 +85,8 @@ def open_case(
 ) -> Case:
     """Data and source as users or an evaluation pass them, the source with other ``options``.
 
-    It warns of row names that were not used, unless the caller's record has the notes of data and source (``noted``).
+    It warns of guesses that change numbers, as of rows by position, unless the caller's record has the notes of data
+    and source (``noted``).
 
     The seed is that of the recording where runs are recorded, and another one of the caller raises an error (that of
     an evaluation also serves other embeddings); a measure that re-runs nothing (``reruns=False``) takes it only where
@@ -98,7 +99,7 @@ def open_case(
         _check_runs(made)  # before options that coordinates do not take
         made = as_source(bundled_first(source), "source", data, **options)
     if not noted:  # an evaluation has the notes of its data and sources
-        warn_of_rows((() if data is X else data.notes) + (() if made is source else made.notes), CALLED)
+        warn_of_guesses((() if data is X else data.notes) + (() if made is source else made.notes), CALLED)
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)
     recording = made.recording if reruns or random_state is None else None

@@ -318,7 +318,7 @@ def doubtful_columns(
     """Return a note on columns that may be no coordinates, each with the first reason that applies to it.
 
     1. It has the values (up to ``EQUAL_COLUMNS`` of their range) of a column of the data, under its name or another
-       one. If no column would be left, these were selected from the data, and are coordinates.
+       one. If no column that varies would be left, these were selected from the data, and are coordinates.
     2. It has a name of ``same_names``, variables of the data with other values.
     3. It holds a different integer in every row, and another column has decimals.
     4. It holds integers that repeat, and another column has decimals; two others, where columns have no names.
@@ -340,7 +340,8 @@ def doubtful_columns(
     same = {j for j, name in of_data.items() if raw.named and name == repr(labels[j])}
     known = {labels.index(name): "column.of_variable" for name in same_names}
     reasons, ratio, total = _reasons(values, known, spread, raw.named)
-    if len({*reasons, *copies}) < d:
+    varies = spread > NEGLIGIBLE_SPREAD * spread.max(initial=0.0)
+    if any(varies[j] for j in range(d) if j not in {*reasons, *copies}):
         known |= {j: "column.of_data" if j in same else "column.copied" for j in copies}
         reasons, ratio, total = _reasons(values, known, spread, raw.named)
     doubts = []

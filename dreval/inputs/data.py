@@ -18,6 +18,7 @@ from dreval.glossary import printable
 from dreval.inputs._header import Header, Reading, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
+    MAX_NAMED,
     check_distances,
     check_no_graph,
     check_rows_for,
@@ -47,7 +48,6 @@ from dreval.inputs.variables import (
 from dreval.records.notes import Note, Notes, note
 
 MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal that of other rows
-MAX_NAMED = 3  # columns that a note on features names
 FIRST = 1024  # rows of a table that is not in memory which are looked at
 
 

@@ -300,6 +300,7 @@ def as_csr(matrix: Any, argument: str) -> Any:
     return own
 
 
+MAX_NAMED = 3  # columns that a note on features names
 ID_NAMES = frozenset(  # of columns of row ids, as ``is_id_name`` compares them; "" is what it leaves of "id"
     (
         *("", "index", "row", "record", "observation", "cell", "barcode", "sample", "specimen"),

@@ -12,10 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, not_finite
-from dreval.inputs.features import described, hash_weights, is_id_name, is_sparse, looks_like_ids
+from dreval.inputs.features import MAX_NAMED, described, hash_weights, is_id_name, is_sparse, looks_like_ids
 from dreval.records.notes import Note, note
 
 BLOCK_BYTES = 4_000_000  # of a block of rows as numbers of 8 bytes
+FIRST_ROWS = 1024  # of a block, among which most columns of integers repeat one: only the others are read again
+EXACT = 2.0**53  # up to which float64 holds every integer: all larger numbers are whole
+MIN_IDS = 10  # rows from which different integers are doubtful: fewer counts or sizes often differ by themselves
 
 
 def row_blocks(table: Any, part: slice | None = None) -> list[slice]:
@@ -165,7 +168,7 @@ class Survey:
         n, p = self.table.shape
         made, self.low, self.high = _Digest(), np.full(p, np.inf), np.full(p, -np.inf)
         self._keys, weights = np.empty(n if self.described else 0, np.uint64), hash_weights(p)
-        self._spread, self._few = _Spread(p), _TwoValues(p)
+        self._spread, self._few, self._integers = _Spread(p), _TwoValues(p), _Integers(p)
         none = np.empty(0, np.int64)
         empty, constant = [none], [none]
         for part, block in read_blocks(self.table):
@@ -183,6 +186,7 @@ class Survey:
             if not self.described:
                 continue
             self._few.add(block)
+            self._integers.add(block)
             hashed = pd.util.hash_array((block + 0.0).ravel()).reshape(block.shape)  # no negative zeros
             self._keys[part] = (hashed * weights).sum(axis=1)
         self.sha256 = made.hexdigest()
@@ -202,6 +206,7 @@ class Survey:
         """Notes on constant columns, columns that carry most of the variance, like ids or labels, and repeated rows."""
         p = self.table.shape[1]
         names = self.columns or tuple(str(j) for j in range(p))
+        counting = self._counting_columns()
         like_ids = [
             name
             for j, name in enumerate(names)
@@ -212,9 +217,13 @@ class Survey:
         notes = described(names, np.flatnonzero(self.low == self.high), self._spread.shares(), like_ids, repeated)
         notes += [
             note("data.counts_rows", column=names[j], first=int(self.low[j]), second=int(self.low[j]) + 1)
-            for j in self._counting_columns()
+            for j in counting
             if names[j] not in like_ids
         ]
+        naming = [repr(names[j]) for j in self._naming_columns() if j not in counting and names[j] not in like_ids]
+        if naming:
+            listed = naming if len(naming) <= MAX_NAMED else [*naming[:MAX_NAMED], "..."]
+            notes.append(note("data.names_rows", columns=listed, count=len(naming)))
         two = self._few.two & (self.low < self.high)
         if self.columns is None and p > 2 and two[-1] and not two[:-1].any():
             notes.append(note("data.binary_last", values=[float(self.low[-1]), float(self.high[-1])]))
@@ -225,6 +234,17 @@ class Survey:
         n, p = self.table.shape
         likely = np.flatnonzero(np.isin(self.low, (0, 1)) & (self.high == self.low + n - 1) & (p > 1)).tolist()
         return [j for j in likely if np.array_equal(self.table[:, j], np.arange(n) + self.low[j])]
+
+    def _naming_columns(self) -> list[int]:
+        """Return the columns that hold a different integer in every row, where another column has decimals."""
+        n = self.table.shape[0]
+        if n < MIN_IDS or self._integers.whole.all():
+            return []
+        exact = np.maximum(np.abs(self.low), np.abs(self.high)) <= EXACT
+        likely = np.flatnonzero(
+            self._integers.different & exact & (self.high / 2 - self.low / 2 >= (n - 1) / 2)
+        ).tolist()
+        return [j for j in likely if len(np.unique(np.asarray(self.table[:, j], np.float64))) == n]
 
 
 class SparseSurvey:
@@ -325,6 +345,23 @@ class _Spread:
         """The fraction of the total variance in each column."""
         total = self.squares.sum()
         return self.squares / total if total > 0 else self.squares
+
+
+class _Integers:
+    """Which columns hold integers alone, and which of them repeat none among the first rows of a block."""
+
+    def __init__(self, p: int) -> None:
+        self.whole, self.different = np.ones(p, np.bool_), np.ones(p, np.bool_)
+
+    def add(self, block: FloatArray) -> None:
+        """Look at a block."""
+        if self.whole.any():
+            self.whole &= (np.rint(block) == block).all(axis=0)
+            self.different &= self.whole
+        places = np.flatnonzero(self.different)
+        if len(places):
+            first = np.sort(block[:FIRST_ROWS, places], axis=0)
+            self.different[places] = (first[1:] != first[:-1]).all(axis=0)
 
 
 class _TwoValues:

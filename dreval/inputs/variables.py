@@ -33,7 +33,7 @@ from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
-from dreval.inputs.features import frame_numbers, is_numeric, looks_like_ids, native
+from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import (
     Raw,
@@ -421,13 +421,21 @@ def align(
     return left.get_indexer(right).astype(np.int64), (said, *_unused_rows(left, right, argument))
 
 
-BY_POSITION = ("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside")
+# Notes on guesses that change numbers; those that only describe what was passed are none of them.
+GUESSES = frozenset(
+    (
+        *("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside"),
+        *("rows.names_dropped", "covariates.names_rows", "labels.spaces", "missing.text"),
+        *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
+        *("source.column", "source.metric_none", "source.metric_kept"),
+    )
+)
 
 
-def warn_of_rows(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
-    """Warn of names that were not used to match rows, where the result is a number without notes."""
-    for one in notes:
-        if one.code in BY_POSITION:
+def warn_of_guesses(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
+    """Warn of the notes of ``GUESSES``, where the result is a number without notes."""
+    for one in dict.fromkeys(notes):
+        if one.code in GUESSES:
             warn(InputWarning(one.named(names or {})))
 
 
@@ -652,14 +660,35 @@ def count_codes(series: pd.Series[Any]) -> int:
     Floats that are whole count as well: files and missing values turn integers into them.
     """
     known = series[series.notna()].infer_objects()
-    count = int(native(known).nunique()) if _is_whole(known) else 0
+    count = int(native(known).nunique()) if whole_column(known) else 0
     return count if 1 < count <= MAX_CODES and count < len(known) else 0
 
 
-def _is_whole(known: pd.Series[Any]) -> bool:
+def whole_column(known: pd.Series[Any]) -> bool:
     """Whether a column without missing values holds whole numbers, as integers or as floats."""
     is_float = pd.api.types.is_float_dtype(known.dtype) and not isinstance(known.dtype, pd.CategoricalDtype)
     return pd.api.types.is_integer_dtype(known.dtype) or (is_float and whole_numbers(known.to_numpy(dtype=np.float64)))
+
+
+def names_rows(series: pd.Series[Any]) -> bool:
+    """Whether a column may name the rows: it holds a different whole number in every row."""
+    whole = bool(series.notna().all()) and whole_column(series.infer_objects())
+    return whole and series.nunique() == len(series)
+
+
+def row_id_notes(frame: pd.DataFrame, argument: str, *, named: bool) -> Notes:
+    """Return notes on the columns of variables that may name the rows; ``named`` says whether the columns have names.
+
+    Of several columns these are those beside another one with decimals, and those with a name that ids have.
+    """
+    columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
+    naming = [j for j, column in enumerate(columns) if names_rows(column)]
+    if len(columns) == 1:
+        return (note("covariates.names_rows", argument=argument),) if naming else ()
+    if naming and all(column.notna().all() and whole_column(column.infer_objects()) for column in columns):
+        naming = [j for j in naming if named and is_id_name(frame.columns[j])]
+    called = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in naming]
+    return tuple(note("covariates.names_rows", argument=one) for one in called)
 
 
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
@@ -667,8 +696,7 @@ def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: 
     known = series.notna().to_numpy()
     count = int(series[known].nunique())
     if values.dtype.kind == "f":
-        names_rows = known.all() and count == len(series) and _is_whole(series.infer_objects())
-        return (note("covariates.names_rows", argument=argument),) if names_rows else ()
+        return (note("covariates.names_rows", argument=argument),) if names_rows(series) else ()
     many = count > np.count_nonzero(known) / 2
     return (note("labels.many", argument=argument, count=count, points=int(known.sum())),) if many else ()
 
@@ -723,7 +751,7 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
         check_column_names(frame.columns, "latent")
     points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
-    return points, (*raw.notes, *notes)
+    return points, (*raw.notes, *notes, *row_id_notes(frame, "latent", named=raw.named))
 
 
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:

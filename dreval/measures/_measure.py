@@ -20,7 +20,7 @@ from dreval.geometry.pairs import Estimate
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, warn_of_columns
-from dreval.inputs.variables import warn_of_rows
+from dreval.inputs.variables import warn_of_guesses
 from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
 from dreval.records.read_only import read_only
@@ -382,7 +382,7 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     Y, notes = source.noted_coordinates(data)
     of_embedding = (*source.notes, *notes)
     warn_of_columns(of_embedding, {source.argument: "Y"})
-    warn_of_rows((*data.notes, *of_embedding), {source.argument: "Y"})
+    warn_of_guesses((*data.notes, *of_embedding), {source.argument: "Y", "data": "X"})
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in given:

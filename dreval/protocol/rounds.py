@@ -20,7 +20,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.recording import Recording, Run
 from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.source_kinds import seed_of
-from dreval.inputs.variables import warn_of_rows
+from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.stability import replicate_names, replicate_rows, replicate_seed
 from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
@@ -108,7 +108,7 @@ def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
         cure = "Pass coordinates; a method in Python needs no protocol."
         raise InputError("embedding", "must be an embedding of the data", source.what, cure)
     warn_of_columns(source.notes, {source.argument: "embedding"})
-    warn_of_rows(source.notes, {source.argument: "embedding"})
+    warn_of_guesses(source.notes, {source.argument: "embedding"})
     Y = source.coordinates(data)
     if Y.shape[1] != columns:
         cure = "Pass the coordinates only, or set n_components."

@@ -500,8 +500,8 @@ CODES: dict[str, Code] = {
     ),
     "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", LIMIT),
     "rows.ids_beside": Code(
-        "Rows of `{argument}` were matched by position, although column {column!r} of its file has a different "
-        "name or number for each of them.",
+        "Rows of `{argument}` were matched by position, although its column {column!r} has a different name or number "
+        "for each of them.",
         LIMIT,
         "Give the data these names by `ids`, or write both in the same order.",
     ),
@@ -634,6 +634,13 @@ CODES: dict[str, Code] = {
         "it as ids={column!r}, or drop it.",
         LIMIT,
         "Name it as ids, or drop it.",
+    ),
+    "data.names_rows": Code(
+        "{count:Column|Columns} {columns:and} {count:holds|hold} a different integer in every row, as row ids do, and "
+        "{count:was|were} used as {count:a feature|features}; if {count:it|one} names the rows, pass it as `ids`, or "
+        "drop it.",
+        LIMIT,
+        "Pass it as ids, or drop it.",
     ),
     "data.pca_unused": Code(
         "The data are X of the AnnData object; obsm[{key!r}] is not used: pass use_rep={key!r} for it.", ASSUMPTION

@@ -26,7 +26,7 @@ from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import densify, is_sparse
 from dreval.inputs.source import as_source, warn_of_columns
-from dreval.inputs.variables import warn_of_rows
+from dreval.inputs.variables import warn_of_guesses
 
 SYMMETRY = 1e-5  # difference of p_ij and p_ji, relative to the largest: tools compute them in single precision
 
@@ -80,7 +80,7 @@ def data_and_map(X: Any, Y: Any, metric: str) -> tuple[Data, FloatArray]:
     data = as_data(X, metric=check_one_of(metric, METRICS, "metric", aliases=True))
     source = as_source(Y, "Y", data)
     warn_of_columns(source.notes, {source.argument: "Y"})
-    warn_of_rows(source.notes, {source.argument: "Y"})
+    warn_of_guesses((*data.notes, *source.notes), {source.argument: "Y", "data": "X"})
     return data, np.ascontiguousarray(source.coordinates(data), np.float64)
 
 

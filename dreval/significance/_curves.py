@@ -11,7 +11,7 @@ import pandas as pd
 from dreval._check import check_float, check_one_of
 from dreval._random import root_seed
 from dreval.errors import InputError
-from dreval.inputs.variables import warn_of_rows
+from dreval.inputs.variables import warn_of_guesses
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.sensitivity import Sensitivity
 from dreval.registry import TESTS
@@ -195,5 +195,5 @@ def _curve(
         for value, one in zip(values, found, strict=True)
     ]
     first = found[0]
-    warn_of_rows(first.notes)
+    warn_of_guesses(first.notes)
     return Sensitivity(pd.DataFrame(rows), setting, first.test, usual, first.recipe["n"], first.n_resamples)

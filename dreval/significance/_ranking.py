@@ -10,8 +10,8 @@ import pandas as pd
 from dreval._check import FloatArray, check_int, check_points, keywords_checked
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
-from dreval.inputs.variables import warn_of_rows
-from dreval.significance._variables import matched_rows, per_variable, refuse_path
+from dreval.inputs.variables import warn_of_guesses
+from dreval.significance._variables import integer_notes, matched_rows, per_variable, refuse_path
 
 
 @keywords_checked
@@ -83,7 +83,7 @@ def dependence_ranking(
     refuse_path(X, "X")
     refuse_path(y, "y")
     y, notes = matched_rows(X, y, of="X")
-    warn_of_rows(notes)
+    warn_of_guesses((*notes, *integer_notes(X, "X"), *integer_notes(y, "y")))
     names = list(X.columns) if isinstance(X, pd.DataFrame) else None
     points = check_points(X, "X", columns=names)
     if len(y) != len(points):

@@ -15,7 +15,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS
 from dreval.glossary import METRICS
 from dreval.inputs.tables import as_numpy, counting, row_names
-from dreval.inputs.variables import HasRows, Rows, align, count_codes
+from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
 from dreval.records.notes import Note, Notes, note
 
 FRAMED = (pd.DataFrame, pd.Series)
@@ -117,10 +117,11 @@ def rows_of(x: Any, name: str = "x") -> Rows:
 def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool = False) -> tuple[Any, Notes]:
     """A frame or series ``y`` in the order of the rows of ``x`` by their names, with a note; other values unchanged.
 
-    Row names that match only in part raise an error, and so do row numbers in another order where ``x``, which the
-    caller calls ``of``, has no names. The columns of a ``square`` frame are ordered as its rows.
+    Names of ``x`` alone are noted, too. Row names that match only in part raise an error, and so do row numbers in
+    another order where ``x``, which the caller calls ``of``, has no names. The columns of a ``square`` frame are
+    ordered as its rows.
     """
-    if not isinstance(y, FRAMED):
+    if y is None or not (isinstance(x, FRAMED) or isinstance(y, FRAMED)):
         return y, ()
     y, notes = in_rows_of(rows_of(x, of), y, name, square=square)
     return y, tuple(of_rows.altered(data=f"`{of}`") for of_rows in notes)
@@ -129,8 +130,9 @@ def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool
 def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tuple[Any, Notes]:
     """A variable in the order of the rows of data, as ``matched_rows``; its number of rows must be theirs."""
     if not isinstance(y, FRAMED):
-        check_rows(count_rows(y, name), rows.n, name)
-        return y, ()
+        n = count_rows(y, name)
+        check_rows(n, rows.n, name)
+        return y, align(n, None, rows, name)[1]
     order, notes = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
@@ -170,15 +172,16 @@ def matched_columns(x: Any, y: Any) -> Any:
 
 
 def integer_notes(value: Any, argument: str) -> Notes:
-    """Return a note if a variable is one column of integers that may be codes of classes."""
+    """Return notes on integers of a variable: codes of classes in its only column, and columns that name the rows."""
     array = np.asarray(value)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
     is_table = array.dtype.names is not None  # records
-    if array.ndim != 1 or is_table or str(getattr(value, "dtype", "")) == "category":
+    if array.ndim not in (1, 2) or is_table or str(getattr(value, "dtype", "")) == "category":
         return ()
-    count = count_codes(pd.Series(array))
-    return (note("variable.integers", argument=argument, count=count),) if count else ()
+    frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame(array)
+    named = isinstance(value, pd.DataFrame)
+    count = count_codes(frame.iloc[:, 0]) if frame.shape[1] == 1 else 0
+    codes = (note("variable.integers", argument=argument, count=count),) if count else ()
+    return (*codes, *row_id_notes(frame, argument, named=named))
 
 
 def class_notes(value: Any, argument: str) -> Notes:

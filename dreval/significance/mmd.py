@@ -179,7 +179,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         notes = (*notes, *class_notes(groups, "groups"))
         notes += integer_notes(x, "x") if kernel not in ("delta", "precomputed") else ()
         return (in_own_order(x, "x") if kernel == "precomputed" else x), codes, notes
-    notes = integer_notes(x, "x") if kernel != "delta" else ()
+    notes = (*integer_notes(x, "x"), *integer_notes(y, "y")) if kernel != "delta" else ()
     if is_classes(x) and is_classes(y):
         samples = [np.asarray(sample).ravel().astype(str) for sample in (x, y)]
     else:

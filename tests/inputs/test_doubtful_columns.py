@@ -500,3 +500,11 @@ def test_the_ratio_of_the_note_is_that_of_standard_deviations() -> None:
     expected = table[:, 2].std() / table[:, :2].std(axis=0).max()
     assert dict(doubt.values)["ratio"] == pytest.approx(expected, rel=1e-6)
     assert spearmanr(table[:, 2], source.values[:, 2]).statistic == pytest.approx(1)
+
+
+def test_copies_beside_a_constant_are_the_coordinates() -> None:
+    """Nothing that varies is left without them, so that no note says to leave them out."""
+    frame = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "const": 0.1})
+    assert [note.code for note in as_source(frame, "u", as_data(X)).notes if note.code == "source.doubtful"] == []
+    frame["const"] = np.random.default_rng(1).normal(size=N)
+    assert "source.doubtful" in [note.code for note in as_source(frame, "u", as_data(X)).notes]

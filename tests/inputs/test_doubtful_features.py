@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn import datasets
 from sklearn.decomposition import KernelPCA as TheirKernelPCA
 
 import dreval
@@ -85,6 +86,51 @@ def test_a_column_that_counts_the_rows_is_named(start: int, header: Any) -> None
     assert np.array_equal(record.X, X)
     assert columns_of(np.column_stack([RNG.permutation(N), X]), "data.counts_rows") == []
     assert columns_of(np.arange(N)[:, None], "data.counts_rows") == []
+
+
+IDS = RNG.permutation(N) + 7001
+
+
+@pytest.mark.parametrize("form", ["array", "unnamed frame", "V0", "csv", "parquet"])
+@pytest.mark.parametrize("ids", [IDS, IDS - 7001, np.sort(IDS)], ids=["shuffled", "from 0", "in order"])
+def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
+    """Numbers that may name the rows are a feature beside decimals, and the note says what to do, which works."""
+    table: Any = pd.DataFrame(np.column_stack([ids, X]))
+    name, code = "0", "data.names_rows"
+    if form == "array":
+        table = table.to_numpy()
+    elif form == "V0":
+        table, name = table.add_prefix("V"), "V0"
+    elif form == "csv":
+        pd.DataFrame(X, index=ids).to_csv("d.csv", header=False)
+        table = "d.csv"
+    elif form == "parquet":
+        table.add_prefix("V").to_parquet("d.parquet", index=False)
+        table, name = "d.parquet", "V0"
+    assert columns_of(table, code) == [(f"'{name}'",)]
+    record = as_data(table, ids=name)
+    assert np.array_equal(record.X, X)
+    assert code not in [note.code for note in record.notes]
+
+
+def test_integers_that_are_no_row_ids() -> None:
+    """Integers that repeat, integers alone, those of few rows, and those with a note of their own."""
+    code = "data.names_rows"
+    repeated = np.r_[IDS[:-1], IDS[0]]
+    assert columns_of(np.column_stack([repeated, X]), code) == []
+    assert columns_of(np.column_stack([IDS, np.round(X)]), code) == []
+    assert columns_of(np.column_stack([IDS, X])[:9], code) == []
+    assert columns_of(np.column_stack([IDS, X])[:10], code) == [("'0'",)]
+    assert columns_of(pd.DataFrame(X).add_prefix("x").assign(patient=IDS), code) == []
+    assert columns_of(np.column_stack([np.arange(N), X]), code) == []
+    many = np.column_stack([IDS, X, IDS[::-1], IDS * 2, IDS * 3])
+    assert columns_of(many, code) == [("'0'", "'5'", "'6'", "...")]
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes", "linnerud"])
+def test_known_data_have_no_row_ids(name: str) -> None:
+    """Measurements in whole numbers repeat, or come alone."""
+    assert columns_of(getattr(datasets, f"load_{name}")(as_frame=True).data, "data.names_rows") == []
 
 
 KERNELS = {

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import silhouette_score
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import InputError, InputWarning
 from dreval.inputs.data import as_data
 
 N = 60
@@ -81,6 +81,28 @@ def test_integers_that_differ_in_every_row_are_numbers_with_a_note() -> None:
     assert codes(as_data(X, covariates={"patient": np.arange(N)}, covariate_types={"patient": "number"}).notes) == []
 
 
+@pytest.mark.parametrize("form", ["csv", "array", "frame", "row names"])
+def test_latent_variables_are_told_of_columns_that_name_the_rows(form: str) -> None:
+    """A column of ids beside decimals is used, and named; without it the value is that of the variables."""
+    ids = np.arange(N) + 7001
+    table, said = pd.DataFrame({"key": ids, "t1": X[:, 2], "t2": X[:, 3]}), "latent['key']"
+    latent: Any = table
+    if form == "csv":
+        table.to_csv("l.csv", index=False, header=False)
+        latent, said = "l.csv", "latent[:, 0]"
+    elif form == "array":
+        latent, said = table.to_numpy(), "latent[:, 0]"
+    elif form == "row names":
+        order = np.random.default_rng(1).permutation(N)
+        latent, said = table.rename(columns={"key": "id"}).iloc[order], "latent['id']"
+    record = as_data(pd.DataFrame(X), latent=latent)
+    assert record.latent is not None
+    assert np.array_equal(record.latent[:, 0], ids)
+    found = [dict(note.values)["argument"] for note in record.notes if note.code == "covariates.names_rows"]
+    assert found == [said]
+    assert codes(as_data(X, latent=X[:, 2:]).notes, "covariates.names_rows") == []
+
+
 @pytest.mark.parametrize("form", ["list", "array", "objects", "series", "categories", "file"])
 @pytest.mark.parametrize("argument", ["labels", "batch", "covariates"])
 def test_spaces_at_the_ends_of_a_class_do_not_count(form: str, argument: str) -> None:
@@ -113,7 +135,8 @@ def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     right = silhouette_score(X[:, :2], KINDS)
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
     assert results.tidy().value.iloc[0] == pytest.approx(right, abs=1e-12)
-    assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(right, abs=1e-12)
+    with pytest.warns(InputWarning, match="differ from others in spaces at their ends alone"):
+        assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(right, abs=1e-12)
     with pytest.raises(InputError, match="stands for a missing value"):
         dreval.mmd_test(X, groups=[" nan ", *padded[1:]])
     assert codes(as_data(X, labels=[f"{kind} " for kind in KINDS]).notes, "labels.spaces") == []

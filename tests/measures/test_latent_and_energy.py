@@ -83,7 +83,8 @@ def test_latent_r2_in_an_evaluation():
     assert np.isnan(missing["value"])
     assert missing["note"] == "needs latent variables; pass latent= to Evaluation"
     frame = pd.DataFrame(X, index=[f"p{i}" for i in range(80)])
-    assert dreval.latent_r2(frame, Y, latent=pd.DataFrame(Z, index=frame.index)[::-1]) == pytest.approx(row["value"])
+    latent, named = pd.DataFrame(Z, index=frame.index)[::-1], pd.DataFrame(Y, index=frame.index)
+    assert dreval.latent_r2(frame, named, latent=latent) == pytest.approx(row["value"])
 
 
 def test_a_simulation_brings_its_latents():

@@ -220,3 +220,51 @@ def test_two_counted_samples_take_blocks_that_were_joined_from_theirs():
     joined = pd.concat([blocks[:10], blocks[10:].reset_index(drop=True)])
     found = run("mmd", x, y, permutation="within", blocks=joined)
     assert same(found, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+
+
+IDS = ORDER + 1
+CODE = "covariates.names_rows"
+
+
+def ids_of(found):
+    """Return the arguments of the notes on integers that may name the rows."""
+    return [dict(note.values)["argument"] for note in found.notes if note.code == CODE]
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_column_that_names_the_rows_is_noted(name):
+    """It is used as numbers, which hides the dependence, and the note names it, in either variable."""
+    frame = pd.DataFrame({"id": IDS, "z": VALUES})
+    assert ids_of(run(name, POINTS, frame)) == ["y['id']"]
+    assert ids_of(run(name, frame, POINTS)) == ["x['id']"]
+    assert ids_of(run(name, POINTS, frame.to_numpy())) == ["y[:, 0]"]
+    assert ids_of(run(name, POINTS, pd.Series(IDS))) == ["y"]
+    assert ids_of(run(name, POINTS, frame[["z"]])) == []
+    assert ids_of(run(name, POINTS, frame.assign(id=IDS // 2))) == []
+
+
+def test_integers_beside_integers_name_no_rows_unless_they_are_called_so():
+    """Counts may differ in every row; a column called id is one of ids."""
+    counts = pd.DataFrame({"cases": IDS * 7, "id": IDS})
+    assert ids_of(run("hsic", POINTS, counts)) == ["y['id']"]
+    assert ids_of(run("hsic", POINTS, counts.to_numpy())) == []
+
+
+def test_ids_among_samples_and_features():
+    """The test of two samples says so in its record, the ranking of features by a warning."""
+    frame = pd.DataFrame(POINTS, columns=["a", "b"]).assign(id=IDS)
+    assert ids_of(run("mmd", frame, groups=np.arange(N) % 2)) == ["x['id']"]
+    assert ids_of(run("mmd", frame[:12], frame[12:])) == ["x['id']", "y['id']"]
+    with pytest.warns(InputWarning, match=r"`X\['id'\]` holds a different whole number"):
+        dreval.dependence_ranking(frame, VALUES)
+    with pytest.warns(InputWarning, match=r"`y\['id'\]` holds a different whole number"):
+        dreval.dependence_ranking(POINTS, pd.DataFrame({"id": IDS, "z": VALUES}))
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_names_of_the_first_variable_alone(name):
+    """Rows go by position beside an array, and the note says so, as beside a series without names."""
+    frame = pd.DataFrame(POINTS, NAMES).iloc[ORDER]
+    for y in (VALUES, pd.Series(VALUES)):
+        assert "rows.data_alone" in [note.code for note in run(name, frame, y).notes]
+    assert run(name, POINTS, VALUES).notes == run(name, pd.DataFrame(POINTS), VALUES).notes

@@ -1,0 +1,91 @@
+"""Functions that give a number without notes warn of the guesses of which an evaluation has notes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputWarning
+from dreval.scores._tsne import data_and_map
+
+N = 60
+RNG = np.random.default_rng(0)
+X = np.cumsum(RNG.normal(size=(N, 5)), axis=0) * 3
+Y = X[:, :2]
+ORDER = RNG.permutation(N)
+FRAME = pd.DataFrame(X, columns=list("abcde"))
+NAMED = pd.DataFrame(X, [f"s{i}" for i in range(N)])
+LABELS = np.array(list("ABC"))[np.arange(N) // 20]
+
+
+def warned(function: Any, *args: Any, **options: Any) -> list[str]:
+    """Return what a function warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(*args, **options)
+    return [str(one.message) for one in caught if issubclass(one.category, InputWarning)]
+
+
+FUNCTIONS = {
+    "measure": lambda data: dreval.trustworthiness(data, Y),
+    "map of t-SNE": lambda data: data_and_map(data, Y, "euclidean"),
+    "runs": lambda data: dreval.stability(data, "pca", n_replicates=3, random_state=0),
+    "test": lambda data: dreval.noise_test(data, "pca", n_replicates=19, random_state=0),
+    "intrinsic dimension": lambda data: dreval.intrinsic_dimension(data, random_state=0),
+    "parallel analysis": lambda data: dreval.parallel_analysis(data, n_resamples=19, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (FRAME.assign(patient=ORDER), "Column 'patient' looks like row ids"),
+        (np.column_stack([ORDER, X]), "Column '0' holds a different integer in every row"),
+        (np.column_stack([np.arange(N), X]), "Column '0' counts the rows"),
+        (FRAME.assign(sick=X[:, 0] > 0), "'sick' holds True and False"),
+    ],
+)
+def test_columns_of_the_data_that_may_be_no_features(name: str, data: Any, said: str) -> None:
+    """They change the number, with or without a record."""
+    assert [text[: len(said)] for text in warned(FUNCTIONS[name], data)] == [said]
+
+
+def test_a_metric_that_does_not_reach_the_method() -> None:
+    """The method ran on Euclidean distances."""
+    (said,) = warned(dreval.trustworthiness, X, "isomap", metric="cosine")
+    assert said.startswith("isomap has no parameter `metric`")
+
+
+def test_labels_that_become_one() -> None:
+    """Values that differ in spaces, and a text for a missing value."""
+    padded = np.where(np.arange(N) < 10, "A ", LABELS)
+    (said,) = warned(dreval.silhouette, X, Y, labels=padded)
+    assert "differs from another in spaces" in said
+    first, second = warned(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
+    assert "the text 'NA' stands for a missing value" in first
+    assert "40 labeled of 60 points" in second
+
+
+@pytest.mark.parametrize("argument", ["Y", "labels"])
+def test_names_of_the_data_alone(argument: str) -> None:
+    """An array has no names, so that its rows can only go by position: no warning; tables with names are matched."""
+    frame, other = NAMED.iloc[ORDER], pd.DataFrame(Y, NAMED.index)
+    given = {"Y": (Y, pd.Series(LABELS, NAMED.index)), "labels": (other, LABELS)}[argument]
+    assert warned(dreval.silhouette, frame, given[0], labels=given[1]) == []
+    right = dreval.silhouette(NAMED, other, labels=pd.Series(LABELS, NAMED.index))
+    assert dreval.silhouette(frame, other, labels=pd.Series(LABELS, NAMED.index)) == pytest.approx(right)
+
+
+def test_notes_that_change_no_number_are_not_warned_of() -> None:
+    """Constant columns, repeated rows, one that carries the variance, and rows matched by names."""
+    data = pd.DataFrame(np.vstack([X[:-1], X[0]]), NAMED.index).assign(none=0.5, most=100 * X[[*range(N - 1), 0], 0])
+    data.columns = data.columns.map(str)
+    codes = {note.code for note in dreval.Evaluation(data, {}).data.notes}
+    assert codes == {"data.constant", "data.one_column", "data.repeated"}
+    assert warned(dreval.trustworthiness, data, pd.DataFrame(Y, NAMED.index).iloc[ORDER]) == []
