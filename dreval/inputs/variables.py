@@ -673,7 +673,7 @@ def whole_column(known: pd.Series[Any]) -> bool:
 def names_rows(series: pd.Series[Any]) -> bool:
     """Whether a column may name the rows: it holds a different whole number in every row."""
     whole = bool(series.notna().all()) and whole_column(series.infer_objects())
-    return whole and series.nunique() == len(series)
+    return whole and native(series).nunique() == len(series)
 
 
 def row_id_notes(frame: pd.DataFrame, argument: str, *, named: bool) -> Notes:

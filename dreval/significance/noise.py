@@ -43,6 +43,7 @@ from dreval.inference.reruns import (
 )
 from dreval.inputs.identity import code_of, digest
 from dreval.inputs.source_kinds import Foreign
+from dreval.inputs.variables import warn_of_guesses
 from dreval.measures._classes import members, silhouette_widths
 from dreval.measures._clusters import clusters
 from dreval.measures._measure import answer
@@ -289,8 +290,9 @@ def noise_test(
     ('gaussian', 0.025, 8)
     """
     settings = with_settings(param_grid)
-    case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0])
-    others = [open_case(case.data, source, None, None, case.root, options=one) for one in settings[1:]]
+    case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0], noted=True)
+    warn_of_guesses(() if case.data is X else case.data.notes, CALLED)  # the record has those of the source
+    others = [open_case(case.data, source, None, None, case.root, options=one, noted=True) for one in settings[1:]]
     _check_case(case)
     data, root = case.data, case.root
     usual = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]

@@ -223,7 +223,7 @@ def sweep(
         raise UndefinedMeasure("metric", "must not be 'precomputed' for a sweep", "distances only", cure)
     settings: dict[str, _Setting] = {}
     for own, given in zip(grid, options, strict=True):
-        made = open_case(data, source, None, None, root, options=given).source
+        made = open_case(data, source, None, None, root, options=given, noted=True).source
         d = check_int(own.get(D, n_components or made.default_components or 2), D, low=1)
         one = _Setting(own, made, d)
         settings.setdefault(one.key, one)

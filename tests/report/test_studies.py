@@ -73,11 +73,12 @@ def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> 
         "Every data set",
         "How far the study is",
         "What may not be concluded",
+        "Notes",
         "Make it again",
         "What the words mean",
     ]
-    assert [place for place, _ in toc] == ["ahead", "values", "state", "limits", "again", "words"]
-    assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Reproduce", "Glossary"]
+    assert [place for place, _ in toc] == ["ahead", "values", "state", "limits", "notes", "again", "words"]
+    assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Notes", "Reproduce", "Glossary"]
     assert "Venna, J., Kaski, S. (2001)" in page
     assert page.count("<svg") == 2  # k_max ranks nothing
     assert page.count('<div class="scroll cd"') == 2  # with the shade of tables
