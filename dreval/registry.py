@@ -255,7 +255,7 @@ def list_scores() -> list[str]:
 
 KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
 KINDS |= {"dimension": DIMENSIONS, "score": SCORES}
-ALONE = {"perplexity_curve": "dreval.scores._perplexity", "sweep": "dreval.study.sweep"}  # functions that have a card
+ALONE = {"perplexity_curve": "dreval.scores", "sweep": "dreval.study.sweep"}  # functions that have a card
 
 
 @keywords_checked

@@ -37,13 +37,13 @@ def stubs() -> dict[Path, str]:
 
 def _package() -> str:
     """All public names: classes and functions from their files, measures and tests with their signatures."""
-    places = {**dreval._PLACES, "MeasureRecord": "records.measure_record"}
+    places = {**dreval._PLACES, "MeasureRecord": "records.answers"}
     places |= {
-        "IntrinsicDimension": "records.intrinsic_dimension",
-        "LocalDistortion": "records.point_scores",
-        "ParallelAnalysis": "records.parallel_analysis",
-        "PerturbationScore": "records.point_scores",
-        "SingularityScore": "records.point_scores",
+        "IntrinsicDimension": "records.answers",
+        "LocalDistortion": "records.answers",
+        "ParallelAnalysis": "records.answers",
+        "PerturbationScore": "records.answers",
+        "SingularityScore": "records.answers",
         "Sweep": "records.sweep",
     }
     lines = [f"from dreval import {name} as {name}" for name in dreval._FOLDERS]

@@ -20,8 +20,8 @@ import pandas as pd
 
 import dreval
 from dreval._random import stream_seed
-from dreval.journal.study_file import Cell, StudyFile
-from dreval.study.cells import cell_seed
+from dreval.journal.study import Cell, StudyFile
+from dreval.study.study import cell_seed
 
 SEED = 7
 PATIENCE = 600.0  # seconds; a machine may be busy with other things

@@ -16,12 +16,11 @@ from each import each
 import dreval
 from dreval.datasets._dataset import DatasetCard
 from dreval.inputs.analysis import AnalysisCard
-from dreval.measures._measure import MeasureCard
-from dreval.measures._recommendation import GOALS
+from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
 from dreval.registry import ALONE, DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
-from dreval.significance._test import TestCard
+from dreval.significance.base import TestCard
 
 CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}

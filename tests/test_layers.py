@@ -1,7 +1,7 @@
 """The house keeps its shape: imports go one way, the root is small, the package opens fast and light.
 
 All of it is read from the syntax tree. Every import counts: inside functions, under TYPE_CHECKING, and
-``import_module("dreval...")`` with a literal. One file is exempt: ``records/_verbs.py``; its table is checked instead.
+``import_module("dreval...")`` with a literal. One file is exempt: ``records/base.py``; its table is checked instead.
 
 ``python tests/test_layers.py [FOLDER]`` prints the counts of the import graph, of this package or of another copy.
 """
@@ -43,9 +43,10 @@ PLACES = {
     for room, names in enumerate(rooms)
     for name in names.split()
 }
-CARD_FOLDERS = ("measures", "methods", "datasets", "dimension", "significance", "scores")
-EXEMPT = "dreval.records._verbs"
-ROOT_FILES = 11
+CARD_FOLDERS = ("measures", "methods", "datasets", "significance")
+DECORATORS = {"dataset", "measure", "method", "method_measure", "test"}  # that give an entry of these its card
+EXEMPT = "dreval.records.base"
+ROOT_FILES = 13
 ONLY_IN = {
     "matplotlib": ("dreval.report",),
     "jinja2": ("dreval.report",),
@@ -133,7 +134,7 @@ def judge(module: str, name: str, trees: Source) -> str | None:
     target = resolve(name, trees)
     if target == "dreval":
         return "a leaf never imports the roof"
-    return judge_place(module, target)
+    return judge_place(module, target) or judge_entry(module, target, name, trees)
 
 
 def judge_place(module: str, target: str) -> str | None:
@@ -143,9 +144,28 @@ def judge_place(module: str, target: str) -> str | None:
         return f"layer {layer} may not import from layer {other_layer}"
     if other_layer == layer and other_room != room:
         return "siblings of one layer never import each other"
-    folder, _, leaf = target.rpartition(".")
-    if module.startswith(f"{folder}.") and folder.split(".")[-1] in CARD_FOLDERS and not leaf.startswith("_"):
-        return "beside a card only private siblings are imported"
+    return None
+
+
+@cache
+def entries(tree: ast.Module) -> frozenset[str]:
+    """Functions and classes at the top of a module that have a card of their own."""
+    return frozenset(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and any(isinstance(one, ast.Call) and getattr(one.func, "id", "") in DECORATORS for one in node.decorator_list)
+    )
+
+
+def judge_entry(module: str, target: str, name: str, trees: Source) -> str | None:
+    """Why a module beside an entry of a registry may not import it, or None: what entries share is no entry."""
+    folder = target.rpartition(".")[0]
+    if not module.startswith(f"{folder}.") or folder.split(".")[-1] not in CARD_FOLDERS:
+        return None
+    having = entries(trees[target])
+    if name.removeprefix(f"{target}.") in having or (name == target and having):
+        return "an entry of a registry is not imported by its siblings"
     return None
 
 
@@ -164,9 +184,10 @@ def test_imports_go_only_downwards(trees: Source) -> None:
             "layer 6 may not import from layer 9",
         ),
         ("dreval.measures.overlap", "from dreval.methods.pca import PCA", "siblings of one layer"),
-        ("dreval.comparison.within", "from dreval.protocol import folder", "siblings of one layer"),
-        ("dreval.measures.overlap", "from dreval.measures.other import g", "only private siblings"),
-        ("dreval.methods.b", "from dreval.methods import other", "only private siblings"),
+        ("dreval.comparison.compare", "from dreval.protocol import folder", "siblings of one layer"),
+        ("dreval.measures.overlap", "from dreval.measures.other import g", "not imported by its siblings"),
+        ("dreval.measures.overlap", "from dreval.measures.other import SHARED", None),
+        ("dreval.methods.b", "from dreval.methods import other", "not imported by its siblings"),
         ("dreval.inputs.data", "import dreval", "never imports the roof"),
         ("dreval.inputs.data", "from dreval import Evaluation", "never imports the roof"),
         ("dreval.inputs.data", "if TYPE_CHECKING:\n    from dreval.cli._main import main", "from layer 12"),
@@ -181,16 +202,17 @@ def test_imports_go_only_downwards(trees: Source) -> None:
         ("dreval.geometry.ranks", "import numba", "only in dreval.geometry._loops"),
         ("dreval.geometry._loops.ranks", "from numba import njit", None),
         ("dreval.report.plot", "import matplotlib.pyplot as plt", None),
-        ("dreval.measures.overlap", "from dreval.measures._measure import measure", None),
+        ("dreval.measures.overlap", "from dreval.measures.core import measure", None),
         ("dreval.evaluation.rows", "from dreval.evaluation.plan import MeasureTask", None),
         ("dreval.records.results", "from dreval import __version__", None),
-        ("dreval.records._verbs", "import_module('dreval.report.page')", None),
+        ("dreval.records.base", "import_module('dreval.report.page')", None),
     ],
 )
 def test_a_wrong_import_is_seen(trees: Source, module: str, line: str, reason: str | None) -> None:
     """The rule that stands guard notices each kind of wrong import, at any depth, and lets right ones pass."""
     others = ("dreval.measures.other", "dreval.methods.other", "dreval.protocol.folder")
-    sample = {**trees, **dict.fromkeys(others, ast.Module([], [])), module: ast.parse(line)}
+    other = ast.parse("SHARED = 1\n@measure(title='g')\ndef g(view): ...")
+    sample = {**trees, **dict.fromkeys(others, other), module: ast.parse(line)}
     found = [row for row in forbidden_imports(sample) if row.startswith(f"{module}:")]
 
     assert len(found) == (reason is not None)

@@ -15,13 +15,15 @@ from each import each
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, UnknownName
-from dreval.records.certificate import Certificate
+from dreval.records.answers import (
+    Certificate,
+    Embedding,
+    IntrinsicDimension,
+    MeasureRecord,
+    ParallelAnalysis,
+    PerplexityCurve,
+)
 from dreval.records.comparison import Comparison
-from dreval.records.embedding import Embedding
-from dreval.records.intrinsic_dimension import IntrinsicDimension
-from dreval.records.measure_record import MeasureRecord
-from dreval.records.parallel_analysis import ParallelAnalysis
-from dreval.records.perplexity_curve import PerplexityCurve
 from dreval.records.sweep import Sweep
 from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, SCORES, TESTS
 

@@ -16,15 +16,17 @@ import dreval
 from dreval._check import keywords_checked, near_names, nearest_name
 from dreval.cli._main import main
 from dreval.errors import DrevalError, InputError, UnknownKeyword, UnknownName
-from dreval.protocol.returned import ProtocolStatus
-from dreval.records.certificate import Certificate
+from dreval.protocol.protocol import ProtocolStatus
+from dreval.records.answers import (
+    Certificate,
+    CostEstimate,
+    Embedding,
+    IntrinsicDimension,
+    MeasureRecord,
+    ParallelAnalysis,
+    Sensitivity,
+)
 from dreval.records.comparison import Comparison, Family
-from dreval.records.cost_estimate import CostEstimate
-from dreval.records.embedding import Embedding
-from dreval.records.intrinsic_dimension import IntrinsicDimension
-from dreval.records.measure_record import MeasureRecord
-from dreval.records.parallel_analysis import ParallelAnalysis
-from dreval.records.sensitivity import Sensitivity
 from dreval.records.sweep import Sweep
 from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
 from dreval.study.study import StudyStatus

@@ -62,7 +62,7 @@ class Allowed(NamedTuple):
 
 ALLOWED: dict[str, list[Allowed]] = {
     "README.md": [Allowed("<picture>", "an element of HTML"), Allowed("</picture>", "its end")],
-    "dreval/geometry/transformations.py": [
+    "dreval/geometry/procrustes.py": [
         Allowed(
             'stream(root, "centres"', "the name seeds a random stream: another name would change published numbers"
         ),

@@ -38,7 +38,7 @@ import pandas as pd
 from scipy.spatial.distance import cdist, pdist, squareform
 
 import dreval
-from dreval.measures import _chance
+from dreval.measures import core
 
 N, K, LEVEL = 120, 10, 0.05
 ROUNDING = 1e-9  # smaller differences of values are none
@@ -364,7 +364,7 @@ def judged(data: str, draw: int, names: Sequence[str], changes: Sequence[str]) -
     "w": the changed embedding is found worse; "b": better; "s": no difference is found. Capitals say the same of the
     values where there is no test.
     """
-    _chance.DRAWS = 1  # chance levels, which the tests do not read
+    core.DRAWS = 1  # chance levels, which the tests do not read
     one = drawn(data, draw)
     made = {(change, grade): Z for change in changes for grade, Z in changed(one, data, draw, change)}
     embeddings = {GOOD: one.good} | {f"{change} {grade}": Z for (change, grade), Z in made.items()}

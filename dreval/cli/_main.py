@@ -29,10 +29,9 @@ from dreval._check import did_you_mean, known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
 from dreval.inputs.paths import SUFFIXES, split_member
+from dreval.records.base import FixedDict, refuse_journal
 from dreval.records.frames import noted_rows, notes_in
 from dreval.records.notes import FIRST_ROW_CODES, Note, joined
-from dreval.records.read_only import FixedDict
-from dreval.records.whole_file import refuse_journal
 from dreval.registry import KINDS, METHODS
 
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130

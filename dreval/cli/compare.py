@@ -24,8 +24,8 @@ from dreval.cli._main import (
     with_command,
     write_files,
 )
+from dreval.records.base import whole_file
 from dreval.records.frames import plain_notes
-from dreval.records.whole_file import whole_file
 
 ARGUMENTS = (
     "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",
@@ -118,7 +118,7 @@ def _compare(options: Any, say: Say) -> int:
 
 def _write(comparison: Any, path: Path) -> None:
     """Write the report."""
-    from dreval.report.compared import write_comparison
+    from dreval.report.others import write_comparison
 
     write_comparison(comparison, path)
 
@@ -133,7 +133,7 @@ def _draw(comparison: Any, path: Path) -> None:
 
 def _comparison(options: Any) -> Any:
     """Compare one saved result by its points, or several across data sets."""
-    from dreval.comparison.across import compare
+    from dreval.comparison.compare import compare
 
     arguments = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
     return compare(options.results, **arguments)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, add_header, check_output, in_flags, json_text, names
-from dreval.records.whole_file import write_whole
+from dreval.records.base import write_whole
 from dreval.registry import METHODS
 
 EPILOG = """examples:

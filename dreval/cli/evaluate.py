@@ -37,8 +37,8 @@ from dreval.errors import InputError
 from dreval.glossary import METRICS
 from dreval.inference.intervals import CI_WORDS
 from dreval.inputs.paths import split_member
+from dreval.records.base import whole_file
 from dreval.records.frames import plain_notes
-from dreval.records.whole_file import whole_file
 from dreval.registry import MEASURES, METHODS, TESTS
 
 EPILOG = """examples:

@@ -33,7 +33,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
 def _list(options: Any, say: Say) -> int:
     """Print one line for each entry: its name and its question or title."""
     if options.kind == "goals":
-        from dreval.measures._recommendation import GOALS, recommend
+        from dreval.measures.core import GOALS, recommend
 
         items = {goal: f"{GOALS[goal].question} {', '.join(recommend(goal).measures)}" for goal in GOALS}
     else:

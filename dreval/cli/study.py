@@ -28,7 +28,7 @@ from dreval.cli._main import (
 )
 from dreval.errors import InputError, MissingFile
 from dreval.glossary import METRICS
-from dreval.records.whole_file import write_whole
+from dreval.records.base import write_whole
 from dreval.registry import MEASURES, METHODS
 
 ABOUT = "Run methods on data sets, with replicates, into one resumable file."
@@ -120,7 +120,7 @@ def _status(options: Any, say: Say) -> int:
 
 
 def _report(options: Any, say: Say) -> int:
-    from dreval.report.studies import write_study
+    from dreval.report.others import write_study
     from dreval.study.study import Study
 
     check_report(options.report, "report", [str(options.file)])
@@ -140,7 +140,7 @@ def _print_status(status: Any, options: Any, say: Say) -> int:
 
 def _counts(status: Any) -> dict[str, Any]:
     """The file, and the number of cells in each state."""
-    from dreval.journal.study_file import STATES
+    from dreval.journal.study import STATES
 
     counts = {state: status.count(state) for state in STATES}
     return {"file": status.name, "cells": len(status.cells), **counts, "seconds": status.seconds}

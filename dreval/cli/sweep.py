@@ -29,7 +29,7 @@ from dreval.cli._main import (
 )
 from dreval.errors import InputError
 from dreval.glossary import METRICS
-from dreval.records.whole_file import write_whole
+from dreval.records.base import write_whole
 from dreval.registry import MEASURES, METHODS
 
 CODES = "exit codes: 0 done, 1 some setting failed, 2 refused, 130 stopped by Ctrl-C"
@@ -163,6 +163,6 @@ def _sweep(options: Any, say: Say) -> int:
 
 def _report(found: Sweep, path: Path) -> None:
     """Write the report of a sweep."""
-    from dreval.report.swept import write_sweep
+    from dreval.report.others import write_sweep
 
     write_sweep(found, path)

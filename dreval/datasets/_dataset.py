@@ -19,8 +19,7 @@ from dreval._check import MIN_POINTS, FloatArray, check_int, check_parameters
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.glossary import block, filled
-from dreval.records._verbs import call
-from dreval.records.read_only import read_only
+from dreval.records.base import call, read_only
 from dreval.references import Cites
 from dreval.registry import DATASETS
 

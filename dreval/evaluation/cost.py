@@ -21,18 +21,16 @@ from dreval.errors import DrevalError
 from dreval.evaluation.plan import GROUPS, Intervals, MeasureTask, TestTask, half_neighbors
 from dreval.evaluation.rows import reading, seen_by
 from dreval.evaluation.tests import ENOUGH_POINTS, TEST_POINTS, holds_matrices
-from dreval.geometry.anchors import PILOT, SAMPLE, TILE, seen_from
 from dreval.geometry.blocks import PAIRED, RANKED, View, streamed, sweep
-from dreval.geometry.coranking import LISTED
 from dreval.geometry.distances import BLOCK_BYTES, take
 from dreval.geometry.pairs import EXACT_POINTS, FEWER_PAIRS, SAMPLED_PAIRS
+from dreval.geometry.ranks import LISTED
+from dreval.geometry.streaming import PILOT, SAMPLE, TILE, seen_from
 from dreval.inputs.data import Data
-from dreval.inputs.features import is_sparse
+from dreval.inputs.features import Every, is_sparse, row_blocks, rows_of
 from dreval.inputs.stored import Stored
-from dreval.inputs.survey import Every, row_blocks, rows_of
-from dreval.measures._chance import draws_of, is_stated
-from dreval.measures._measure import answer
-from dreval.records.cost_estimate import TEXTS, CostEstimate
+from dreval.measures.core import answer, draws_of, is_stated
+from dreval.records.answers import TEXTS, CostEstimate
 from dreval.registry import TESTS
 
 METHOD, PASS, CHECKS = "run of the method", "neighbors and ranks", "checks and tables"

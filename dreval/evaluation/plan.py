@@ -17,7 +17,7 @@ from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
 from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import MEASURES, TESTS
-from dreval.significance._variables import in_rows_of
+from dreval.significance.base import in_rows_of
 
 TARGETS = ("labels", "data", "residual")  # of tests, beside the covariates
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered

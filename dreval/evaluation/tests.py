@@ -14,15 +14,15 @@ from dreval._check import FloatArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedMeasure, warn
 from dreval.evaluation.plan import TestTask
-from dreval.geometry.rkhs import Refit
+from dreval.geometry.kernels import Refit
 from dreval.inference.permutation import telling
 from dreval.inputs.data import Data
+from dreval.inputs.features import rows_of
 from dreval.inputs.source import Source
-from dreval.inputs.survey import rows_of
 from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
-from dreval.significance._kernels import factors_suffice
+from dreval.significance.base import factors_suffice
 
 CELLS = 40  # at most, of a null distribution as a result keeps it
 ENOUGH_POINTS = 20_000  # of more a test has a random subset: so many leave no dependence of interest undetected

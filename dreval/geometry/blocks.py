@@ -19,10 +19,8 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import Room, run_blocks
 from dreval._random import Permutation, stream
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.distances import Space, block_rows, take
-from dreval.geometry.neighbors import equal_next, orders
-from dreval.inputs.features import densify, is_sparse
-from dreval.inputs.survey import Reordered, rows_of
+from dreval.geometry.distances import Space, block_rows, equal_next, orders, take
+from dreval.inputs.features import Reordered, densify, is_sparse, rows_of
 
 Lists = npt.NDArray[np.int32]
 VARIABLES = ("labels", "latent", "batch")  # what may be known of the points beside data and embedding

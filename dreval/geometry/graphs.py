@@ -17,8 +17,7 @@ from dreval._check import FloatArray, check_float, check_int, check_k, check_one
 from dreval._check import IntArray as IntArray
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, warn
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.distances import Space, block_rows, pairwise_squared
-from dreval.geometry.neighbors import TREE_COLUMNS, nearest
+from dreval.geometry.distances import TREE_COLUMNS, Space, block_rows, nearest, pairwise_squared
 from dreval.records.notes import Note, note
 
 DISCONNECTED = ("error", "connect")
@@ -120,7 +119,7 @@ def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr
 
     Notes
     -----
-    The search of ``dreval.geometry.neighbors.nearest`` and O(n k log n) for the edges; O(n k) memory.
+    The search of ``dreval.geometry.distances.nearest`` and O(n k log n) for the edges; O(n k) memory.
 
     Examples
     --------
@@ -558,7 +557,7 @@ def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArra
 
     Notes
     -----
-    The search of ``dreval.geometry.neighbors.nearest``; with a radius O(n m p) time and O(n) memory beside the result.
+    The search of ``dreval.geometry.distances.nearest``; with a radius O(n m p) time and O(n) memory beside the result.
 
     Examples
     --------

@@ -1,9 +1,4 @@
-"""Pairs of points: the owner of their distances in the data and in the embedding.
-
-Up to 5000 points all n(n-1)/2 pairs are used, beyond that a sample of 2,000,000 pairs without replacement, with a
-standard error. From anchors all pairs (anchor, other point) are used, at most 2,000,000, or 500,000 beyond 50,000
-points.
-"""
+"""Compute statistics of all pairs of points: distances in both spaces, mid ranks, and sums that measures share."""
 
 from __future__ import annotations
 
@@ -11,22 +6,147 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import run_blocks
+from dreval._parallel import run_blocks, sum_over_rows
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.anchors import Seen, seen_spaces
 from dreval.geometry.blocks import PAIRED, View, per_view, random_groups
 from dreval.geometry.distances import Space
-from dreval.geometry.mid_ranks import Ranked, Short, mid_ranks
+from dreval.geometry.streaming import Seen, seen_spaces
+from dreval.records.answers import Shepard
 from dreval.records.notes import Notes, note
 
-Places = npt.NDArray[Any]  # positions of points, in as few bytes as their number allows
+# Mid ranks of many distances, with ties up to rounding, and where the sorted distances reach some levels.
+#
+# Ranks are doubled and centered, 2 r - 1 - N of N values: whole numbers of 4 bytes whose sum is 0.
+
+Short = npt.NDArray[np.int32]
+SortedPlaces = npt.NDArray[np.uint32]
+
+BUCKET = 6144  # values that are sorted together, within the processor's cache
+SHARE = 16  # bits to which ranks are read where a table by rank must stay in the processor's cache
+PARTS = 8  # parts of the values, or buckets, that a thread takes at a time
+CELLS = 60  # cells of the Shepard table a side
+STEPS = 200  # steps of its ascending function
+
+
+class Ranked(NamedTuple):
+    """Mid ranks of values, doubled and centered, and the edges of the Shepard table among them.
+
+    Attributes
+    ----------
+    ranks : ndarray (N,)
+        The mid ranks.
+    distinct : bool
+        Whether no two are equal.
+    cells, steps : ndarray
+        A value lies in the cell (the step) whose number is that of the ranks in ``cells`` (in ``steps``, less one) up
+        to its own. Cells are equally wide, from 0 to the largest value; steps have equally many values. Ties are in the
+        cell of the smallest, and in one step.
+    step_edges : ndarray
+        The smallest value of each step, and the largest of all.
+    """
+
+    ranks: Short
+    distinct: bool
+    cells: Short
+    steps: Short
+    step_edges: FloatArray
+
+
+def mid_ranks(measure: Callable[[], FloatArray], n_jobs: int | None = None) -> Ranked:
+    """Mid ranks of the values >= 0 that ``measure`` gives, and which are overwritten; O(N log N).
+
+    Those that are equal up to rounding are ties; so few near ties as random values have anyway stay as they are. The
+    values are parted by their leading bits into buckets, which are sorted one by one on several threads. Memory is
+    4 bytes a value in addition to the values; values with many near ties are measured twice.
+    """
+    ranks, *others = _ranked(measure, n_jobs)
+    return Ranked(ranks.astype(np.int32), *others)
+
+
+def _ranked(measure: Callable[[], FloatArray], n_jobs: int | None) -> tuple[IntArray, bool, Short, Short, FloatArray]:
+    """As ``mid_ranks``, with the ranks in place of the values."""
+    from dreval.geometry._loops import orders as loops
+
+    values = measure()
+    total, largest = len(values), float(values.max())
+    order, bounds = _parted(values, n_jobs)
+    count = len(bounds) - 1
+    edges, near, tied = np.empty((count, 2)), np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    marks = np.linspace(0.0, largest if largest > 0 else 1.0, CELLS + 1)[1:-1]
+    below = np.full(len(marks), -1)
+    places = np.linspace(0, total, min(STEPS, total) + 1).astype(np.int64)[:-1]
+    picked = np.empty(len(places))
+
+    def sort(at: int) -> None:
+        some = slice(at, min(at + PARTS, count))
+        own = bounds[some.start : some.stop + 1]
+        loops.rank_buckets(values, order, own, edges[some], near[some], tied[some], marks, below, places, picked)
+
+    run_blocks(sort, range(0, count, PARTS), n_jobs)
+    apart = np.diff(edges.reshape(-1))[1::2]  # from the largest value of a bucket to the smallest of the next
+    joined = not loops.few_near(near.sum() + np.count_nonzero(apart <= loops.ROUNDING * edges[1:, 0]), total)
+    if joined:
+        del values
+        values = measure()
+        loops.rank_joined(values, order)
+    ranks: IntArray = values.view(np.int64)
+    below = np.where(below < 0, bounds[np.searchsorted(edges[:, 1], marks)], below)
+    cells, before = ranks[order[np.minimum(below, total - 1)]], ranks[order[np.maximum(below, 1) - 1]]
+    cells += (cells == before) & (below > 0)
+    steps, at = np.unique(ranks[order[places]], return_index=True)
+    edges = np.append(picked[at], largest)
+    return ranks, not (joined or tied.any()), cells.astype(np.int32), steps.astype(np.int32), edges
+
+
+def shares_of(total: int) -> int:
+    """Number of bits of a place among sorted values that are left out to have at most 2^SHARE shares of all places."""
+    return max(0, (total - 1).bit_length() - SHARE)
+
+
+def _parted(values: FloatArray, n_jobs: int | None) -> tuple[SortedPlaces, IntArray]:
+    """Places of the values by bucket, ascending within each, and where the buckets begin and end.
+
+    Values of one bucket share a range of leading bits; there are no more of them than BUCKET, but for equal bits.
+    """
+    from dreval.geometry._loops import orders as loops
+
+    total, bits = len(values), values.view(np.int64)
+    if total <= BUCKET:
+        return np.arange(total, dtype=np.uint32), np.array([0, total])
+    low, high = loops.extent(bits)
+    drop = max(0, loops.length(high - low) - loops.FINE)
+    starts = np.linspace(0, total, PARTS + 1).astype(np.int64)
+    counts = np.zeros((PARTS, (1 << loops.FINE) + 1), np.int64)
+
+    def each_part(work: Callable[[int, Any], None]) -> None:
+        run_blocks(lambda k: work(k, bits[starts[k] : starts[k + 1]]), range(PARTS), n_jobs)
+
+    each_part(lambda k, some: loops.count_parts(some, low, drop, counts[k]))
+    sizes = counts.sum(axis=0)
+    _, buckets = np.unique((np.cumsum(sizes) - sizes) // BUCKET, return_inverse=True)
+    first = np.searchsorted(buckets, np.arange(buckets[-1] + 1))
+    table = np.add.reduceat(counts, first, axis=1)
+    stops = np.cumsum(table.T).reshape(-1, PARTS)
+    at, order = np.ascontiguousarray((stops - table.T).T), np.empty(total, np.uint32)
+    each_part(lambda k, some: loops.part(some, low, drop, buckets, at[k], starts[k], order))
+    bounds = np.append(0, stops[:, -1])
+    return order, bounds[np.append(True, np.diff(bounds) > 0)]
+
+
+# Pairs of points: the owner of their distances in the data and in the embedding.
+#
+# Up to 5000 points all n(n-1)/2 pairs are used, beyond that a sample of 2,000,000 pairs without replacement, with a
+# standard error. From anchors all pairs (anchor, other point) are used, at most 2,000,000, or 500,000 beyond 50,000
+# points.
+
+PackedPlaces = npt.NDArray[Any]  # positions of points, in as few bytes as their number allows
 Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
@@ -135,7 +255,7 @@ class Pairs:
 
     data: Distances
     embedding: Distances
-    ends: tuple[Places, Places] | None
+    ends: tuple[PackedPlaces, PackedPlaces] | None
     points: IntArray
     rows: IntArray
     unit: float
@@ -157,16 +277,16 @@ class Pairs:
         return self.embedding.values
 
     @cached_property
-    def _both(self) -> tuple[Places, Places]:
+    def _both(self) -> tuple[PackedPlaces, PackedPlaces]:
         return _all_ends(self.points) if self.ends is None else self.ends
 
     @property
-    def first(self) -> Places:
+    def first(self) -> PackedPlaces:
         """The first point of each pair (N,)."""
         return self._both[0]
 
     @property
-    def second(self) -> Places:
+    def second(self) -> PackedPlaces:
         """The second point of each pair (N,)."""
         return self._both[1]
 
@@ -308,7 +428,9 @@ def _in_data(view: View) -> Pairs:
     return Pairs(distances, distances, ends, view.population, view.rows, 1 / data.scale, ordered, sampled)
 
 
-def _distances(space: Space | Seen, view: View, ends: tuple[Places, Places] | None, factor: float) -> Distances:
+def _distances(
+    space: Space | Seen, view: View, ends: tuple[PackedPlaces, PackedPlaces] | None, factor: float
+) -> Distances:
     """Distances of the pairs in one space, times a power of two."""
     points, rows, n_jobs = view.population, view.rows, view.n_jobs  # not the view: the pairs of the data outlive it
     reported = view.reported
@@ -337,7 +459,7 @@ def _kind(largest: int) -> type[Any]:
     return np.uint16 if largest < 2**16 else np.int32
 
 
-def _all_ends(points: IntArray) -> tuple[Places, Places]:
+def _all_ends(points: IntArray) -> tuple[PackedPlaces, PackedPlaces]:
     """Both points of all pairs in the condensed order."""
     from dreval.geometry._loops.pairs import all_ends
 
@@ -450,3 +572,146 @@ def _some_points(view: View, count: int) -> View:
     """The view of some random points only."""
     chosen = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))
     return replace(view, rows=chosen, population=chosen, _kept={}, _of_data={})
+
+
+# Statistics of pairs of points: correlations of distances, the Shepard table, and triplets.
+
+
+def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, Notes]:
+    """The ratio xy / sqrt(xx yy) in [-1, 1]; 0 if all distances of one side are equal, 1 if those of both are."""
+    flat = table.data.flat or xx == 0, table.embedding.flat or yy == 0
+    return _within((xx, yy, xy), *flat, all(flat) and _alike(table), "distances")
+
+
+def correlation_chance(view: View) -> float:
+    """Mean over all permutations of the rows of a correlation of distances, of values, mid ranks or orders.
+
+    Exactly 0, with ties or without, since every two pairs of points are exchangeable, with a common point or not. But 1
+    if all distances are equal in both spaces, because every permutation then has the value 1.
+    """
+    table = pairs_of(view)
+    return 1.0 if table.data.flat and table.embedding.flat and _alike(table) else 0.0
+
+
+def _alike(table: Pairs) -> bool:
+    """Whether the distances of two spaces, equal in each, are positive in both or 0 in both."""
+    return bool((table.x[0] > 0) == (table.y[0] > 0))
+
+
+def spearman(table: Pairs) -> tuple[float, Notes]:
+    """Correlation of mid ranks."""
+    from dreval.geometry._loops.pairs import rank_products
+
+    return correlation(table, *rank_products(table.data.ranks, table.embedding.ranks))
+
+
+def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
+    """Spearman correlation of two vectors with mid ranks, and the same convention for constant ones; O(N log N)."""
+    from dreval.geometry._loops.pairs import rank_products
+
+    sums = rank_products(mid_ranks(x.copy).ranks, mid_ranks(y.copy).ranks)
+    return _within(sums, sums[0] == 0, sums[1] == 0, (x[0] > 0) == (y[0] > 0), "radii")
+
+
+def _within(
+    sums: tuple[float, float, float], flat_x: bool, flat_y: bool, alike: bool | np.bool_, what: str
+) -> tuple[float, Notes]:
+    """The correlation from its sums, or the convention for it if a side does not vary."""
+    if flat_x and flat_y and alike:
+        return 1.0, (note("correlation.both_equal", what=what),)
+    if flat_x or flat_y:
+        return 0.0, (note("correlation.equal", what=what, space="embedding" if flat_y else "data"),)
+    xx, yy, xy = sums
+    return min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy), -1.0), 1.0), ()
+
+
+def shepard(view: View) -> Shepard | None:
+    """The Shepard table of a view whose pairs were measured; None if no measure has read pairs, or one is infinite.
+
+    O(N) time for N pairs whose ranks are known.
+    """
+    from dreval.geometry._loops import pairs as loops
+
+    pairs = measured_pairs(view)
+    if pairs is None or not len(pairs):
+        return None
+    known, unit_y = pairs.data.ranked, math.ldexp(pairs.unit, pairs.shift)
+    with np.errstate(over="ignore"):
+        ends = np.array([known.step_edges[-1], pairs.embedding.ranked.step_edges[-1]]) * [pairs.unit, unit_y]
+    if not np.isfinite(ends).all():
+        return None
+    x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
+    width = (y_edges / unit_y)[-1] / CELLS
+    levels, ranks, total = np.union1d(known.cells, known.steps), known.ranks, len(pairs)
+    shift = shares_of(total)
+    found, y = loops.level_table(ranks, levels, shift), pairs.embedding.passing()
+
+    def some(part: slice, out: FloatArray) -> None:
+        loops.count_levels(ranks[part], y[part], total, levels, found, shift, width, out)
+
+    table = sum_over_rows(some, total, np.zeros((len(levels) + 1, CELLS + 1)), view.n_jobs)
+    cell, step = (np.searchsorted(edges, levels, side="right") for edges in (known.cells, known.steps))
+    counts, sums = np.zeros((CELLS, CELLS)), np.zeros((len(known.steps), 2))
+    np.add.at(counts, np.append(0, cell), table[:, :-1])
+    np.add.at(sums, np.append(1, step) - 1, np.column_stack([table[:, :-1].sum(axis=1), table[:, -1]]))
+    from scipy.optimize import isotonic_regression
+
+    fit = isotonic_regression(sums[:, 1] / sums[:, 0], weights=sums[:, 0]).x
+    return Shepard(
+        x_edges=x_edges,
+        y_edges=y_edges,
+        counts=counts.astype(np.int64),
+        step_edges=known.step_edges * pairs.unit,
+        steps=np.asarray(fit, np.float64) * unit_y,
+        pairs=total,
+        total=pairs.total,
+        anchored=pairs.ordered,
+    )
+
+
+EVERY = 20_000  # up to this many triplets of a point all are used
+
+
+class Triplets(NamedTuple):
+    """For each row the share of its triplets on which the spaces agree, and their number; whether they were drawn.
+
+    ``changes`` (n,) is what the sum of the shares of other rows changes by when each point is left out.
+    """
+
+    share: npt.NDArray[np.float64]
+    used: npt.NDArray[np.int64]
+    drawn: bool
+    changes: npt.NDArray[np.float64]
+
+
+@per_view
+def triplets(view: View, wanted: int) -> Triplets:
+    """Agreement of the triplets of each row: all of them up to 20,000 (or ``wanted``), else ``wanted`` random ones.
+
+    O(m n (p + d) + m n^2) time for all triplets of m rows, O(m t (p + d)) for t random ones. The triplets of a row
+    depend on the seed and the row, not on the other rows, so that leaving points out changes no other triplets.
+    """
+    from dreval.geometry._loops import pairs as loops
+
+    n, m = len(view.Y), len(view.rows)
+    drawn = (n - 1) * (n - 2) // 2 > max(wanted, EVERY)
+    share, used = np.empty(m), np.empty(m, np.int64)
+    key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
+    if view.streamed:  # without values for each point that is left out, which are for all points as rows
+        points = np.empty((m, wanted, 2), np.int64)
+        loops.triplet_points(view.rows, n, key, points)
+        anchors = np.repeat(np.arange(m), 2 * wanted)
+        x, y = (seen.values(anchors, points.ravel(), view.n_jobs).reshape(points.shape) for seen in seen_spaces(view))
+        loops.agreeing(x, y, share, used)
+        return Triplets(share, used, drawn, np.empty(0))
+    X, Y = view.data_space().points, Space.of(view.Y).points
+    stay = np.zeros(n, np.bool_)
+    stay[view.population] = True
+
+    def one(part: slice, changes: FloatArray) -> None:
+        if drawn:
+            loops.drawn_triplets(X, Y, view.rows[part], stay, key, wanted, share[part], used[part], changes)
+        else:
+            loops.every_triplet(X, Y, view.rows[part], view.population, share[part], used[part], changes)
+
+    return Triplets(share, used, drawn, sum_over_rows(one, m, np.zeros(n), view.n_jobs)[view.population])

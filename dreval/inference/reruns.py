@@ -22,11 +22,10 @@ from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
 from dreval.inputs._header import Header
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.identity import digest, identity
-from dreval.inputs.source import as_source, bundled_first
+from dreval.inputs.source import as_source, bundled_first, digest, identity
 from dreval.inputs.source_kinds import ALONE, Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows, warn_of_guesses
-from dreval.journal.store import Store
+from dreval.journal.study import Store
 from dreval.records.notes import Note, refusal
 
 Found = dict[str, Any]

@@ -32,8 +32,8 @@ from dreval.inputs._header import (
     first_row,
     shown_row,
 )
-from dreval.inputs._sizes import read_lines
 from dreval.inputs.features import ROW_NAMES
+from dreval.inputs.sizes import read_lines
 from dreval.records.notes import Note, Notes, note
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])

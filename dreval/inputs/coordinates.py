@@ -14,10 +14,20 @@ import pandas as pd
 from dreval._check import SAFE, FloatArray, IntArray, check_spread
 from dreval.errors import Hint, InputError
 from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
-from dreval.inputs.features import frame_numbers, frame_table, is_numeric, is_sparse, looks_like_ids
+from dreval.inputs.features import (
+    Reordered,
+    Survey,
+    digest_of,
+    frame_numbers,
+    frame_table,
+    is_numeric,
+    is_sparse,
+    looks_like_ids,
+    read_blocks,
+    rows_of,
+)
+from dreval.inputs.files import TEXT_SUFFIXES, Raw, check_column_names, counting, unpack
 from dreval.inputs.stored import Stored
-from dreval.inputs.survey import Reordered, Survey, digest_of, read_blocks, rows_of
-from dreval.inputs.tables import TEXT_SUFFIXES, Raw, check_column_names, counting, unpack
 from dreval.inputs.variables import HasRows, Named, Rows, align, misread_header, own_ids
 from dreval.records.notes import Notes, note
 

@@ -19,21 +19,23 @@ from dreval.inputs._header import Header, Reading, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     MAX_NAMED,
+    SparseSurvey,
+    Survey,
     check_distances,
     check_no_graph,
     check_rows_for,
     densify,
     describe_distances,
+    digest_of,
     frame_numbers,
     frame_table,
     is_sparse,
+    rows_of,
     symmetric_kind,
 )
-from dreval.inputs.files import has_column
+from dreval.inputs.files import Raw, check_column_names, chosen_layer, has_column, is_path, unpack
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import FEATURES, Stored
-from dreval.inputs.survey import SparseSurvey, Survey, digest_of, rows_of
-from dreval.inputs.tables import Raw, check_column_names, chosen_layer, is_path, unpack
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
     LabelVector,

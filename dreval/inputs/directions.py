@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray
 from dreval.errors import InputError
-from dreval.inputs.features import hash_weights, is_sparse
-from dreval.inputs.survey import read_blocks, row_blocks
+from dreval.inputs.features import hash_weights, is_sparse, read_blocks, row_blocks
 from dreval.records.notes import Note, note
 
 ANGULAR = ("cosine", "correlation")  # metrics that compare directions

@@ -1,29 +1,37 @@
-"""Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad .zarr, and one error for each way to be wrong."""
+"""Read a table from a file or any object of Python: values, row names and column names in one form."""
 
 from __future__ import annotations
 
 import csv
-import importlib
 import importlib.util
+import inspect
 import os
+import re
 import warnings
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_npy, did_you_mean
-from dreval.errors import DrevalError, InputError, UnknownName, usable_stderr
+from dreval._check import FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
+from dreval.errors import DrevalError, Hint, InputError, UnknownName, message_of, usable_stderr
+from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import AUTO, Reading
-from dreval.inputs._sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
-from dreval.inputs.features import COLUMN_SOURCE
-from dreval.inputs.paths import locate
-from dreval.inputs.stored import LARGE, Stored, as_stored, check_obsm, open_cells, open_parquet, open_zarr
+from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse, native
+from dreval.inputs.paths import SUFFIXES, has_suffix, locate, split_member, stem_of
+from dreval.inputs.sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
+from dreval.inputs.stored import LARGE, Stored, as_stored, check_obsm, is_stored, open_cells, open_parquet, open_zarr
+from dreval.records.answers import Embedding
 from dreval.records.notes import Notes, note
+from dreval.registry import DATASETS
+
+# Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad .zarr, and one error for each way to be wrong.
 
 _PREFERRED = ("X", "data", "Y", "embedding")
 
@@ -366,3 +374,534 @@ def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) 
     listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     cure = did_you_mean(str(name), names) + f"Known: {listed}."
     raise UnknownName(argument, f"must name {what}", repr(name), cure)
+
+
+# Arrays, frames, tensors, sparse matrices, AnnData, data sets and files in one form: a frame with row names.
+
+MAIN = (1, 3, 11, 13)  # DLPack devices that numpy reads: main memory, and memory pinned or managed by CUDA and ROCm
+TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
+
+
+def as_numpy(value: Any, argument: str) -> Any:
+    """A tensor or array of another library as a numpy array, a sparse tensor as a scipy array; other values unchanged.
+
+    Gradients are detached, torch tensors are copied from their device, and bfloat16 and float8 are widened exactly.
+    An array that cannot be copied to main memory raises an error.
+    """
+    if isinstance(value, np.ndarray | list | tuple | pd.Series | pd.DataFrame | pd.Index):
+        return value
+    try:
+        if hasattr(value, "detach") and hasattr(value, "numpy"):
+            return _from_tensor(value)
+        if hasattr(value, "__dlpack_device__"):
+            return _from_dlpack(value)
+    except _REFUSED as error:
+        why = message_of(error)[:100]
+        cure = "Copy it to main memory as a plain array first, for instance with .cpu() or .to_dense()."
+        raise InputError(argument, "must become an array of numpy", f"{describe(value)} ({why})", cure) from error
+    return value
+
+
+def _from_tensor(value: Any) -> Any:
+    """A tensor of torch."""
+    value = value.detach()
+    if getattr(value, "is_quantized", False):
+        value = value.dequantize()
+    if getattr(value, "is_sparse", False) or str(getattr(value, "layout", "")).startswith("torch.sparse"):
+        return _sparse_tensor(value.to_sparse().coalesce())
+    value = value.cpu()
+    for view in ("resolve_conj", "resolve_neg"):
+        value = getattr(value, view)() if hasattr(value, view) else value
+    narrow = "float8" in str(getattr(value, "dtype", "")) or "bfloat16" in str(getattr(value, "dtype", ""))
+    return (value.float() if narrow else value).numpy()
+
+
+def _sparse_tensor(value: Any) -> Any:
+    """A sparse tensor as a scipy array."""
+    from scipy.sparse import coo_array
+
+    return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
+
+
+def _from_dlpack(value: Any) -> Any:
+    """An array by its own conversion to numpy, else by DLPack."""
+    device = int(value.__dlpack_device__()[0])
+    if device not in MAIN:
+        raise BufferError(f"it lies on a device of DLPack's type {device}, not in main memory")
+    array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+    return array.astype(np.float32) if array.dtype.kind == "V" and "float" in array.dtype.name else array
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value is a table of polars or Arrow, or a column of one."""
+    return (hasattr(value, "to_pandas") or _is_lazy(value)) and not isinstance(value, np.ndarray)
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether a value is a polars query that has not been collected."""
+    return type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
+
+
+def as_pandas(value: Any, argument: str) -> Any:
+    """A table of polars or Arrow as a pandas frame, a column as a series; both need pyarrow."""
+    if _is_lazy(value):
+        raise InputError(argument, "must be a table", "a query that has not been run", "Pass frame.collect().")
+    try:
+        converted = value.to_pandas()
+        if isinstance(converted, pd.Series):
+            converted.attrs[COLUMN_SOURCE] = "series.to_pandas()"
+        elif isinstance(converted, pd.DataFrame):
+            converted.attrs[COLUMN_SOURCE] = "frame.to_pandas()[{column}]"
+        return converted
+    except ImportError as error:
+        got, cure = f"{type(value).__name__} without pyarrow installed", 'Run: pip install "dreval[parquet]"'
+        raise InputError(argument, "needs pyarrow to read such a table", got, cure) from error
+    except (TypeError, ValueError) as error:
+        why = message_of(error)[:100]
+        cure = "Pass an array or a DataFrame with a row for each point."
+        raise InputError(argument, "must be a table of rows and columns", f"{describe(value)} ({why})", cure) from error
+
+
+OBSM = "obsm:"
+PCA_KEY = "X_pca"  # the array of obsm that most tools compute neighbors from
+
+
+@dataclass(frozen=True, eq=False)
+class Annotated:
+    """A matrix of an AnnData object, the names of its columns and rows, its obs and obsm."""
+
+    matrix: Any
+    columns: Any
+    names: pd.Index[Any]
+    obs: pd.DataFrame
+    obsm: Mapping[str, Any]
+
+
+def is_anndata(value: Any) -> bool:
+    """Whether a value looks like an AnnData object."""
+    return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
+
+
+def stored_anndata(value: object) -> bool:
+    """Whether a value is the path of a .h5ad file or of AnnData in zarr, with or without the name of an array."""
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = split_member(os.fspath(value))[0]
+    return path.lower().endswith(".h5ad") or (path.lower().endswith(".zarr") and os.path.isdir(f"{path}/obs"))
+
+
+def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
+    """The matrix that ``layer`` names: None is X, "raw" is ``raw.X``, "obsm:key" an array of obsm, else a layer."""
+    matrix, columns = _meant(value, argument, layer)
+    if is_stored(matrix):
+        matrix = as_stored(matrix, argument)
+    elif hasattr(matrix, "to_memory"):  # a frame that is still in its file
+        matrix = matrix.to_memory()
+    elif not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
+        matrix = np.asarray(check_unmasked(matrix, argument))  # also of views
+    obs = value.obs.to_memory() if hasattr(value.obs, "to_memory") else pd.DataFrame(value.obs)
+    return Annotated(matrix, columns, pd.Index(value.obs_names), obs, dict(value.obsm))
+
+
+def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
+    """The selected matrix, and the names of its columns if it has any."""
+    layers, raw = dict(getattr(value, "layers", None) or {}), getattr(value, "raw", None)
+    names = getattr(value, "var_names", None)
+    if layer is None and value.X is None:
+        known, others = _selectable(value, layers)
+        raise InputError(
+            argument, "must have values in X", "an AnnData object without X", f"Name one: {known}.", **others
+        )
+    if layer is None or layer in layers:
+        return (value.X if layer is None else layers[layer]), names
+    if layer == "raw" and raw is not None:
+        return raw.X, raw.var_names
+    if layer.startswith(OBSM) and layer.removeprefix(OBSM) in value.obsm:
+        return value.obsm[layer.removeprefix(OBSM)], None
+    raise _unknown(value, layers, layer)
+
+
+def chosen_layer(layer: str | None, use_rep: str | None) -> str | None:
+    """A layer, or an array of obsm by ``use_rep``, as one word: what stands behind the path of a file."""
+    if use_rep is None:
+        if isinstance(layer, str) and layer.startswith(OBSM):
+            cure = "Pass {use_rep} for an array of obsm."
+            raise InputError("layer", "must be a layer or 'raw'", repr(layer), cure, use_rep=_keyword(layer))
+        return layer
+    if not isinstance(use_rep, str):
+        raise InputError("use_rep", "must be a key of obsm", describe(use_rep), "Pass text such as 'X_pca'.")
+    if layer is not None:
+        cure = "Name the one that holds the data."
+        got = f"{use_rep!r} with {{layer}}"
+        raise InputError("use_rep", "must be left out with {name}", got, cure, layer=_keyword(layer), name="layer")
+    return OBSM + use_rep
+
+
+def _keyword(name: str) -> Hint:
+    """The keyword that chooses a matrix of an AnnData object."""
+    return Hint("use_rep", name.removeprefix(OBSM)) if name.startswith(OBSM) else Hint("layer", name)
+
+
+def _selectable(value: Any, layers: Mapping[str, Any]) -> tuple[str, dict[str, Hint]]:
+    """All valid values of ``layer`` and ``use_rep``: text with fields of an error, and these."""
+    known = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
+    known += [f"{OBSM}{key}" for key in sorted(value.obsm)]
+    return ", ".join(f"{{{one}}}" for one in known) or "none", {one: _keyword(one) for one in known}
+
+
+def _unknown(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
+    """The error for a name of nothing; a key of obsm is written with its word before it."""
+    options = [*layers, *(f"{OBSM}{key}" for key in value.obsm)]
+    near = f"{OBSM}{layer}" if layer in value.obsm else nearest_name(layer, options)
+    known, others = _selectable(value, layers)
+    others |= {"near": _keyword(near)} if near else {}
+    cure = ("Did you mean {near}? " if near else "") + f"Known: {known}."
+    if layer.startswith(OBSM):
+        return UnknownName("use_rep", "must be a key of obsm", repr(layer.removeprefix(OBSM)), cure, **others)
+    return UnknownName("layer", "must be a layer of the AnnData object, or 'raw'", repr(layer), cure, **others)
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A table before checks: ``frame`` has the columns, ``index`` the row names (None if rows are only numbered).
+
+    ``reserve`` is an index, of a frame or in a file, that only counts the rows (0, 1, 2, ... or in a file also 1, 2, 3,
+    ...). Arrays and files without row names have neither.
+
+    ``selected`` are the columns named after the path, in that order. The others are kept until the ids are found.
+    ``file`` is the path of a text or .parquet file.
+
+    A sparse table, or one that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then has
+    its rows and no columns.
+    """
+
+    frame: pd.DataFrame
+    named: bool = False
+    index: pd.Index[Any] | None = None
+    name: str = "data"
+    notes: Notes = ()
+    labels: Any = None
+    latent: Any = None
+    extra: pd.DataFrame | None = None
+    obsm: Mapping[str, Any] = field(default_factory=dict)
+    matrix: Any = None
+    names: pd.Index[Any] | None = None
+    reserve: pd.Index[Any] | None = None
+    selected: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def other_header(self) -> bool | None:
+        """The other value of ``header`` by which a text file could be read; None if there is none."""
+        if not self.file.lower().endswith(TEXT_SUFFIXES):
+            return None
+        columns = range(self.frame.shape[1]) if self.named else ()
+        texts = [j for j in columns if re.search(r"[^\W\d_]", str(self.frame.columns[j]))]
+        return None if any(is_numeric(self.frame.iloc[:, j]) for j in texts) else not self.named
+
+    @property
+    def columns(self) -> pd.Index[Any]:
+        """Names of the columns, or their numbers."""
+        if self.matrix is None:
+            return self.frame.columns
+        return pd.RangeIndex(self.matrix.shape[1]) if self.names is None else self.names
+
+    def renamed(self, names: Iterable[Any]) -> Raw:
+        """The same table with other column names."""
+        index = pd.Index([str(name) for name in names])
+        if self.matrix is not None:
+            return replace(self, names=index, named=True)
+        frame = self.frame.copy(deep=False)
+        frame.columns = index
+        return replace(self, frame=frame, named=True)
+
+    def taken(self, name: object, argument: str, what: str) -> tuple[pd.Series[Any], Raw]:
+        """A column by its name, and the table without it."""
+        position = find_column(self.columns, name, argument, what)
+        keep = np.arange(len(self.columns)) != position
+        if self.matrix is None:
+            return self.frame.iloc[:, position], replace(self, frame=self.frame.loc[:, keep])
+        names = None if self.names is None else self.names[keep]
+        if isinstance(self.matrix, Stored):
+            series = self.matrix.column(position).rename(self.columns[position])
+            return series, replace(self, matrix=self.matrix.without(position), names=names)
+        values = self.matrix[:, [position]].toarray().ravel()
+        return pd.Series(values, name=self.columns[position]), replace(self, matrix=self.matrix[:, keep], names=names)
+
+    def meant(self, argument: str, holds: str = "the ids") -> Raw:
+        """Return the table with only the columns named after the path, if there are any; else the whole table."""
+        if not self.selected:
+            return self
+        names = [str(name) for name in self.frame.columns]
+        if lost := [name for name in self.selected if name not in names]:
+            cure = "Name the column that holds the values."
+            raise InputError(argument, "must be one value per point", f"{lost[0]!r}, which holds {holds}", cure)
+        return replace(self, frame=self.frame.iloc[:, [names.index(name) for name in self.selected]], selected=())
+
+
+def is_path(value: object) -> bool:
+    """Whether a value is a path: a path object, an existing file, or a name with a known suffix."""
+    if isinstance(value, os.PathLike):
+        return True
+    return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
+
+
+def check_column_names(names: Iterable[Any], argument: str) -> None:
+    """Refuse columns of one name: it would not say which of them is meant."""
+    name, count = next(iter(Counter(map(str, names)).most_common(1)), ("", 0))
+    if count > 1:
+        got = f"{name!r}, the name of {count} columns"
+        cure = "Rename the columns so that each name occurs once, or drop one."
+        raise InputError(argument, "must have different column names", got, cure)
+
+
+def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
+    """The index of a frame, or None if it is 0, 1, 2, ..."""
+    return None if counting(index) is not None else index
+
+
+def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None:
+    """Row names that only count the rows, from one of ``starts``; None for all others."""
+    counts = [pd.RangeIndex(k, k + len(index)) for k in starts if index.dtype.kind in "iu"]
+    return next((count for count in counts if np.array_equal(index, count)), None)
+
+
+def unpack(
+    value: Any, argument: str, layer: str | None = None, *, sparse: bool = False, reading: Reading = AUTO
+) -> Raw:
+    """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
+
+    With ``sparse`` a sparse matrix stays sparse; else it is made dense. ``reading`` says how a text file is read.
+    """
+    if isinstance(value, str | os.PathLike):
+        return _from_path(value, argument, layer, sparse, reading)
+    if is_anndata(value):
+        return _from_anndata(value, argument, layer, sparse)
+    if layer is not None:
+        raise _no_layer(layer)
+    if isinstance(value, Embedding):
+        frame = value.to_frame()
+        return Raw(frame, True, row_names(frame.index), name=value.method)
+    if isinstance(value, pd.Series):
+        return _from_frame(_series_frame(value), argument, named=value.name is not None, indexed=True)
+    if isinstance(value, pd.DataFrame):
+        return _from_frame(value, argument, indexed=True)
+    if is_stored(value):
+        return _from_stored(as_stored(value, argument), argument, sparse)
+    if _is_dataset(value):
+        return _from_dataset(value, argument, sparse)
+    if is_table(value):
+        table = as_pandas(value, argument)
+        return _from_frame(_series_frame(table) if isinstance(table, pd.Series) else table, argument)
+    return _from_array(as_numpy(value, argument), argument, sparse)
+
+
+def _series_frame(series: pd.Series[Any]) -> pd.DataFrame:
+    """A series as a frame of one column."""
+    frame = series.to_frame()
+    frame.attrs = {COLUMN_SOURCE: "series", **series.attrs}
+    return frame
+
+
+def _no_layer(layer: str) -> InputError:
+    """The error for ``layer`` with data other than AnnData."""
+    return InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
+
+
+def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: Reading) -> Raw:
+    """The table in a file; the error for a missing file suggests a bundled data set of that name."""
+    if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
+        if value in DATASETS:
+            cure = f"Load it: dreval.load_dataset({value!r}) or dreval.simulate({value!r})."
+            cure = f"Load it: dreval.load_dataset({value!r}, path)." if value.endswith("_file") else cure
+        else:
+            near = nearest_name(value, DATASETS.names())
+            hint = f"Did you mean the data set {near!r}? " if near else ""
+            more = (
+                f": {', '.join(SUFFIXES)}." if os.path.splitext(value)[1] else ". Bundled ones: dreval list datasets."
+            )
+            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file{more}"
+        raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
+    name = stem_of(value)
+    located = locate(value, argument) if stored_anndata(value) else None
+    if located is not None:
+        if layer is not None and located.member is not None:
+            cure = f"Write either {located.member!r} behind the path or {{layer}}."
+            got = f"both {located.member!r} and {layer!r}"
+            raise InputError("layer", "must be named once", got, cure, layer=_keyword(layer))
+        if located.suffix == ".h5ad":
+            found, notes = read_h5ad(located.path, argument)
+        else:
+            found, notes = read_zarr(located.path, argument, None), ()
+        raw = _from_anndata(found, argument, layer or located.member, sparse)
+        return replace(raw, name=name, notes=(*notes, *raw.notes))
+    if layer is not None:
+        raise _no_layer(layer)
+    located = locate(value, argument)
+    stored = stored_parquet(located.path, argument) if located.suffix == ".parquet" and not located.member else None
+    if stored is not None:
+        table, index = stored
+        raw = _from_stored(table, argument, sparse)
+        names = pd.Index(table.reader.columns)
+        reserve = None if index is None else counting(index)
+        index = None if index is None else row_names(index)
+        return replace(raw, names=names, named=True, index=index, reserve=reserve, name=name)
+    return replace(unpack_table(read_table(value, argument, reading=reading), argument, sparse), name=name)
+
+
+def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
+    """The content of a file with its row names and selected column."""
+    if isinstance(table.values, pd.DataFrame):
+        raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
+    else:
+        raw = _from_array(table.values, argument, sparse)
+    notes = (*table.notes, *raw.notes)  # the notes of the file come first
+    return replace(raw, selected=table.selected, file=table.path, notes=notes)
+
+
+def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> Raw:
+    """A table from a frame; an unnamed first column (an index written to a file) becomes the row names.
+
+    Names that occur more than once name no rows: such a column stays, as classes, which are labels and no features.
+    The index of a frame may have no such names, as they may have none in a file: they would be matched to nothing.
+    With ``indexed`` the index of the frame is meaningful even if it only counts the rows.
+    """
+    if any(isinstance(dtype, np.dtype) and not dtype.isnative for dtype in set(frame.dtypes)):
+        frame = pd.concat([native(frame.iloc[:, j]) for j in range(frame.shape[1])], axis=1)
+    index = row_names(native(frame.index))
+    if index is not None and not index.is_unique:
+        twice = index[index.duplicated()][0]
+        rows = " and ".join(map(str, np.flatnonzero(index == twice)[:2]))
+        cure = (
+            "Call reset_index(drop=True) where the names mean nothing; remove repeated rows; or pass classes as "
+            "labels=frame.index."
+        )
+        raise InputError(
+            argument, "must have different row names", f"{str(twice)!r} in rows {rows} of its index{FROM_ZERO}", cure
+        )
+    reserve = counting(frame.index) if indexed else None
+    notes: Notes = ()
+    named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
+    if isinstance(frame.index, pd.MultiIndex) and not any(frame.index.names):
+        parts = [str(name) for name in frame.columns if re.search("[;\t]", str(name))]
+        if parts:
+            separator = "\t" if "\t" in parts[0] else ";"
+            cure = f"Read the file with pandas.read_csv(path, sep={separator!r}), or pass its path."
+            got = f"the column {parts[0]!r} beside row names of {frame.index.nlevels} parts"
+            raise InputError(argument, "must be read with the separator of its file", got, cure)
+        notes = (note("data.levels", argument=argument, levels=frame.index.nlevels),)
+    names_first = frame.shape[1] > 1 and (is_unnamed(frame.columns[0]) or frame.attrs.get(ROW_NAMES, False))
+    if index is None and names_first:
+        first = frame.iloc[:, 0]
+        if first.notna().all() and first.duplicated().any():
+            if 2 * first.nunique() > len(first) and pd.api.types.infer_dtype(first) == "string":
+                twice = first[first.duplicated()].iloc[0]
+                rows = " and ".join(map(str, np.flatnonzero(first == twice)[:2]))
+                raise InputError(
+                    argument,
+                    "must have different row names, in its unnamed first column",
+                    f"{str(twice)!r} in rows {rows}{FROM_ZERO}",
+                    "Remove the repeated rows, or drop the column.",
+                )
+            labels = first.astype("category").rename("Unnamed: 0")
+            return Raw(pd.concat([labels, frame.iloc[:, 1:]], axis=1), named, None, reserve=reserve)
+        frame = frame.iloc[:, 1:]
+        reserve = counting(first, (0, 1))
+        if reserve is not None:
+            notes = (note("file.counting_column", argument=argument),)
+        elif first.isna().any():
+            raise InputError(
+                argument,
+                "must have complete row names",
+                f"an unnamed first column without a value in row {int(np.flatnonzero(first.isna())[0])}",
+                "Name the column, or fill it.",
+            )
+        else:
+            index = pd.Index(first)
+            notes = (note("file.names_column", argument=argument),)
+    return Raw(frame, named, index, notes=notes, reserve=reserve)
+
+
+def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> Raw:
+    """The selected matrix of an AnnData object, with its obs columns, obsm arrays and names."""
+    found = annotated(value, argument, layer)
+    raw = unpack(found.matrix, argument, sparse=sparse)
+    if found.columns is not None:
+        raw = raw.renamed(found.columns)
+    elif not isinstance(found.matrix, pd.DataFrame):
+        raw = replace(raw, named=False)
+    unused = argument == "data" and layer is None and PCA_KEY in found.obsm
+    notes = (*raw.notes, note("data.pca_unused", key=PCA_KEY)) if unused else raw.notes
+    index = row_names(found.names)
+    return replace(raw, index=index, reserve=None, name="data", extra=found.obs, obsm=found.obsm, notes=notes)
+
+
+def _is_dataset(value: Any) -> bool:
+    """Whether a value is a data set of this package or a Bunch of scikit-learn."""
+    plain = isinstance(value, np.ndarray)
+    # ``data`` last: a column of Arrow warns where it is asked for
+    return not plain and (hasattr(value, "labels") or hasattr(value, "target")) and hasattr(value, "data")
+
+
+def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
+    """The data of a data set, with its labels and latent variables; only the data of a Bunch."""
+    raw = unpack(value.data, argument, sparse=sparse)
+    names = getattr(value, "feature_names", None)
+    if names is not None and len(names) == len(raw.columns):
+        raw = raw.renamed(names)
+    notes = raw.notes
+    if not hasattr(value, "labels"):
+        notes = (*notes, note("data.target_unused"))
+    name = getattr(getattr(value, "card", None), "name", None) or getattr(value, "name", None) or "data"
+    labels, latent = getattr(value, "labels", None), getattr(value, "latent", None)
+    return replace(raw, name=str(name), notes=notes, labels=labels, latent=latent)
+
+
+def _from_stored(table: Any, argument: str, sparse: bool) -> Raw:
+    """A table that is not in memory; sparse rows are read and made dense where they may not stay sparse."""
+    if not isinstance(table, Stored) or (table.sparse and not sparse):
+        return _from_array(table.whole if isinstance(table, Stored) else table, argument, sparse)
+    return Raw(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
+
+
+def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
+    """A two-dimensional array of real numbers, or with ``sparse`` a sparse matrix."""
+    if is_stored(value):
+        return _from_stored(as_stored(value, argument), argument, sparse)
+    if sparse and is_sparse(value) and len(value.shape) == 2 and value.shape[1]:
+        return Raw(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
+    array, notes = _to_array(value, argument)
+    array = check_numeric(array, argument) if array.ndim else array
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        got = describe(array) if array.ndim else describe(value)
+        cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
+        raise InputError(argument, "must be a table of rows and columns", got, cure)
+    return Raw(pd.DataFrame(native(array), copy=False), notes=notes)
+
+
+def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
+    """A numpy array and notes; sparse matrices are made dense."""
+    value = check_unmasked(value, argument)
+    if is_sparse(value):
+        check_real(value, argument)
+        dense, said = densify(value, argument)
+        return dense, (said,)
+    if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
+        cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
+        raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
+    with Foreign(argument, type(value).__name__, "become a numeric array"):
+        try:
+            return np.asarray(value), ()
+        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
+            why = message_of(error)[:100]
+            cure = "Every row needs the same number of numbers."
+            raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
+
+
+def take_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> tuple[pd.Series[Any], pd.DataFrame]:
+    """A column by its name, and the frame without it."""
+    column, left = Raw(frame).taken(name, argument, what)
+    return column, left.frame

@@ -1,15 +1,26 @@
-"""Wrap coordinates, estimators, callables and names in a common Source interface; ``embed`` runs a method once."""
+"""Turn what a user passes as an embedding into a source, and identify sources across runs.
+
+Coordinates, estimators, functions, names of methods and recorded runs have one interface. ``embed`` runs a method
+once. The identity of a source is the key under which its finished runs are kept.
+"""
 
 from __future__ import annotations
 
 import copy
+import dis
+import hashlib
 import inspect
 import os
+import re
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,15 +36,26 @@ from dreval._check import (
     known_names,
     near_names,
 )
-from dreval._random import root_seed
-from dreval.errors import DrevalError, Hint, InputError, InputWarning, UnknownName, warn
+from dreval._random import root_seed, stream
+from dreval.errors import (
+    DrevalError,
+    Hint,
+    InputError,
+    InputWarning,
+    ProtocolError,
+    UndefinedMeasure,
+    UnknownName,
+    warn,
+)
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.files import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
     CoordinateSource,
     EstimatorSource,
+    FloatArray,
     Foreign,
     MethodSource,
     Seed,
@@ -46,11 +68,381 @@ from dreval.inputs.source_kinds import (
     seed_of,
     settable,
 )
-from dreval.inputs.tables import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
-from dreval.inputs.variables import reading_for
-from dreval.records.embedding import Embedding
+from dreval.inputs.variables import HasRows, reading_for
+from dreval.records.answers import Embedding
 from dreval.records.notes import Note, Notes, note
 from dreval.registry import METHODS
+
+# Kind, parameters and code of a source: the key under which its finished runs are kept.
+#
+# Not by joblib.hash or cloudpickle: they pickle functions of a user's modules by name, so that edited code would keep
+# its key; they fail on lambdas or differ between processes; and pickling runs code of the objects.
+
+DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+PLAIN: tuple[Any, ...] = (str, bytes, int, float, complex, type(None))
+
+
+def digest(array: Any) -> str:
+    """Hash of an array: its type, shape and every bit."""
+    array = np.ascontiguousarray(array)
+    head = f"{array.dtype.str}{array.shape}".encode()
+    body = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+    return hashlib.sha256(head + body).hexdigest()
+
+
+def equal_maps(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two embeddings are the same up to rounding, 1e-10 of their extent; none is if their shapes differ."""
+    if one.shape != other.shape:
+        return False
+    return bool(np.abs(one - other).max(initial=0.0) <= 1e-10 * np.ptp(other, axis=0).max(initial=0.0))
+
+
+def identity(source: Source) -> dict[str, str]:
+    """Kind, name, parameters and version of the code of a source; outside installed packages also the code itself.
+
+    Code outside packages is described with its closure and the global variables that it reads: values, arrays, and
+    functions and classes outside packages, recursively. Files, the environment, and modules imported within a function
+    are not part of the description.
+    """
+    if isinstance(source, MethodSource):
+        return {"kind": source.kind, "what": source.what, "parameters": _describe(source.parameters)}
+    if isinstance(source, EstimatorSource):
+        estimator = source.estimator
+        params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+        known = params if _version(type(estimator)) and params else {**_state(estimator), **params}
+        return {"kind": source.kind, "parameters": _describe(known), **code_of(type(estimator))}
+    if isinstance(source, CallableSource):
+        return {"kind": source.kind, "parameters": _describe(source.options), **code_of(source.function)}
+    known = {"kind": source.kind, "what": source.what, "name": source.name}
+    return known if source.recording is None else {**known, "recording": source.recording.fingerprint}
+
+
+def code_of(thing: Any) -> dict[str, str]:
+    """Path of a function or class, version of its package, and the hash of its description."""
+    code = hashlib.sha256(_describe(thing).encode()).hexdigest()
+    return {"what": _path(thing), "version": _version(thing), "code": code}
+
+
+def _path(thing: Any) -> str:
+    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', type(thing).__qualname__)}"
+
+
+def _version(thing: Any) -> str:
+    """Version of the package of an object, of Python for the standard library; else empty."""
+    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", "") or ""
+    return _package_version(module.split(".")[0])
+
+
+@cache
+def _package_version(package: str) -> str:
+    if package in sys.stdlib_module_names and package != "__main__":
+        return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    for name in (package or "-", *packages_distributions().get(package, ())):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return ""
+
+
+def _describe(value: Any) -> str:
+    """A description of a value without addresses: arrays by their hash, code by its bytecode and the names it reads."""
+    return _Description().of(value)
+
+
+class _Description:
+    """The description of a value and of all values it refers to; a repeated value is described by its number."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, tuple[int, Any]] = {}  # keeps the values: an address is reused after its value is deleted
+
+    def of(self, value: Any, depth: int = 0) -> str:
+        """One value."""
+        if type(value) in PLAIN:
+            return repr(value)
+        if depth > DEPTH:
+            return type(value).__qualname__
+        if id(value) in self.seen:
+            return f"again {self.seen[id(value)][0]}"
+        self.seen[id(value)] = (len(self.seen), value)
+        if hasattr(value, "__array__") and not inspect.isclass(value):
+            return f"array {digest(value)}"
+        return self._compound(value, depth + 1)
+
+    def _compound(self, value: Any, deeper: int) -> str:
+        """A value that contains others."""
+        if isinstance(value, types.CodeType):
+            consts = ", ".join(self.of(const, deeper) for const in value.co_consts)
+            return f"code {value.co_code.hex()} {value.co_names} ({consts})"
+        if isinstance(value, Mapping):
+            return "{" + ", ".join(f"{key}: {self.of(value[key], deeper)}" for key in sorted(value, key=str)) + "}"
+        if isinstance(value, set | frozenset):
+            return f"set {[self.of(item, deeper) for item in sorted(value, key=repr)]}"
+        if isinstance(value, tuple | list):
+            return f"[{', '.join(self.of(item, deeper) for item in value)}]"
+        if inspect.ismodule(value):
+            return f"module {value.__name__} {_version(value)}"
+        parts = _parts(value)
+        if parts is not None:
+            return f"{_path(value)} {_version(value)} " + " ".join(self.of(part, deeper) for part in parts)
+        return ADDRESS.sub("", repr(value))
+
+
+def _parts(value: Any) -> list[Any] | None:
+    """The parts of a function, class, or object without a repr of its own; None for other values."""
+    if inspect.isfunction(value):
+        if _version(value):
+            return [_closed_over(value)]
+        return [value.__code__, value.__defaults__, value.__kwdefaults__, _closed_over(value), _read(value)]
+    if inspect.ismethod(value):
+        return [value.__func__, value.__self__]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if inspect.isclass(value):
+        own = [cls for cls in value.__mro__ if not _version(cls)]
+        return [item for cls in own for name, item in sorted(vars(cls).items()) if name not in _OF_EVERY_CLASS]
+    if callable(getattr(value, "__wrapped__", None)):  # a decorated function of another type: compiled, cached
+        return [value.__wrapped__]
+    if isinstance(value, staticmethod | classmethod | property):
+        return [getattr(value, name, None) for name in ("__func__", "fget", "fset")]
+    own_class = not _version(type(value)) and (hasattr(value, "__dict__") or bool(_slots(type(value))))
+    if own_class or type(value).__repr__ is object.__repr__:  # type: ignore[comparison-overlap]
+        return [type(value), _state(value), *(plain.__repr__(value) for plain in PLAIN if isinstance(value, plain))]
+    return None
+
+
+def _state(value: Any) -> dict[str, Any]:
+    """The attributes of an object: those in its dictionary, and those in the slots of its class and their bases."""
+    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    return {**slots, **getattr(value, "__dict__", {})}
+
+
+def _slots(cls: type) -> list[str]:
+    """Names of the slots along the bases, as attributes are found by them."""
+    names = []
+    for base in reversed(cls.__mro__):
+        own = vars(base).get("__slots__", ())
+        for name in [own] if isinstance(own, str) else own:
+            hidden = name.startswith("__") and not name.endswith("__")
+            names.append(f"_{base.__name__.lstrip('_')}{name}" if hidden else name)
+    return [name for name in names if name not in _OF_EVERY_CLASS]
+
+
+_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"}
+
+
+def _closed_over(function: Any) -> list[Any]:
+    return [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
+
+
+def _read(function: Any) -> dict[str, Any]:
+    """The global variables that a function reads, by name; of modules outside packages the attributes it reads."""
+    codes = list(_codes(function.__code__))
+    loads = {i.argval for code in codes for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    found = {name: function.__globals__[name] for name in sorted(loads) if name in function.__globals__}
+    names = {name for code in codes for name in code.co_names}
+    for name, value in list(found.items()):
+        if inspect.ismodule(value) and not _version(value):
+            found |= {f"{name}.{key}": vars(value)[key] for key in sorted(names & set(vars(value)))}
+    return found
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code and all code within it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)
+
+
+# A source whose runs were made by a tool outside Python and recorded.
+
+SKETCHES = 4
+NEAR = 1e-6  # of the size of a transformation: far above rounding, far below the difference of two of them
+CURE = "Use the data and the settings that were exported, or export a protocol for these."
+
+
+def sketch(X: FloatArray, first: FloatArray) -> FloatArray:
+    """A few numbers that identify ``X`` up to rounding: a'(X - first) b for random a and b."""
+    rng = stream(0, "sketch", *X.shape)
+    left, right = rng.standard_normal((SKETCHES, len(X))), rng.standard_normal((SKETCHES, X.shape[1]))
+    return np.asarray(np.einsum("ln,np,lp->l", left, X - first, right, optimize=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One recorded run: hash and sketch of the input, number of columns, seed, and the returned embedding.
+
+    ``values`` is None if nothing was returned; ``file`` is the path of the output.
+    """
+
+    file: str
+    digest: str
+    sketch: FloatArray
+    n_components: int
+    seed: int
+    values: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """The runs that a tool was to make, and the embeddings it returned.
+
+    Attributes
+    ----------
+    data : Data
+        The data.
+    runs : tuple of Run
+        The runs; the first is that of the data themselves.
+    settings : mapping
+        Parameters of measures that the runs were made for; the defaults of a measure of this source.
+    root : int
+        Seed of all draws.
+    n_components : int
+        Columns of the embedding.
+    unexported : mapping
+        What was got, and the cure, by name of the measures for which no run was exported yet.
+    """
+
+    data: Data
+    runs: tuple[Run, ...]
+    settings: Mapping[str, Any]
+    root: int
+    n_components: int
+    unexported: Mapping[str, tuple[str, str]]
+
+    @cached_property
+    def reseed_reason(self) -> str | None:
+        """Why there is no baseline of other seeds."""
+        key, own = self.runs[0].digest, self.runs[0]
+        other = [run for run in self.runs[1:] if run.digest == key and run.seed != own.seed]
+        back = [run.values for run in other if run.values is not None]
+        if not back:
+            return f"none of {len(other)} runs with other seeds has been returned" if other else "none was exported"
+        if own.values is not None and all(equal_maps(values, own.values) for values in back):
+            return "the tool gives the same embedding for every seed"
+        return None
+
+    def settings_of(self, asker: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that the runs were made with, by the names of the arguments of a measure or of the noise test.
+
+        Of stability there are those of the replicates that are ``given`` as ``over``, where these were made.
+        """
+        own = ("noise", "null", "seeds", "halves")
+        made = {name: value for name, value in self.settings.items() if name not in own}
+        if asker == "noise":
+            return {**made, "n_replicates": self.settings["noise"], "null": self.settings["null"], "n_seeds": 1}
+        if asker == "stability":
+            wanted = given.get("over")
+            seeds = self.settings["seeds"] and not (self.reseed_reason and self.settings["halves"])
+            over = wanted if wanted in ("seeds", "halves") else "seeds" if seeds else "halves"
+            return {**made, "over": over, "n_replicates": self.settings[over]}
+        return made
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all tasks and returned embeddings."""
+        parts = [
+            (run.digest, run.n_components, run.seed, "" if run.values is None else digest(run.values))
+            for run in self.runs
+        ]
+        return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
+
+    def other_data(self, argument: str) -> UndefinedMeasure:
+        """The refusal of data that were not exported."""
+        rule, got = "must have been run on these data", "data that were not exported"
+        return UndefinedMeasure(argument, rule, got, CURE)
+
+    def of_input(self, X: FloatArray) -> list[Run]:
+        """The runs on these data: the same to the last bit, else the same up to rounding."""
+        key = digest(X)
+        same = [run for run in self.runs if run.digest == key]
+        if same or X.shape != self.data.X.shape:
+            return same
+        own = sketch(X, self.data.X)
+        runs = [run for run in self.runs if run.sketch.shape == own.shape]  # runs on some of the points have none
+        gaps = np.array([np.abs(run.sketch - own).max() for run in runs])
+        near = gaps.min(initial=np.inf)
+        changed = float(np.linalg.norm(X - self.data.X))
+        return [run for run, gap in zip(runs, gaps, strict=True) if gap == near <= NEAR * changed]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedSource(Source):
+    """Runs of a tool outside Python, collected by ``dreval.Protocol``."""
+
+    recorded: Recording
+    kind: ClassVar[str] = "recorded"
+
+    def __repr__(self) -> str:
+        runs, (n, p) = self.recorded.runs, self.recorded.data.X.shape
+        back = sum(run.values is not None for run in runs)
+        return f"RecordedSource({self.name!r}: {back} of {len(runs)} runs on {n} points, {p} columns)"
+
+    @property
+    def recording(self) -> Recording:
+        """What was recorded."""
+        return self.recorded
+
+    @property
+    def data(self) -> Data:
+        """The data that were exported."""
+        return self.recorded.data
+
+    @property
+    def what(self) -> str:
+        """Name of the tool."""
+        return self.name
+
+    @property
+    def n_components(self) -> int | None:
+        """Columns of the embedding."""
+        return self.recorded.n_components
+
+    @property
+    def reseed_reason(self) -> str | None:
+        """Why there is no baseline of other seeds."""
+        return self.recorded.reseed_reason
+
+    @property
+    def own_seed(self) -> int | None:
+        """The seed of the recorded embedding."""
+        return self.recorded.runs[0].seed
+
+    def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
+        """The embedding of the data that were exported; a new array. The seed is that of the recording."""
+        return self.embed(data.X, n_components, self.recorded.runs[0].seed)
+
+    def noted_coordinates(self, data: Data, **settings: Any) -> tuple[FloatArray, Notes]:
+        """Return the recorded embedding; rows were matched when it was collected."""
+        return self.coordinates(data, **settings), ()
+
+    def noted_embed(
+        self,
+        X: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
+    ) -> tuple[FloatArray, Notes]:
+        """Return the recorded embedding of data ``X`` (n, p); a new array."""
+        runs = self.recorded.of_input(np.asarray(X))
+        if not runs:
+            raise self.recorded.other_data(self.argument)
+        d = self.n_components if n_components is None else n_components
+        seed = self.recorded.runs[0].seed if random_state is None else seed_of(random_state)
+        found = next((run for run in runs if (run.n_components, run.seed) == (d, seed)), None)
+        if found is None:
+            had = ", ".join(f"({run.n_components}, {run.seed})" for run in runs)
+            rule = f"must have been run with n_components={d} and random_state={seed}"
+            raise UndefinedMeasure(self.argument, rule, f"runs with {had}", CURE)
+        if found.values is None:
+            raise ProtocolError(found.file, "must have been returned", "no such file", "Run the tool on its input.")
+        return found.values.copy(), ()
+
+
+# Wrap coordinates, estimators, callables and names in a common Source interface; ``embed`` runs a method once.
 
 __all__ = [
     "BUNDLED",

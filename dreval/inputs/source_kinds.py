@@ -34,9 +34,8 @@ from dreval.inputs._foreign import ALONE as ALONE
 from dreval.inputs._foreign import Foreign as Foreign
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
-from dreval.inputs.features import check_places, is_sparse
-from dreval.inputs.survey import Reordered, digest_of, read_blocks
-from dreval.inputs.tables import as_numpy, as_pandas, is_anndata, is_table
+from dreval.inputs.features import Reordered, check_places, digest_of, is_sparse, read_blocks
+from dreval.inputs.files import as_numpy, as_pandas, is_anndata, is_table
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 

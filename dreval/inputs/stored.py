@@ -24,9 +24,8 @@ from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
 from dreval.errors import DrevalError, InputError, UnknownName, message_of
 from dreval.glossary import printable
-from dreval.inputs._sizes import check_zarr
-from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse
-from dreval.inputs.survey import row_blocks
+from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse, row_blocks
+from dreval.inputs.sizes import check_zarr
 
 LARGE = 2**28  # bytes of a table from which on its file is read by blocks, where it can be
 KEPT = 2**28  # bytes of a part of a file that is kept, if less than all of it was asked for

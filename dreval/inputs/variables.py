@@ -34,15 +34,16 @@ from dreval.glossary import printable
 from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
-from dreval.inputs.files import Table, read_table
-from dreval.inputs.tables import (
+from dreval.inputs.files import (
     Raw,
+    Table,
     as_numpy,
     as_pandas,
     check_column_names,
     counting,
     is_path,
     is_table,
+    read_table,
     take_column,
     unpack,
     unpack_table,

@@ -12,8 +12,7 @@ from dreval._check import check_float, check_int, check_one_of, check_points, ch
 from dreval._parallel import few_blas_threads, one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError, warn
-from dreval.geometry.distances import power_of_two
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest, power_of_two
 from dreval.methods._costs import COSTS, Cost, Quotient, Stage
 from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping
 from dreval.methods._method import FloatArray, Method, fix_signs

@@ -16,7 +16,6 @@ from scipy.special import xlogy
 
 from dreval._check import check_float, check_int, check_numeric, check_one_of, check_width
 from dreval.errors import InputError
-from dreval.geometry.affinities import MOST_COLUMNS, Listed, allowed_perplexity, conditional_affinities, lattice_sum
 from dreval.geometry.graphs import (
     IntArray,
     Reach,
@@ -27,6 +26,7 @@ from dreval.geometry.graphs import (
     reach_of,
 )
 from dreval.geometry.pairs import condensed_distances
+from dreval.geometry.tsne import MOST_COLUMNS, Listed, allowed_perplexity, conditional_affinities, lattice_sum
 from dreval.methods._local import barycenter_matrix
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates

@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix, csgraph, csr_matrix, identity
 
 from dreval._check import MIN_POINTS, check_bool, check_float, check_int, check_one_of
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, warn
+from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import (
     DISCONNECTED,
     IntArray,
@@ -29,7 +30,6 @@ from dreval.geometry.graphs import (
     parts_note,
     reach_of,
 )
-from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method
 from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns, zero_up_to_rounding
 from dreval.records.notes import note

@@ -29,9 +29,8 @@ from dreval._check import (
 )
 from dreval.errors import InputError, not_fitted
 from dreval.glossary import block, filled
-from dreval.records._verbs import call
-from dreval.records.embedding import Embedding
-from dreval.records.read_only import read_only_array
+from dreval.records.answers import Embedding
+from dreval.records.base import call, read_only_array
 from dreval.references import Cites
 from dreval.registry import METHODS
 
@@ -226,7 +225,7 @@ class Method:
 
         It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         Where the method has ``transform``, that is its own rule, which this one does not use. Options: ``reg``,
-        ``bandwidth``; see ``dreval.geometry.rkhs.embedding_map``.
+        ``bandwidth``; see ``dreval.geometry.kernels.embedding_map``.
         """
         points = self._new_points(X)
         return self._known.transform(points, **options)
@@ -236,7 +235,7 @@ class Method:
 
         That is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         Where the method has ``inverse_transform``, that is its own rule, which this one does not use. Options:
-        ``rule``, ``reg``, ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
+        ``rule``, ``reg``, ``bandwidth``; see ``dreval.geometry.kernels.reconstruction_map``.
         """
         self._check_fitted()
         return self._known.inverse_transform(Y, **options)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import geodesics
-from dreval.geometry.neighbors import nearest
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import principal_coordinates

@@ -8,8 +8,7 @@ import numpy as np
 
 from dreval._check import check_float, check_int
 from dreval.errors import DegenerateDataWarning, InputError, warn
-from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest, pairwise_squared
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
 from dreval.records.notes import LIMIT, define

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.geometry.rkhs import KernelRidge
+from dreval.geometry.kernels import KernelRidge
 from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import leading

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_int
-from dreval.geometry.distances import pairwise_squared, power_of_two
+from dreval.geometry.distances import nearest, pairwise_squared, power_of_two
 from dreval.geometry.graphs import IntArray
-from dreval.geometry.neighbors import nearest
 from dreval.methods._local import GraphMethod, far_apart
 from dreval.methods._method import FloatArray, fix_signs, method
 

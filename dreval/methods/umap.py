@@ -12,8 +12,8 @@ from dreval._check import check_float, check_int, check_one_of, known_name
 from dreval._parallel import one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
+from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import allowed_neighbors, connected_parts
-from dreval.geometry.neighbors import nearest
 from dreval.methods._cost_method import check_start
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
@@ -243,7 +243,7 @@ class UMAP(Method):
 
     There is one thread and one sequence of random numbers, so that a seed gives the same embedding on any number of
     cores, and of threads of the linear algebra, of which the start takes one. Another order of the rows gives another
-    embedding. Neighbors are exact, by ``dreval.geometry.neighbors``.
+    embedding. Neighbors are exact, by ``dreval.geometry.distances``.
 
     A graph in several parts starts as in umap-learn: each part by its own eigenvectors, about a place of the part, and
     reaching half of the way to the nearest other place. Up to 2 d parts lie at the ends of the axes, in the order of

@@ -21,16 +21,14 @@ import pandas as pd
 from dreval._check import check_int, check_one_of, check_path, describe
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
-from dreval.geometry.replicates import LEAST
-from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude, transform_count
+from dreval.geometry.procrustes import MIN_REPLICATES, TRANSFORMATIONS, check_amplitude, transform_count
 from dreval.glossary import printable
 from dreval.inputs._header import Reading
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
-from dreval.inputs.identity import digest
-from dreval.inputs.recording import sketch
-from dreval.measures.stability import LEAST_POINTS
-from dreval.records.whole_file import write_whole
+from dreval.inputs.source import digest, sketch
+from dreval.measures.methods import MIN_HALVED_POINTS
+from dreval.records.base import write_whole
 from dreval.significance.noise import NULLS
 
 FORMATS = ("csv", "parquet")
@@ -237,11 +235,11 @@ def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
     for name in ("seeds", "halves"):
         count = chosen[name]
         whole = isinstance(count, Integral) and not isinstance(count, bool)
-        if not whole or (count != 0 and count < LEAST):
-            rule = f"must be a whole number, 0 or at least {LEAST}, as stability needs"
-            raise InputError(name, rule, describe(count), f"Pass {LEAST} or more, or leave {name} out.")
-    if chosen["halves"] and n < LEAST_POINTS:
-        rule = f"must be 0 for fewer than {LEAST_POINTS} points"
+        if not whole or (count != 0 and count < MIN_REPLICATES):
+            rule = f"must be a whole number, 0 or at least {MIN_REPLICATES}, as stability needs"
+            raise InputError(name, rule, describe(count), f"Pass {MIN_REPLICATES} or more, or leave {name} out.")
+    if chosen["halves"] and n < MIN_HALVED_POINTS:
+        rule = f"must be 0 for fewer than {MIN_HALVED_POINTS} points"
         raise InputError("halves", rule, f"{chosen['halves']} halves of {n} points", "Use seeds=.")
     return {
         "n_components": check_int(chosen["n_components"], "n_components", low=1, high=n),

@@ -1,24 +1,434 @@
-"""The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds."""
+"""Run a method outside Python by a protocol: rounds of input files, and the checks of what comes back."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-from dreval._check import check_bool, check_path, check_random_state, describe, keywords_checked
+from dreval._check import (
+    FloatArray,
+    check_bool,
+    check_finite,
+    check_path,
+    check_random_state,
+    check_spread,
+    describe,
+    keywords_checked,
+    nearest_name,
+)
 from dreval._random import root_seed
-from dreval.errors import InputError, ProtocolError
-from dreval.geometry.transformations import transform_count
+from dreval.errors import DrevalError, InputError, ProtocolError
+from dreval.geometry.procrustes import make_transformations, transform_count
+from dreval.inference.reruns import Job, reseed
+from dreval.inputs._header import Reading
 from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.recording import RecordedSource
-from dreval.measures.tractable_consistency import tractable_consistency
+from dreval.inputs.features import frame_numbers
+from dreval.inputs.files import read_table
+from dreval.inputs.source import RecordedSource, Recording, Run, as_source, warn_of_columns
+from dreval.inputs.source_kinds import seed_of
+from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
+from dreval.measures.methods import (
+    full_components,
+    replicate_names,
+    replicate_rows,
+    replicate_seed,
+    tractable_consistency,
+)
 from dreval.protocol import folder as folders
-from dreval.protocol.returned import ProtocolStatus, copied_note, rounded_note, status_of
-from dreval.protocol.rounds import embedding_of, first_round, put_embedding, record, second_round
-from dreval.records.notes import note
+from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
+from dreval.records.base import Record, read_only
+from dreval.records.notes import Note, Notes, note
+from dreval.significance.noise import noise_seed, null_data
+
+# Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
+
+DIGITS = 3  # digits of the largest coordinate up to which an embedding looks rounded
+
+
+def rounded_note(runs: Sequence[Run]) -> Notes:
+    """A note on embeddings that look rounded: all numbers are multiples of a power of ten near their spread."""
+    found = [run.file for run in runs if run.values is not None and _rounded(run.values)]
+    return (note("protocol.rounded", count=len(found), runs=len(runs), first=found[0]),) if found else ()
+
+
+def _rounded(Y: FloatArray) -> bool:
+    spread = float(np.abs(Y - Y.mean(axis=0)).max())
+    if not np.isfinite(spread) or spread == 0.0:
+        return False
+    places = int(np.floor(DIGITS - 1 - np.log10(spread)))
+    return abs(places) < 300 and bool(np.allclose(np.round(Y, places), Y, rtol=1e-13, atol=0.0))
+
+
+def copied_note(runs: Sequence[Run]) -> Notes:
+    """A note on embeddings of transformed data that equal the embedding of the data to the last bit."""
+    first, base = runs[0], runs[0].values
+    others = [run for run in runs if run.digest != first.digest and run.values is not None]
+    found = [run.file for run in others if base is not None and np.array_equal(run.values, base)]  # type: ignore[arg-type]
+    if not found or one_place_note(base):
+        return ()
+    return (note("protocol.copied", count=len(found), runs=len(others), base=first.file, first=found[0]),)
+
+
+def one_place_note(Y: FloatArray | None) -> Notes:
+    """A note on an embedding that puts all points in one place."""
+    one_place = Y is not None and bool((Y == Y[0]).all())
+    return (note("protocol.one_place"),) if one_place else ()
+
+
+AGAIN = "Delete the file and run its task again."
+
+
+def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
+    """The error for a file that has not been returned, with a similar name that was, and ``more`` advice."""
+    there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*")) if path.is_file()]
+    expected = Path(task.output).name
+    near = nearest_name(expected, [name for name in there if Path(name).stem.lower() == Path(expected).stem.lower()])
+    cure = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
+    cure += f"Run the tool on {task.input}: a driver runs all tasks that are missing. README.md in the folder says how."
+    return ProtocolError(task.output, "must have been returned", "no such file", f"{cure} {more}".rstrip())
+
+
+def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
+    """The embedding (n, d) of one task in the order of the data's rows."""
+    path = place_in(folder, task.output)
+    if not path.exists():
+        raise missing(folder, task)
+    cure = AGAIN
+    try:
+        n = len(manifest.ids if task.rows is None else task.rows)
+        table = read_table(path, task.output, reading=Reading(n=n))
+        frame, named = pd.DataFrame(table.values), table.columns is not None
+        if len(frame) != n:
+            got, rule = f"{len(frame)} rows for {n} points", "must have one row per point of its input"
+            short = len(frame) < n
+            cause = "Was the tool stopped while it wrote?" if short else "Was a header or a row written twice?"
+            raise ProtocolError(task.output, rule, got, f"{cause} {AGAIN}")
+        cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
+        frame, order = _in_order(frame, manifest, task) if named else (frame, None)
+        cure = AGAIN
+        _check_columns(frame, task, manifest.id_column)
+        Y = frame_numbers(frame, task.output, AGAIN)
+        check_finite(Y, task.output, [str(name) for name in frame.columns] if named else None)
+        check_spread(Y, task.output)
+    except ProtocolError:
+        raise
+    except DrevalError as error:
+        raise ProtocolError(task.output, error.rule, error.got, cure) from error
+    return np.ascontiguousarray(Y if order is None else Y[order])
+
+
+def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
+    """The coordinates without the ids, and the order of rows that matches the data."""
+    if manifest.id_column not in frame.columns:
+        return frame, None
+    known = pd.Index(manifest.ids_of(task), dtype=object)
+    ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
+    rows = Rows(len(known), known, ids_given=True)
+    order, _ = align(len(frame), ids, rows, task.output, given=True)
+    return frame.drop(columns=manifest.id_column), order
+
+
+def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
+    """Check the number of columns; at full dimension fewer are padded later."""
+    low, high = task.columns
+    width = frame.shape[1]
+    if low <= width <= high:
+        return
+    rule = f"must have {high if low == high else f'{low} to {high}'} columns of coordinates"
+    cure = f"Run its task with n_components={high}; beside the column {id_column!r} only coordinates are allowed."
+    if str(frame.columns[0]).startswith("Unnamed"):
+        cure = f"Leave row names out (in R: row.names = FALSE), or call their column {id_column!r}."
+    raise ProtocolError(task.output, rule, str(width), cure)
+
+
+def check_base(folder: Path, manifest: Manifest) -> None:
+    """Check that the transformed data were made from the returned embedding of the data."""
+    task = manifest.tasks[0]
+    if (
+        manifest.round > 1
+        and place_in(folder, task.output).is_file()
+        and file_hash(folder / task.output) != manifest.base_sha256
+    ):
+        rule = f"must be the embedding from which the transformed data were made (sha256 {manifest.base_sha256[:12]})"
+        cure = "Put that file back, or export a protocol into an empty folder for the new embedding."
+        raise ProtocolError(task.output, rule, "another embedding", cure)
+
+
+@read_only
+@dataclass(frozen=True, eq=False)
+class ProtocolStatus(Record):
+    """The state of every task of a protocol folder.
+
+    Attributes
+    ----------
+    folder : str
+        The folder.
+    round, rounds : int
+        Which of how many rounds of tasks have been exported: 2, without transformed data 1.
+    table : DataFrame
+        One row per task: ``task``, ``round``, ``input``, ``output``, ``n_components``, ``seed``, ``state`` ("returned",
+        "missing" or "wrong") and ``note``, the error.
+    header : tuple of (str, str)
+        Name and value of what was exported.
+    notes : tuple of Note
+        Anything suspicious.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     status = dreval.Protocol(X, n_replicates=1, random_state=0).export(folder)
+    >>> status, status.missing[0], status.complete
+    (ProtocolStatus(round 1 of 2: 0 of 3 files returned), 'returned/data.csv', False)
+    """
+
+    folder: str
+    round: int
+    table: pd.DataFrame
+    header: tuple[tuple[str, str], ...]
+    notes: Notes = ()
+    rounds: int = 2
+
+    def _files(self, state: str) -> list[str]:
+        return self.table.loc[self.table["state"] == state, "output"].tolist()
+
+    @property
+    def returned(self) -> list[str]:
+        """Files that have been returned and are valid."""
+        return self._files("returned")
+
+    @property
+    def missing(self) -> list[str]:
+        """Files that have not been returned."""
+        return self._files("missing")
+
+    @property
+    def wrong(self) -> list[str]:
+        """Files that cannot be used, or whose input was altered; ``table["note"]`` says why."""
+        return self._files("wrong")
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rounds are done."""
+        return self.round == self.rounds and len(self.returned) == len(self.table)
+
+    @property
+    def next_step(self) -> str:
+        """What to do next."""
+        if self.wrong:
+            return "Repair the files that are wrong (see above)."
+        if self.missing:
+            what = "Run the tool on the missing tasks (see README.md in the folder)"
+            return f"{what}, then {'collect the folder' if self.round == self.rounds else 'export the folder again'}."
+        if self.round < self.rounds:
+            return "Export the folder again: that writes the transformed data of round 2."
+        return "Collect the folder."
+
+    def __repr__(self) -> str:
+        back = f"{len(self.returned)} of {len(self.table)} files returned"
+        wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
+        return f"ProtocolStatus(round {self.round} of {self.rounds}: {back}{wrong})"
+
+
+def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
+    """The state of every task."""
+    table = pd.DataFrame(list(_states(folder, manifest)))
+    pairs = [("Data", manifest.name), ("Points n", len(manifest.ids)), ("Components d", manifest.n_components)]
+    pairs += [("Transformations", manifest.settings["n_transformations"]), ("Seed", manifest.random_state)]
+    header = tuple((name, str(value)) for name, value in pairs)
+    notes = tuple(_notes(folder, manifest, table))
+    return ProtocolStatus(str(folder), manifest.round, table, header, notes, manifest.rounds)
+
+
+def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[Note]:
+    """Notes on the number of dimensions, and on the returned embedding of the data."""
+    full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
+    first = manifest.tasks[0]
+    came = table["state"][0] == "returned"
+    if first.n_components > full:
+        yield note("protocol.dimensions", asked=first.n_components, columns=full)
+    yield from one_place_note(read_returned(folder, manifest, first)) if came else ()
+
+
+def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
+    for task in manifest.tasks:
+        there, reason = os.path.lexists(folder / task.output), None
+        try:
+            check_input(folder, task)
+            if there and task is manifest.tasks[0]:
+                check_base(folder, manifest)
+            if there:
+                read_returned(folder, manifest, task)
+        except ProtocolError as error:
+            reason = error
+        state = "wrong" if reason is not None else "returned" if there else "missing"
+        keys = ("task", "round", "input", "output", "n_components", "seed")
+        yield {
+            **{key: getattr(task, key) for key in keys},
+            "state": state,
+            "note": "" if reason is None else str(reason),
+        }
+
+
+# The rounds of a protocol: the files written in each, and the recording made of the returned embeddings.
+
+TAKE = "To accept missing runs: partial=True, on the command line --partial."
+SECOND = "tractable_consistency"  # the measure that needs the second round
+
+
+def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
+    """The manifest of the data, the run at full dimension, and runs with other seeds, whose inputs are written."""
+    folders.check_place(place)
+    folders.place_in(place, folders.RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
+    manifest = _manifest(data, settings, root, form)
+    seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
+    wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
+    wanted += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_replicates"])]
+    for name, columns, own_seed in wanted:
+        task = folders.task_of(place, manifest, data.X, data.X, name, columns, own_seed)
+        task = replace(task, columns=(1, columns)) if name == "full" else task
+        manifest = replace(manifest, tasks=(*manifest.tasks, task))
+    for name, job in _further(data, settings, root):
+        task = folders.task_of(place, manifest, data.X, job.X, name, d, job.seed or 0, job.rows)
+        manifest = replace(manifest, tasks=(*manifest.tasks, task))
+    folders.check_listed(place, manifest.tasks)
+    return manifest
+
+
+def _further(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, Job]]:
+    """The runs of a noise test and of stability over seeds and halves, as these functions ask for them."""
+    _, draw = null_data("columns", settings["null"], data.X, root)
+    for r in range(settings["noise"] + 1 if settings["noise"] else 0):
+        yield f"noise-{r}", Job(draw(r) if r else data.X, noise_seed(root, r, 0))
+    for over, word in (("seeds", "seed"), ("halves", "half")):
+        for names in replicate_names(over, settings[over]):
+            for r, name in enumerate(names, 1):
+                rows = replicate_rows(name, data.n, root) if over == "halves" else None
+                X = data.X if rows is None else data.X[rows]
+                yield f"{word}-{r}", Job(X, replicate_seed(name, root), rows)
+
+
+def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
+    """The manifest without tasks."""
+    from dreval import __version__
+
+    names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
+    own = None if ids is None or data.ids is None else data.ids.name
+    return folders.Manifest(
+        format=form,
+        round=1,
+        name=data.name,
+        ids=[str(i + 1) for i in range(data.n)] if ids is None else ids,
+        id_column=folders.id_column(own, names or ()),
+        own_ids=ids is not None,
+        columns=names,
+        settings=settings,
+        random_state=root,
+        tasks=(),
+        versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+    )
+
+
+def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> folders.Manifest:
+    """The manifest with the transformed data, made from the returned embedding, which are written."""
+    first, chosen = manifest.tasks[0], manifest.settings
+    base = read_returned(place, manifest, first)
+    made = make_transformations(X, base, chosen["transformation"], chosen["amplitude"], chosen["kernel"])
+    pairs = made.choose(chosen["n_transformations"], manifest.random_state)
+    digits = max(4, len(str(len(pairs))))
+    manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / first.output))
+    tasks = list(manifest.tasks)
+    for t, (i, j) in enumerate(pairs.tolist(), 1):
+        name = f"transformed-{t:0{digits}d}"
+        task = folders.task_of(place, manifest, X, made.data(i, j), name, first.n_components, first.seed)
+        tasks.append(replace(task, place=(i, j)))
+    return replace(manifest, tasks=tuple(tasks))
+
+
+def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
+    """The embedding that was passed, in the row order of the data."""
+    source = as_source(embedding, "embedding", data)
+    warn_of_first_rows(source.notes)
+    if source.can_embed:
+        cure = "Pass coordinates; a method in Python needs no protocol."
+        raise InputError("embedding", "must be an embedding of the data", source.what, cure)
+    warn_of_columns(source.notes, {source.argument: "embedding"})
+    warn_of_guesses(source.notes, {source.argument: "embedding"})
+    Y = source.coordinates(data)
+    if Y.shape[1] != columns:
+        cure = "Pass the coordinates only, or set n_components."
+        raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), cure)
+    return Y
+
+
+def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
+    """Write an embedding as the returned one; an existing file must hold the same numbers."""
+    first = manifest.tasks[0]
+    if not folders.place_in(place, first.output).exists():
+        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        folders.write_table(place, first.output, frame, manifest, manifest.ids)
+    elif not np.array_equal(read_returned(place, manifest, first), Y):
+        cure = "Leave `embedding` out, or export into a new folder."
+        raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)
+
+
+def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
+    """All runs of a folder whose files are valid; with ``partial``, some may be missing."""
+    data = folders.exported_data(place, manifest)
+    for task in manifest.tasks:
+        folders.check_input(place, task)
+    check_base(place, manifest)
+    if manifest.round < manifest.rounds and not partial:
+        step = status_of(place, manifest).next_step
+        cure = f"{step} {TAKE}"
+        raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
+    runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
+    settings = manifest.settings
+    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, _unexported(manifest))
+
+
+def _unexported(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
+    """Of measures without runs what the protocol is, and what the export that has them needs.
+
+    The settings of a folder are kept, so that only its second round can be added to it.
+    """
+    settings, found = manifest.settings, {}
+    if manifest.round < manifest.rounds:
+        cure = "Export the folder again for round 2, run the tool on the new tasks, and collect the folder again."
+        found[SECOND] = ("a protocol of round 1, without the transformed data", cure)
+    elif manifest.rounds == 1:
+        found[SECOND] = ("a protocol without transformed data", _new_folder("n_transformations=200"))
+    if not (settings["seeds"] or settings["halves"]):
+        found["stability"] = ("a protocol without seeds or halves", _new_folder("seeds=10", ", or with halves=10"))
+    if not settings["noise"]:
+        found["noise"] = ("a protocol without null data", _new_folder("noise=99"))
+    return found
+
+
+def _new_folder(setting: str, more: str = "") -> str:
+    """The cure of a setting that the export of a folder did not have."""
+    return f"Export a new folder with dreval.Protocol(..., {setting}){more}, and run the tool there."
+
+
+def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
+    """One run with its returned embedding; that of the data themselves is required."""
+    absent = task is not manifest.tasks[0] and not os.path.lexists(place / task.output)
+    if absent and not partial:
+        raise missing(place, task, TAKE)
+    values = None if absent else read_returned(place, manifest, task)
+    return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)
+
+
+# The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds.
 
 
 @keywords_checked

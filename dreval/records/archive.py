@@ -15,6 +15,8 @@ import numpy.typing as npt
 from dreval._check import LONGEST_TEXT, check_path, check_unpacked, describe, keywords_checked, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.records.answers import Shepard
+from dreval.records.base import whole_file
 from dreval.records.frames import (
     NOTE_KEYS,
     curves_frame,
@@ -27,9 +29,7 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import Note
 from dreval.records.results import Results
-from dreval.records.shepard import Shepard
 from dreval.records.sweep import OWN, Sweep, sweep_frame
-from dreval.records.whole_file import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,9 @@ import pandas as pd
 from dreval._check import check_bool, check_one_of, check_path
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
-from dreval.records._verbs import Record, Summary, call
+from dreval.records.base import Record, Summary, call, read_only
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.notes import Notes
-from dreval.records.read_only import read_only
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.records.base import FixedDict
 from dreval.records.notes import Note, joined
-from dreval.records.read_only import FixedDict
 from dreval.registry import TESTS
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.glossary import printable
-from dreval.records._verbs import Record, call
+from dreval.records.base import Record, call, read_only
 from dreval.records.notes import Notes, joined
-from dreval.records.read_only import read_only
 from dreval.registry import MEASURES
 
 OWN = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates", "in_best_set",

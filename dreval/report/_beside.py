@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from dreval.errors import InputError
-from dreval.records.whole_file import whole_file, write_whole
+from dreval.records.base import whole_file, write_whole
 from dreval.report._style import drawing
 from dreval.report.document import Drawing, Report
 from dreval.report.render.latex import latex_report

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
+from dreval.records.base import write_whole
 from dreval.records.results import Results
-from dreval.records.whole_file import write_whole
 from dreval.report._beside import Beside
-from dreval.report.contents.page import results_report
 from dreval.report.document import Report
+from dreval.report.evaluation import results_report
 from dreval.report.reading import read_results
 from dreval.report.render.page import html_page
 

@@ -13,19 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval.comparison.ranking import ranking
-from dreval.comparison.within import comparable, compare_pairs
+from dreval.comparison.compare import comparable, compare_pairs, ranking
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL
 from dreval.inference.permutation import SCHEMES
 from dreval.inference.ties import is_tie, order_by_mean_rank, scale_size, tied_ranks
-from dreval.measures._recommendation import GOALS
+from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method, over_replicates
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._numbers import decimals_for, fixed, half_width, in_words
+from dreval.report.format import decimals_for, fixed, half_width, in_words
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (

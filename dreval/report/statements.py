@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval.measures._recommendation import GOALS
-from dreval.records.certificate import LEVEL
+from dreval.measures.core import GOALS
+from dreval.records.answers import LEVEL
 from dreval.records.frames import of_method
 from dreval.records.results import Results
-from dreval.report._numbers import counted, fixed, in_words, of_hundred, ordered, p_words, without_zero
+from dreval.report.format import counted, fixed, in_words, of_hundred, ordered, p_words, without_zero
 from dreval.report.reading import PERSONS, SCALE, Cell, Column, Reading, parameter, parameter_words
 from dreval.report.render.markup import marked
 

@@ -17,9 +17,8 @@ from dreval._parallel import run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.distances import power_of_two
-from dreval.geometry.rkhs import POINTS, RULES, Refit, fitted_rows, held_out
-from dreval.records.certificate import Certificate, ResidualTest
-from dreval.records.embedding import Embedding
+from dreval.geometry.kernels import POINTS, RULES, Refit, fitted_rows, held_out
+from dreval.records.answers import Certificate, Embedding, ResidualTest
 from dreval.records.notes import Notes, note
 from dreval.registry import TESTS
 

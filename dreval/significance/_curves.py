@@ -12,10 +12,9 @@ from dreval._check import check_float, check_one_of
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.inputs.variables import warn_of_guesses
-from dreval.records.independence_test import IndependenceTest
-from dreval.records.sensitivity import Sensitivity
+from dreval.records.answers import IndependenceTest, Sensitivity
 from dreval.registry import TESTS
-from dreval.significance._variables import gather
+from dreval.significance.base import gather
 
 KAPPA = 0.02
 

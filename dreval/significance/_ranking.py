@@ -11,7 +11,7 @@ from dreval._check import FloatArray, check_int, check_points, keywords_checked
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.inputs.variables import warn_of_guesses
-from dreval.significance._variables import integer_notes, matched_rows, per_variable, refuse_path
+from dreval.significance.base import integer_notes, matched_rows, per_variable, refuse_path
 
 
 @keywords_checked

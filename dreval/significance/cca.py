@@ -10,10 +10,9 @@ from dreval._check import FloatArray, check_one_of, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
-from dreval.records.independence_test import IndependenceTest
+from dreval.records.answers import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
-from dreval.significance._test import Resampling, make_record, named, test
-from dreval.significance._variables import gather
+from dreval.significance.base import Resampling, gather, make_record, named, test
 
 CHI2 = define(
     "cca.chi2",

@@ -11,11 +11,9 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.inputs.features import check_signs
-from dreval.records.independence_test import IndependenceTest
+from dreval.records.answers import IndependenceTest
 from dreval.records.notes import FAILURE, define
-from dreval.significance._kernels import exact_pair, unbiased_inner
-from dreval.significance._test import Resampling, make_record, named, test
-from dreval.significance._variables import gather
+from dreval.significance.base import Resampling, exact_pair, gather, make_record, named, test, unbiased_inner
 
 METRICS = ("euclidean", "precomputed")
 

@@ -9,23 +9,27 @@ import numpy as np
 
 from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
-from dreval.geometry.kernels import Gram, center, gram_matrix
-from dreval.geometry.lowrank import TRACE_TOLERANCE, LowRank
+from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram_matrix
 from dreval.inference.permutation import PermutationNull
-from dreval.records.independence_test import IndependenceTest
+from dreval.records.answers import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
-from dreval.significance._kernels import (
+from dreval.significance.base import (
     EXACT_ROWS,
     Pair,
+    Resampling,
     Side,
     Statistic,
+    Variables,
     chosen_factors,
     exact_pair,
+    gather,
+    make_record,
+    named,
+    per_variable,
     permuted_product,
+    test,
     unbiased_inner,
 )
-from dreval.significance._test import Resampling, make_record, named, test
-from dreval.significance._variables import Variables, gather, per_variable
 
 METHODS = ("auto", "exact", "lowrank", "gamma")
 GAMMA = define(

@@ -10,13 +10,21 @@ import numpy as np
 
 from dreval._check import FloatArray, IntArray, check_float, check_one_of
 from dreval.errors import InputError
-from dreval.geometry.kernels import Gram, center, gram_matrix
-from dreval.geometry.lowrank import MEDIAN_ROWS, LowRank
-from dreval.records.independence_test import IndependenceTest
+from dreval.geometry.kernels import MEDIAN_ROWS, Gram, LowRank, center, gram_matrix
+from dreval.records.answers import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
-from dreval.significance._kernels import MOST_EXACT_ROWS, chosen_factors, permuted_product
-from dreval.significance._test import Resampling, make_record, named, test
-from dreval.significance._variables import Variables, gather, per_variable
+from dreval.significance.base import (
+    MOST_EXACT_ROWS,
+    Resampling,
+    Variables,
+    chosen_factors,
+    gather,
+    make_record,
+    named,
+    per_variable,
+    permuted_product,
+    test,
+)
 
 EXACT_ROWS = 300  # up to here the kernel matrices are decomposed
 TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n kappa / 2 bounds the error of rho

@@ -11,18 +11,20 @@ import pandas as pd
 from dreval._check import FloatArray, check_classes, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
-from dreval.inputs.tables import row_names
-from dreval.records.independence_test import IndependenceTest
+from dreval.inputs.files import row_names
+from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Notes
-from dreval.significance._test import Resampling, make_record, test
-from dreval.significance._variables import (
+from dreval.significance.base import (
     FRAMED,
+    Resampling,
     class_notes,
     count_rows,
     in_own_order,
     integer_notes,
+    make_record,
     matched_columns,
     matched_rows,
+    test,
 )
 
 

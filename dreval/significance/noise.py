@@ -41,16 +41,16 @@ from dreval.inference.reruns import (
     runnable,
     with_settings,
 )
-from dreval.inputs.identity import code_of, digest
+from dreval.inputs.source import code_of, digest
 from dreval.inputs.source_kinds import Foreign
 from dreval.inputs.variables import warn_of_guesses
-from dreval.measures._classes import members, silhouette_widths
-from dreval.measures._clusters import clusters
-from dreval.measures._measure import answer
-from dreval.records.noise_test import NoiseTest
+from dreval.measures.classes import members, silhouette_widths
+from dreval.measures.clusters import clusters
+from dreval.measures.core import answer
+from dreval.records.answers import NoiseTest
 from dreval.records.notes import ASSUMPTION, LIMIT, define, refusal
 from dreval.registry import MEASURES
-from dreval.significance._test import test
+from dreval.significance.base import test
 
 NULLS = ("columns", "gaussian")
 SILHOUETTE = "silhouette"

@@ -1,46 +1,523 @@
-"""Studies: methods on data sets with replicates, each cell computed once and kept in one file."""
+"""Run methods on data sets with replicates, each cell computed once and kept in one file."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_bool, check_int, check_k, check_one_of, check_path, check_random_state, keywords_checked
+from dreval._check import (
+    MIN_POINTS,
+    check_anchors,
+    check_bool,
+    check_float,
+    check_int,
+    check_k,
+    check_one_of,
+    check_parameters,
+    check_path,
+    check_random_state,
+    describe,
+    function_name,
+    keywords_checked,
+)
 from dreval._parallel import open_progress
-from dreval._random import root_seed
-from dreval.comparison.across import compare
-from dreval.errors import InputError
-from dreval.evaluation.recipe import versions
+from dreval._random import root_seed, stream, stream_seed
+from dreval.comparison.compare import compare
+from dreval.datasets._dataset import simulate
+from dreval.datasets.files import load_dataset
+from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed
+from dreval.evaluation.evaluation import Evaluation, check_name, check_options, metric_entry, versions
+from dreval.evaluation.plan import listed, plan_measures
+from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
 from dreval.inputs._header import check_header
-from dreval.inputs.data import Data
-from dreval.inputs.source import Source
-from dreval.journal.study_file import (
-    DATASETS,
-    METHODS,
+from dreval.inputs._text import warn_of_first_rows
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.files import is_path
+from dreval.inputs.paths import stem_of
+from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
+from dreval.inputs.source_kinds import Foreign
+from dreval.journal.study import (
     NOTE_KEYS,
     STATES,
+    STUDY_DATASETS,
+    STUDY_METHODS,
     Cell,
+    Claims,
     StudyFile,
     is_new,
     is_study,
     no_states,
     with_waiting,
 )
-from dreval.records._verbs import Record, call
-from dreval.records.frames import notes_frame
-from dreval.records.read_only import read_only
-from dreval.study.cells import Job, Round
-from dreval.study.parts import Settings, about_data, about_method, check_fit, make_datasets, make_methods, make_settings
+from dreval.records.base import Record, call, read_only
+from dreval.records.frames import noted_rows, notes_frame, notes_in, of_whole
+from dreval.records.notes import Note, Notes, note, refusal
+from dreval.registry import DATASETS, MEASURES, METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dreval.records.comparison import Comparison
+
+# The parts of a study, checked before anything is computed: data sets, methods, and settings of all cells.
+
+VARIABLES = ("labels", "latent", "batch", "covariates", "covariate_types", "ids", "layer", "use_rep", "header")
+
+
+def make_datasets(given: Any, labels: Any, metric: str, header: Any, root: int) -> dict[str, Data]:
+    """The data sets by name, in normal form."""
+    found = _named(given, "datasets", '{"mine": X}')
+    labels = {} if labels is None else labels
+    if not isinstance(labels, Mapping):
+        cure = 'Pass {"mine": labels}, by the names of the data sets.'
+        raise InputError("labels", "must be a dict of names to labels", describe(labels), cure)
+    for name in labels:
+        check_one_of(name, found, "labels")
+    return {name: _data(name, value, labels.get(name), metric, header, root) for name, value in found.items()}
+
+
+def make_methods(given: Any, data: Data) -> dict[str, Source]:
+    """The methods by name, as sources that can be run on any data; nothing is run."""
+    found = _named(given, "methods", '{"mine": estimator}')
+    return {name: _method(name, value, data) for name, value in found.items()}
+
+
+def about_data(data: Data) -> dict[str, Any]:
+    """The description of a data set in the file: its size and hashes."""
+    return {
+        "n": data.n,
+        "p": data.p,
+        "sha256": data.sha256,
+        "labels": None if data.labels is None else digest(data.labels.values.astype(str)),
+        "latent": None if data.latent is None else digest(data.latent),
+        "batch": None if data.batch is None else digest(data.batch.values.astype(str)),
+    }
+
+
+def about_method(source: Source) -> dict[str, Any]:
+    """The description of a method in the file: name, parameters, version, and a hash of code outside packages."""
+    card = source.card
+    deterministic = bool(getattr(card, "deterministic", False))
+    return {**identity(source), "deterministic": deterministic, **metric_entry(source)}
+
+
+def _named(given: Any, argument: str, example: str) -> dict[str, Any]:
+    """A dict from names to values, from a dict or from a list of values that have names; each name is checked."""
+    if isinstance(given, str | os.PathLike) or hasattr(given, "card"):
+        given = [given]
+    if not isinstance(given, Mapping | list | tuple) or not given:
+        cure = f"Pass names, or {example}."
+        raise InputError(argument, "must be a list of names, or a dict", describe(given), cure)
+    pairs = (
+        list(given.items())
+        if isinstance(given, Mapping)
+        else [(_own_name(one, argument, example), one) for one in given]
+    )
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        found[_checked(name, found, argument)] = value
+    return found
+
+
+def _checked(name: Any, found: Mapping[str, Any], argument: str) -> str:
+    """A unique name; errors refer to the argument."""
+    try:
+        return check_name(name, found)
+    except InputError as error:
+        rule = f"must have names: each {error.rule}"
+        raise error.altered(InputError, argument=argument, rule=rule, cure="Choose other names.") from error
+
+
+def _own_name(value: Any, argument: str, example: str) -> str:
+    """The name of a value that is not in a dict: its own, that of its card, or of its file."""
+    if isinstance(value, str | os.PathLike):
+        known = DATASETS if argument == "datasets" else METHODS
+        return str(value) if value in known or not is_path(value) else stem_of(value)
+    card = getattr(value, "card", None)
+    if card is not None:
+        return str(card.name)
+    got = f"the function {name}" if (name := function_name(value, "")) else describe(value)
+    raise InputError(argument, "must have names", got, f"Pass a dict, as {example}.")
+
+
+@contextmanager
+def _called(argument: str, *inner: str) -> Iterator[None]:
+    """Errors with the argument of the study in place of ``inner``, the argument of the function called."""
+    try:
+        yield
+    except DrevalError as error:
+        said = argument if error.argument in inner else f"{argument}: {error.argument}"
+        raise error.altered(argument=said) from error
+
+
+def _opened(argument: str, value: Any, key: str, cure: str) -> tuple[Any, dict[str, Any]]:
+    """The value of a key of a dict, and the other entries as options; other values have no options."""
+    if not isinstance(value, Mapping):
+        return value, {}
+    options = dict(value)
+    if key not in options:
+        got = f"a dict with {', '.join(map(str, options)) or 'nothing'}"
+        raise InputError(argument, f"must have the key {key!r}", got, cure)
+    return options.pop(key), options
+
+
+def _data(name: str, value: Any, labels: Any, metric: str, header: Any, root: int) -> Data:
+    """One data set: a bundled or simulated one by its name, or whatever ``as_data`` takes."""
+    argument = f"datasets[{name!r}]"
+    cure = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
+    value, options = (value, {}) if hasattr(value, "data") else _opened(argument, value, "data", cure)
+    own = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
+    if labels is not None:
+        options["labels"] = labels
+    with _called(argument, "data", "name"):
+        if isinstance(value, str) and value in DATASETS:
+            value, own = _bundled(value, own, root), {}
+        check_parameters(own, VARIABLES, "data")
+        made = as_data(value, name=name, metric=metric, **{"header": header, **options})
+        warn_of_first_rows(made.notes)
+        return replace(made.owned(), obsm={}, covariates={})  # not used by any cell
+
+
+def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
+    """A bundled or simulated data set; a simulation uses the seed of the study unless it has its own."""
+    if DATASETS.card(name).kind == "simulated":
+        return simulate(name, **{"random_state": root, **parameters})
+    check_parameters(parameters, (), name)
+    return load_dataset(name)
+
+
+def _method(name: str, value: Any, data: Data) -> Source:
+    """One method: a bundled one by its name, an estimator or a callable, with its parameters."""
+    argument = f"methods[{name!r}]"
+    value, options = _opened(argument, value, "method", 'Write {"method": "isomap", "n_neighbors": 10}.')
+    if "n_components" in options:
+        cure = "Pass n_components to the study, for all methods."
+        raise InputError(
+            argument, "must leave the number of components to the study", repr(options["n_components"]), cure
+        )
+    if isinstance(value, str):
+        value = value.removeprefix(BUNDLED)
+        value = check_one_of(value, METHODS.names(), argument, METHODS.listing, aliases=True)
+    with _called(argument, f"embeddings[{name!r}]"):
+        source = as_source(value, name, data, **options)
+    if not source.can_embed or source.recording is not None:
+        cure = "Pass the name of a bundled method, an estimator or a callable."
+        raise InputError(argument, "must be a method that can be run", str(source.reason or "recorded runs"), cure)
+    return source
+
+
+MANY = 2**31  # more points than any data set has
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of every cell."""
+
+    measures: Any
+    n_neighbors: list[int]
+    metric: str
+    anchors: int | str | None
+    ci: str | None
+    options: dict[str, dict[str, Any]]
+    subsample: float | None
+    random_state: int
+
+
+def make_settings(
+    measures: Any, n_neighbors: Any, metric: str, *, anchors: Any, ci: Any, options: Any, subsample: Any, root: int
+) -> Settings:
+    """The settings in normal form."""
+    wanted = listed(measures)
+    names = [wanted] if isinstance(wanted, str) and wanted not in ("default", "all") else wanted
+    for name in names if isinstance(names, list) else ():
+        if isinstance(name, str) and name in MEASURES and MEASURES.card(name).curve:
+            cure = "Use r_nx_auc, q_local, q_global or k_max in place of a curve."
+            raise InputError("measures", "must have one value for each embedding", f"the curve {name!r}", cure)
+    checked = check_options(options)
+    try:
+        json.dumps(checked, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        cure = "Pass numbers, text, lists and dicts, which the file can hold."
+        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
+    anchors = anchors if isinstance(anchors, str) and anchors == "auto" else check_anchors(anchors, MANY)
+    return Settings(
+        measures=names,
+        n_neighbors=check_k(n_neighbors, MANY)[0],
+        metric=metric,
+        anchors=anchors,
+        ci=_interval_kind(ci, anchors),
+        options=checked,
+        subsample=None if subsample is None else check_float(subsample, "subsample", above=0.0, high=1.0),
+        random_state=root,
+    )
+
+
+def points_per_replicate(settings: Settings, n: int) -> int:
+    """Number of points of a data set in each replicate."""
+    return n if settings.subsample is None else round(settings.subsample * n)
+
+
+def check_fit(settings: Settings, name: str, data: Data) -> None:
+    """Check settings against a data set: numbers of neighbors and anchors, options of measures."""
+    n = points_per_replicate(settings, data.n)
+    if n < MIN_POINTS:
+        rule, got = f"must leave at least {MIN_POINTS} points", f"{settings.subsample} of {data.n} (data set {name!r})"
+        raise InputError("subsample", rule, got, "Choose a larger share, or leave it out.")
+    try:
+        check_k(settings.n_neighbors, n)
+        check_anchors(settings.anchors, n)
+        plan = plan_measures(settings.measures, settings.n_neighbors, n, data.variables(), settings.options)
+    except DrevalError as error:
+        raise error.altered(got=f"{error.got} (data set {name!r})") from error
+    if not [task for task in plan if not task.card.curve]:
+        cure, rule = "Pass {default}, or names from {listing}.", "must name at least one measure"
+        hints = {"default": Hint("measures", "default"), "listing": Hint("dreval.list_measures()")}
+        raise InputError("measures", rule, repr(settings.measures), cure, **hints)
+
+
+def _interval_kind(ci: Any, anchors: Any) -> str | None:
+    """Intervals within a cell, or none."""
+    if ci in (None, "none"):
+        return None
+    ci = check_one_of(ci, ("default", "points", "anchors", "none"), "ci", aliases=True)
+    fits = {"points": anchors in (None, "auto"), "anchors": anchors not in (None, "auto")}
+    if not fits.get(str(ci), True):
+        cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or anchors=None for all points."
+        raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", cure)
+    return str(ci)
+
+
+# The cells of a study: one is a method run once on a data set; a round computes those that nobody else has claimed.
+
+SEEN = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
+CellResult = tuple[Cell, dict[str, Any], npt.NDArray[np.float64] | None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell with all that is needed to compute it, here or in another process; ``n_jobs`` threads evaluate it."""
+
+    cell: Cell
+    data: Data
+    source: Source
+    settings: Settings
+    n_jobs: int | None = None
+    keep: bool = True
+
+
+def cell_seed(root: int, cell: Cell) -> int:
+    """Seed of the evaluation of a cell: that of its data set and replicate, common to all methods."""
+    return stream_seed(root, "study", cell.dataset, cell.replicate)
+
+
+def compute_cell(job: Job) -> CellResult:
+    """Embed the data and evaluate the embedding; a failure is recorded with its reason.
+
+    Matrix products run in one thread, so that no number depends on the number of processes.
+    """
+    from threadpoolctl import threadpool_limits
+
+    began, Y = time.perf_counter(), None
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=1):
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is kept by itself
+        try:
+            with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
+                rows, reason, reference, notes, Y = _evaluated(job)
+        except DrevalError as error:
+            reason = refusal(error)
+            rows, reference = _missing(job, reason), False
+            notes = (*job.data.notes, *(one.within(job.cell.method) for one in job.source.notes))
+    warned = [one for one in dict.fromkeys(map(_warned, caught)) if one is not None]
+    value = {
+        "rows": [_written(row, job.cell) for row in rows],
+        "reason": None if reason is None else _of_study(reason, job.cell).plain(),
+        "reference": reference,
+        "seconds": time.perf_counter() - began,
+        "seed": cell_seed(job.settings.random_state, job.cell),
+        "warnings": [one.plain() for one in warned],
+        "notes": [_of_study(one, job.cell).plain() for one in _unsaid(notes, warned)],
+    }
+    return job.cell, value, Y if job.keep else None
+
+
+def _unsaid(notes: Notes, warned: Sequence[Note]) -> list[Note]:
+    """The notes that were not warned of as well."""
+    said = {dict(one.values)["message"] for one in warned}
+    return [one for one in notes if one.within("") not in said]
+
+
+def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, bool, Notes, npt.NDArray[np.float64] | None]:
+    """Rows of the table, the reason of a failure, whether the embedding is the data, notes, and the coordinates.
+
+    The notes are those on the data and on the embedding as a whole; those on a value are in its row.
+    """
+    settings, name = job.settings, job.cell.method
+    results = _evaluation(job).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
+    failed = [one.within("") for one in results.failures() if one.scope == name]
+    rows, reason = noted_rows(results.table, results.notes), failed[0] if failed else None
+    notes = tuple(one for one in notes_in(of_whole(results.notes)) if one.within("") != reason)
+    return rows, reason, name in results.reference, notes, results.embeddings.get(name)
+
+
+def _evaluation(job: Job) -> Evaluation:
+    """The evaluation of the cell: its data, method and seed."""
+    settings = job.settings
+    evaluation = Evaluation(
+        _drawn(job),
+        n_neighbors=settings.n_neighbors,
+        metric=settings.metric,
+        anchors=None if settings.ci == "points" else settings.anchors,
+        random_state=cell_seed(settings.random_state, job.cell),
+        n_jobs=job.n_jobs,
+    )
+    return evaluation.with_embedding(job.cell.method, job.source.with_components(job.cell.n_components))
+
+
+def _drawn(job: Job) -> Data:
+    """The data: all points, or those of the replicate, drawn without replacement and common to all methods."""
+    data, size = job.data, points_per_replicate(job.settings, job.data.n)
+    if size == data.n:
+        return data
+    rng = stream(job.settings.random_state, "subsample", job.cell.dataset, job.cell.replicate)
+    rows = np.sort(rng.choice(data.n, size, replace=False))
+    made = as_data(
+        data.X[rows][:, rows] if data.metric == "precomputed" else data.X[rows],
+        labels=None if data.labels is None else data.labels.values[rows],
+        latent=None if data.latent is None else data.latent[rows],
+        batch=None if data.batch is None else data.batch.values[rows],
+        name=data.name,
+        metric=data.metric,
+    )
+    return replace(made, columns=data.columns, notes=data.notes)  # how the whole was read, not what the part looks like
+
+
+def _missing(job: Job, reason: Note) -> list[dict[str, Any]]:
+    """A row without a value for each requested measure."""
+    data, settings = job.data, job.settings
+    plan = plan_measures(settings.measures, settings.n_neighbors, data.n, data.variables(), settings.options)
+    return [{**missing_row(job.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
+
+
+def _written(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
+    """A row as the file has it: without what is missing, and without what its cell says."""
+    kept = {key: value for key, value in row.items() if value not in ("", None, ()) and value == value}
+    kept["notes"] = [_of_study(one, cell).plain() for one in row.get("notes", ())]
+    return {key: value for key, value in kept.items() if key not in ("dataset", "embedding", "replicate", "note")}
+
+
+def _of_study(one: Note, cell: Cell) -> Note:
+    """What an evaluation says of an embedding, said of the method of a study."""
+    one = one.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
+    if one.code == "labels.none":
+        return one.altered(way=f"labels={{{cell.dataset!r}: ...}} to Study")
+    if one.code in ("latent.none", "batch.none"):
+        word = one.code.partition(".")[0]
+        return one.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., {word!r}: ...}}}} to Study")
+    return one
+
+
+def _warned(warning: warnings.WarningMessage) -> Note | None:
+    """A warning as a note; None for those that address programmers."""
+    if not issubclass(warning.category, SEEN):
+        return None
+    own = getattr(warning.message, "note", None)
+    message = " ".join(str(warning.message).split()) if own is None else own
+    return note("warned", category=warning.category.__name__, message=message)
+
+
+@dataclass
+class Round:
+    """One call of ``run``.
+
+    Attributes
+    ----------
+    file : StudyFile
+        The open file.
+    claims : Claims
+        The claims of this process.
+    cells : list of Cell
+        The cells in the order in which they are begun.
+    job : callable
+        Makes the job of a cell.
+    over : dict of str to str
+        Values, as text, of the cells that may be recomputed.
+    limit : int or None
+        How many cells to compute at most.
+    n_jobs : int or None
+        How many at once.
+    """
+
+    file: StudyFile
+    claims: Claims
+    cells: Sequence[Cell]
+    job: Callable[[Cell], Job]
+    over: Mapping[str, str]
+    limit: int | None
+    n_jobs: int | None
+    begun: int = 0
+    at_work: dict[Cell, None] = field(default_factory=dict)
+
+    def work(self, bar: Any) -> None:
+        """Repeat passes over the cells until a pass computes none, since other processes may release some."""
+        bar.reset(total=len(self.cells))
+        bar.update(len(self.cells) - len(self._left()))
+        while self._pass(bar):
+            continue
+
+    def _left(self) -> list[Cell]:
+        """The cells without a value, or with one that may be recomputed."""
+        known = self.file.texts()
+        return [cell for cell in self.cells if known.get(cell.name) == self.over.get(cell.name)]
+
+    def _pass(self, bar: Any) -> bool:
+        """Compute all cells that can be claimed; whether there were any."""
+        from joblib import Parallel, delayed
+
+        before = self.begun
+        calls = (delayed(compute_cell)(job) for job in self._claimed(bar))
+        # one cell at a time: every claimed cell is being computed, and every result is written at once
+        workers = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+        try:
+            for cell, value, array in workers(calls):
+                self.claims.finish(cell.name, value, array)
+                self.at_work.pop(cell, None)
+                bar.update(1)
+        except BrokenProcessPool as error:
+            raise self._ended() from error
+        return self.begun > before
+
+    def _ended(self) -> MethodFailed:
+        """The error for a method that ended its process, as compiled code may."""
+        places = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.at_work)
+        cure = "Finished cells are kept; run() in one process ends at the method that does this, which can be left out."
+        return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {places}", cure)
+
+    def _claimed(self, bar: Any) -> Iterator[Job]:
+        """Claim cells one by one, as workers become free, and yield their jobs."""
+        for cell in self._left():
+            if self.limit is not None and self.begun >= self.limit:
+                return
+            if self.claims.claim(cell.name, self.over.get(cell.name)):
+                self.begun += 1
+                self.at_work[cell] = None
+                bar.set_description(f"{cell.method} on {cell.dataset}, {cell.replicate}")
+                yield self.job(cell)
+
+
+# Studies: methods on data sets with replicates, each cell computed once and kept in one file.
 
 LONGEST = 280  # characters of a reason that are printed
 
@@ -352,9 +829,9 @@ class Study:
         with StudyFile(self.path, self._recipe(settings)) as file:
             self._check(file)
             for name, data in self.datasets.items():
-                file.add_part(DATASETS, name, about_data(data))
+                file.add_part(STUDY_DATASETS, name, about_data(data))
             for name, source in self.methods.items():
-                file.add_part(METHODS, name, about_method(source))
+                file.add_part(STUDY_METHODS, name, about_method(source))
             self._check(file)
             over = file.failed_texts() if again else {}
             with file.claims() as claims, open_progress(progress) as bar:
@@ -380,7 +857,7 @@ class Study:
         if is_new(self.path):
             return StudyStatus(self.path.name, with_waiting(no_states(), cells))
         with StudyFile(self.path) as file:
-            same = [name for name, about in file.parts(METHODS).items() if about.get("deterministic")]
+            same = [name for name, about in file.parts(STUDY_METHODS).items() if about.get("deterministic")]
             return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same), file.notes())
 
     def table(self) -> pd.DataFrame:
@@ -559,7 +1036,7 @@ class Study:
         >>> folder.cleanup()
         """
         with StudyFile(self.path) as file:
-            return {**file.recipe, "datasets": file.parts(DATASETS), "methods": file.parts(METHODS)}
+            return {**file.recipe, "datasets": file.parts(STUDY_DATASETS), "methods": file.parts(STUDY_METHODS)}
 
     def __repr__(self) -> str:
         parts = f"{len(self.datasets)} data sets x {len(self.methods)} methods x {self.n_replicates}"
@@ -596,9 +1073,9 @@ class Study:
         """Check that the file was begun with the same settings, data sets and methods."""
         file.check_recipe(self._recipe(self._runnable()))
         for name, data in self.datasets.items():
-            file.check_part(DATASETS, name, about_data(data), f"datasets[{name!r}]")
+            file.check_part(STUDY_DATASETS, name, about_data(data), f"datasets[{name!r}]")
         for name, source in self.methods.items():
-            file.check_part(METHODS, name, about_method(source), f"methods[{name!r}]")
+            file.check_part(STUDY_METHODS, name, about_method(source), f"methods[{name!r}]")
 
     def _cells(self) -> list[Cell]:
         """All cells, ordered by replicate."""

@@ -33,12 +33,12 @@ from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable, with_settings
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
-from dreval.inputs.identity import digest, equal_maps, identity
+from dreval.inputs.source import digest, equal_maps, identity
 from dreval.inputs.source_kinds import Source
-from dreval.journal.store import cell_key
-from dreval.measures._measure import answer
-from dreval.measures._method_measure import CALLED
-from dreval.records.call import written_again
+from dreval.journal.study import cell_key
+from dreval.measures.core import answer
+from dreval.measures.methods import CALLED
+from dreval.records.answers import written_again
 from dreval.records.notes import Note, joined, note, refusal
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS

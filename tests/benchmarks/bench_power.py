@@ -71,7 +71,7 @@ def fast() -> dict[str, Test]:
         return permutation_null(pair.inner, N, PERMUTATIONS, b, name, n_jobs=1).p_value
 
     from dreval.inference.permutation import permutation_null
-    from dreval.significance._kernels import exact_pair
+    from dreval.significance.base import exact_pair
 
     return {
         "hyppo Hsic": lambda x, y, b: permuted([1 - K for K in compute_kern(x, y)], Hsic().statistic(x, y), b, "Hsic"),

@@ -56,7 +56,7 @@ def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
     import dreval
-    from dreval.geometry import tsne_loss
+    from dreval.geometry import tsne
 
     def seconds(call: Callable[[], Any], times: int = 3) -> float:
         found = []
@@ -67,15 +67,15 @@ def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
         return min(found)
 
     def once(X: Any, Y: Any) -> tuple[Any, Any]:
-        made = tsne_loss.PairAffinities if kind == "pairs" else tsne_loss.NeighborAffinities
+        made = tsne.PairAffinities if kind == "pairs" else tsne.NeighborAffinities
         P = made(X, min(PERPLEXITY, (len(X) - 1) / 3), n_jobs=1)
-        return P, tsne_loss.loss_parts(P, Y)
+        return P, tsne.loss_parts(P, Y)
 
     def rest(X: Any, Y: Any, P: Any, parts: Any, some: Any) -> dict[str, float]:
         def perturb() -> None:
-            tsne_loss.perturbed_distances(P, Y, parts, X[:, :3], 0.1, some)
+            tsne.perturbed_distances(P, Y, parts, X[:, :3], 0.1, some)
 
-        product = seconds(lambda: tsne_loss.hessian_times(P, Y, parts, Y))
+        product = seconds(lambda: tsne.hessian_times(P, Y, parts, Y))
         return {"product": product, "perturbed point": seconds(perturb, 1) / len(some)}
 
     with threadpool_limits(1), warnings.catch_warnings():
@@ -92,7 +92,7 @@ def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
         if polish:
             Y = dreval.methods.TSNE(perplexity=PERPLEXITY, random_state=0).fit_transform(X)
             start = process_time()
-            _, _, steps, ended = tsne_loss.polished(P, Y)
+            _, _, steps, ended = tsne.polished(P, Y)
             found |= {"polish": process_time() - start, "steps": steps, "ended": ended}
         return found
 

@@ -20,7 +20,7 @@ from dreval.geometry import blocks
 from dreval.geometry.blocks import sweep
 from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
 from dreval.inference.intervals import METHODS, Interval, bounded_interval
-from dreval.measures import r_nx_auc
+from dreval.measures import coranking
 from dreval.registry import MEASURES
 
 N, M, SEEDS, BINS = 20_000, 500, 4, 1 << 16
@@ -185,7 +185,7 @@ def test_intervals_of_the_drawn_area_cover_that_of_all_ranks(name: str, n_simula
     """100 real evaluations as beyond 50,000 points: the area from lists and drawn points, with the noise of these."""
     known, size = _known(name), n_simulations(2000) // 20
     truth = float(known.points["r_nx_auc"][0].mean())
-    for place in (blocks, evaluation_rows, r_nx_auc):
+    for place in (blocks, evaluation_rows, coranking):
         monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
     found = [_evaluated(name, ["r_nx_auc"], seed)[0] for seed in range(size)]
     covered, error = _report(name, "r_nx_auc, drawn", truth, found, np.full(size, truth))

@@ -10,8 +10,7 @@ import pytest
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import sweep
-from dreval.measures._chance import chance_curve, chance_value
-from dreval.measures._measure import answer, curve_values
+from dreval.measures.core import answer, chance_curve, chance_value, curve_values
 from dreval.registry import MEASURES
 
 CARDS = {name: MEASURES.card(name) for name in MEASURES if MEASURES.card(name).level != "algorithm"}

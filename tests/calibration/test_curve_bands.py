@@ -11,7 +11,7 @@ import pytest
 
 import dreval
 from dreval.geometry.blocks import sweep
-from dreval.geometry.coranking import row_curves
+from dreval.geometry.ranks import row_curves
 from dreval.inference.bands import anchor_band, covered_by_anchors
 
 N, LEVEL = 1000, 0.95

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dreval.measures._recommendation import detections
+from dreval.measures.core import detections
 
 DRAWS, DATA, DEFECTS = 2, ("clusters", "plane"), ("tear", "swapped places", "exaggerated classes")
 SAME = 0.995  # of the letters; a p-value beside 5 % may fall on the other side with another BLAS

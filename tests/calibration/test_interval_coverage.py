@@ -13,7 +13,7 @@ from scipy import stats
 import dreval
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.inference.intervals import anchor_interval, jackknife_interval
-from dreval.measures._measure import answer
+from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
 K = 15

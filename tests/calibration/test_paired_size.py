@@ -9,8 +9,8 @@ from scipy import stats
 import dreval
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.inference.intervals import jackknife_interval
-from dreval.measures._measure import answer
-from dreval.measures.trustworthiness import trustworthiness
+from dreval.measures.core import answer
+from dreval.measures.ranks import trustworthiness
 
 MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",

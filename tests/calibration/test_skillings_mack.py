@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dreval.comparison._ranks import skillings_mack, skillings_mack_p
+from dreval.comparison.base import skillings_mack, skillings_mack_p
 
 N, K, DRAWS = 6, 4, 499
 

@@ -17,8 +17,8 @@ from cli_runs import EVALUATE, Y, without_call
 from each import each
 
 import dreval
-from dreval.journal.store import Store
-from dreval.measures._measure import OF_POINTS
+from dreval.journal.study import Store
+from dreval.measures.core import OF_POINTS
 
 # evaluate
 

@@ -17,8 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import wilcoxon
 
 import dreval
-from dreval.comparison._pairs import walsh_interval
-from dreval.comparison._ranks import (
+from dreval.comparison.base import (
     block_ranks,
     critical_difference,
     friedman,
@@ -27,6 +26,7 @@ from dreval.comparison._ranks import (
     permutation_p,
     skillings_mack,
     skillings_mack_p,
+    walsh_interval,
 )
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
@@ -243,7 +243,7 @@ def test_drawn_arrangements_agree_with_counted_ones(monkeypatch):
     """The same table by counting and by drawing, within four standard errors; the same seed, the same p."""
     table = np.random.default_rng(4).normal(size=(8, 4)) + 0.3 * np.arange(4)
     exact, counted = permutation_p(block_ranks(table), np.random.default_rng(0))
-    monkeypatch.setattr("dreval.comparison._ranks.EXACT_UP_TO", 0)
+    monkeypatch.setattr("dreval.comparison.base.EXACT_UP_TO", 0)
     drawn = [permutation_p(block_ranks(table), np.random.default_rng(1)) for _ in range(2)]
 
     assert (counted, drawn[0][1]) == (True, False)

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
-from dreval.report.contents.table import printed_block
+from dreval.report.contents.evaluation import printed_block
 from dreval.report.document import Best
 from dreval.report.reading import read_results
 from dreval.report.render.markup import sentence

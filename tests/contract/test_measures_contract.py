@@ -23,8 +23,7 @@ from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import VARIABLES, sweep
-from dreval.measures._chance import chance_value
-from dreval.measures._measure import answer
+from dreval.measures.core import answer, chance_value
 from dreval.registry import MEASURES
 
 CURVES = [

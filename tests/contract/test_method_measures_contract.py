@@ -12,8 +12,8 @@ from strategies import pairs
 
 import dreval
 from dreval.errors import MethodFailed
+from dreval.records.answers import MeasureRecord
 from dreval.records.frames import notes_in
-from dreval.records.measure_record import MeasureRecord
 from dreval.registry import MEASURES
 
 NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]

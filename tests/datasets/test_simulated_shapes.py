@@ -15,8 +15,7 @@ from sklearn.feature_selection import mutual_info_regression
 from sklearn.neighbors import KNeighborsClassifier
 
 import dreval
-from dreval.datasets._shapes import _angle_at, _arc_length
-from dreval.datasets.dependence import SHAPES
+from dreval.datasets.simulated import DEPENDENCE_SHAPES, _angle_at, _arc_length
 from dreval.errors import InputError, UnknownName
 
 SEEDS = st.integers(0, 10**6)
@@ -169,7 +168,7 @@ def test_bump_map_is_its_formula():
         assert np.abs(grid[:, None] - center).min(axis=0).max() < 1e-6
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", DEPENDENCE_SHAPES)
 def test_dependence_shapes_are_where_they_say(shape):
     """Without noise the points satisfy the equation of their shape; u is uniform."""
     pair = dreval.simulate("dependence", n=2000, random_state=0, shape=shape, noise=0.0)
@@ -197,7 +196,7 @@ def test_dependence_shapes_are_where_they_say(shape):
     assert pair.feature_names == ("x", "y")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", DEPENDENCE_SHAPES)
 def test_dependence_is_there_where_it_is_said(shape):
     """Mutual information, as scikit-learn estimates it, is near 0 for the two independent shapes only."""
     x, y = dreval.simulate("dependence", n=2000, random_state=1, shape=shape, noise=0.02).data.T

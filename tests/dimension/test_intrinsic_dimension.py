@@ -18,7 +18,7 @@ import dreval
 from dreval._random import stream
 from dreval.errors import InputError, UndefinedMeasure, UnknownName
 from dreval.geometry.blocks import random_groups
-from dreval.geometry.neighbors import first_outside
+from dreval.geometry.distances import first_outside
 
 ORACLES = Path(__file__).resolve().parent.parent / "oracles"
 sys.path.insert(0, str(ORACLES))
@@ -99,7 +99,7 @@ def test_short_lists_are_searched_again(how: str, monkeypatch: pytest.MonkeyPatc
     """Where no more neighbors than k are kept, groups are left out by a new search, with the same numbers."""
     X = points("torus")[:120]
     usual = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
-    monkeypatch.setattr(sys.modules["dreval.dimension.intrinsic_dimension"], "extra_neighbors", lambda *_: 0)
+    monkeypatch.setattr(sys.modules["dreval.dimension"], "extra_neighbors", lambda *_: 0)
     again = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
     assert again.se == pytest.approx(usual.se, rel=1e-9)
     assert again.value == usual.value

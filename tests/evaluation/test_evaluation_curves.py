@@ -16,7 +16,7 @@ import dreval
 from dreval._random import stream
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import random_groups, sweep
-from dreval.geometry.coranking import curve_numbers
+from dreval.geometry.ranks import curve_numbers
 from dreval.registry import MEASURES
 
 CURVES = [name for name in MEASURES if MEASURES.card(name).curve]

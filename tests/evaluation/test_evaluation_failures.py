@@ -12,7 +12,7 @@ from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError, InputWarning, UndefinedMeasure
-from dreval.measures import trustworthiness as module
+from dreval.measures import ranks as module
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1

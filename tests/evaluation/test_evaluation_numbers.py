@@ -21,7 +21,7 @@ from dreval._random import stream
 from dreval.errors import InputError, InputWarning, UndefinedMeasure
 from dreval.evaluation.rows import ANCHOR_GROUPS
 from dreval.geometry.blocks import random_groups
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.inference.intervals import METHODS, TARGETS
 from dreval.records.frames import setting_names
 from dreval.registry import MEASURES

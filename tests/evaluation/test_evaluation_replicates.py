@@ -13,7 +13,7 @@ from scipy import sparse, stats
 import dreval
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError, InputWarning, UnknownName
-from dreval.evaluation.resampling import half_neighbors
+from dreval.evaluation.uncertainty import half_neighbors
 from dreval.inference.intervals import METHODS, TARGETS, halves_interval
 
 X = np.random.default_rng(0).normal(size=(41, 4)) * [3, 2, 1, 0.5]

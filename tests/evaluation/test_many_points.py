@@ -14,8 +14,8 @@ from numpy.testing import assert_array_equal
 
 import dreval
 from dreval.evaluation import evaluation, rows
-from dreval.geometry import anchors, blocks
-from dreval.measures import r_nx_auc
+from dreval.geometry import blocks, streaming
+from dreval.measures import coranking
 
 N, M = 1200, 120
 NUMBERS = ["value", "se", "conf_low", "conf_high", "n_used", "n_groups"]
@@ -38,7 +38,7 @@ def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None) ->
     """The result, with this number of points up to which all ranks are computed."""
     X, embeddings, labels = made()
     with pytest.MonkeyPatch.context() as patch:
-        for place in (blocks, rows, r_nx_auc) if limit is not None else ():
+        for place in (blocks, rows, coranking) if limit is not None else ():
             patch.setattr(place, "ALL_RANKS", limit, raising=False)
         return dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=seed).run(measures, tests)
 
@@ -122,9 +122,9 @@ def test_tests_of_permuted_embeddings_run() -> None:
 
 def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -> None:
     """Where there are more anchors than a draw of the chance level needs, it reads the lists of those it has."""
-    from dreval.measures import _chance
+    from dreval.measures import core
 
-    monkeypatch.setattr(_chance, "POINTS", 40 * _chance.DRAWS)
+    monkeypatch.setattr(core, "POINTS", 40 * core.DRAWS)
     chance = by_measure(table(["knn_accuracy", "procrustes_rc"], 1000))["chance"]
     assert chance["none", "knn_accuracy"] == pytest.approx(0.25, abs=0.15)
     assert chance["none", "procrustes_rc"] > 0.5
@@ -139,12 +139,12 @@ def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, mon
     """Blocks that are entered are not read again, and the numbers are those of one run."""
     X, embeddings, labels = made()
     embeddings = {name: embeddings[name] for name in ("some", "tied")}
-    monkeypatch.setattr(anchors, "SECONDS", 0.0)
-    monkeypatch.setattr(anchors, "row_blocks", lambda _, part=None: blocks_of_300(part or slice(0, N)))
-    for place in (blocks, rows, r_nx_auc):
+    monkeypatch.setattr(streaming, "SECONDS", 0.0)
+    monkeypatch.setattr(streaming, "row_blocks", lambda _, part=None: blocks_of_300(part or slice(0, N)))
+    for place in (blocks, rows, coranking):
         monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
     entered: list[tuple[str, slice]] = []
-    for kind in (anchors.Nearest, anchors.Targets):
+    for kind in (streaming.Nearest, streaming.Targets):
 
         def enter(self: Any, seen: Any, part: slice, n_jobs: Any, usual: Any = kind.enter) -> None:
             if len(entered) == stop:
@@ -187,8 +187,8 @@ def blocks_of_300(part: slice) -> list[slice]:
 def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     """They would be read from outside of the table; what is possible is used."""
     X, _, _ = made()
-    seen = anchors.Seen(X, np.arange(M))
-    made_of_half = anchors.Nearest.none(M, 5)
+    seen = streaming.Seen(X, np.arange(M))
+    made_of_half = streaming.Nearest.none(M, 5)
     made_of_half.enter_all(seen, slice(0, N // 2), 1)
     state = made_of_half.state
     blank = made_of_half.blank()
@@ -196,10 +196,10 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     assert not blank.fits(state, 10, N)
     assert not blank.fits(state, N + 1, N)
     assert not blank.fits(state[:-1], N // 2, N)
-    assert not anchors.Nearest.none(M, 6).fits(state, N // 2, N)
+    assert not streaming.Nearest.none(M, 6).fits(state, N // 2, N)
     state[field][3, 2] = bad
     assert not blank.fits(state, N // 2, N)
-    targets = anchors.Targets.of(seen, made_of_half.indices.astype(np.int32))
+    targets = streaming.Targets.of(seen, made_of_half.indices.astype(np.int32))
     targets.enter_all(seen, slice(0, N // 2), 1)
     state = targets.state
     assert targets.fits(state, N // 2, N)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import dreval
 from dreval.errors import DrevalWarning, InputError
-from dreval.inputs.identity import identity
+from dreval.inputs.source import identity
 from dreval.methods import LSDR, PCA, ClassicalMDS
 
 METRICS = ["cosine", "correlation", "manhattan", "hamming"]

@@ -15,10 +15,10 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from strategies import KINDS, clouds, neighbor_counts, pairs
 
-from dreval.geometry import anchors as module
-from dreval.geometry.anchors import SAMPLE, Nearest, Seen, Targets, drawn_targets, seen_from
+from dreval.geometry import streaming as module
 from dreval.geometry.blocks import sweep
 from dreval.geometry.distances import Frame
+from dreval.geometry.streaming import SAMPLE, Nearest, Seen, Targets, drawn_targets, seen_from
 
 LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous")
 METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"]

@@ -16,11 +16,12 @@ from scipy.spatial.distance import cdist
 from strategies import clouds, pairs
 
 from dreval.errors import UndefinedMeasure
-from dreval.geometry import anchors, blocks
-from dreval.geometry import coranking as module
-from dreval.geometry.anchors import seen_from
+from dreval.geometry import blocks, streaming
+from dreval.geometry import ranks as module
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.geometry.coranking import (
+from dreval.geometry.distances import Space
+from dreval.geometry.distances import orders as sorted_rows
+from dreval.geometry.ranks import (
     Coranking,
     SampledCoranking,
     coranking,
@@ -28,8 +29,7 @@ from dreval.geometry.coranking import (
     share_coranking,
     tied_corankings,
 )
-from dreval.geometry.distances import Space
-from dreval.geometry.neighbors import orders as sorted_rows
+from dreval.geometry.streaming import seen_from
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
 
@@ -239,8 +239,8 @@ IMAGES = {
 def many(monkeypatch):
     """What is seen from anchors among more than 100 points comes from lists and drawn points, drawn from 300."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
-    monkeypatch.setattr(anchors, "PILOT", 300)
-    monkeypatch.setattr(anchors, "PILOTS", 3)
+    monkeypatch.setattr(streaming, "PILOT", 300)
+    monkeypatch.setattr(streaming, "PILOTS", 3)
 
 
 @pytest.mark.parametrize("image", IMAGES)

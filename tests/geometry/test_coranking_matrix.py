@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import pairs
 
 from dreval.geometry.blocks import sweep
-from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
+from dreval.geometry.ranks import coranking, coranking_cells, rank_edges
 
 
 def naive(X, Y):

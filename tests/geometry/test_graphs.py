@@ -16,6 +16,7 @@ from strategies import clouds
 import dreval
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, UnknownName
 from dreval.geometry import graphs
+from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import (
     Reach,
     connect_components,
@@ -29,7 +30,6 @@ from dreval.geometry.graphs import (
     radius_graph,
     short_cuts,
 )
-from dreval.geometry.neighbors import nearest
 
 
 def connected_graph(X, reach, disconnected="error"):

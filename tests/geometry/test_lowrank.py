@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import clouds
 
-from dreval.geometry.kernels import center, gram_matrix
-from dreval.geometry.lowrank import low_rank_kernel, pivoted_cholesky
+from dreval.geometry.kernels import center, gram_matrix, low_rank_kernel, pivoted_cholesky
 
 pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
 

@@ -12,8 +12,9 @@ from sklearn.neighbors import NearestNeighbors
 from strategies import clouds, neighbor_counts, tie_free_clouds
 
 from dreval.errors import InputError
-from dreval.geometry import distances, neighbors
-from dreval.geometry.neighbors import nearest
+from dreval.geometry import distances
+from dreval.geometry import distances as neighbors
+from dreval.geometry.distances import nearest
 
 ANY_WIDTH = st.one_of(clouds(max_n=60, max_p=12), clouds(max_n=60, min_p=13, max_p=60))
 

@@ -17,13 +17,15 @@ from strategies import pairs as clouds_and_images
 
 import dreval
 from dreval.errors import ApproximationWarning
-from dreval.geometry import mid_ranks, pair_statistics, pairs
+from dreval.geometry import pairs
+from dreval.geometry import pairs as mid_ranks
+from dreval.geometry import pairs as pair_statistics
 from dreval.geometry._loops import pairs as loops
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.distances import Space
-from dreval.geometry.pair_statistics import triplets
+from dreval.geometry.pairs import triplets
 from dreval.inference.intervals import jackknife_interval
-from dreval.measures._measure import answer
+from dreval.measures.core import answer
 from dreval.records import notes
 from dreval.registry import MEASURES
 
@@ -246,7 +248,7 @@ def _seeded(view, seed):
 
 def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
     """Beyond the limit it is that of some points, also where a group is left out, and says so."""
-    monkeypatch.setitem(MEASURES.get("distance_correlation").rule.__globals__, "SOME", 30)
+    monkeypatch.setitem(MEASURES.get("distance_correlation").rule.__globals__, "MAX_POINTS_OF_ALL_PAIRS", 30)
     X, Y = _cloud()
     view = _view(X, Y, groups=random_groups(60, 5, np.random.default_rng(0)))
     got = _value("distance_correlation", view)

@@ -18,7 +18,7 @@ from dreval.geometry._loops.local import nuclear_norm
 from dreval.geometry.blocks import sweep
 from dreval.geometry.procrustes import (
     best_scale,
-    coincident,
+    coincident_note,
     conformal,
     disparity,
     in_data_units,
@@ -160,8 +160,10 @@ def test_one_spot_and_coinciding_points(p):
     assert_array_equal(found["procrustes_rc"], [0.0] * 5 + [1.0] * 25)
     assert_array_equal(found["procrustes_rn_opt"], [0.0] * 5 + [1.0] * 25)
     assert_array_equal(found["procrustes_lower_bound"][:5], 0)
-    assert [(note.code, note.values) for note in coincident(parts.x2)] == [("procrustes.coincident", (("count", 5),))]
-    assert coincident(parts.x2[5:]) == ()
+    assert [(note.code, note.values) for note in coincident_note(parts.x2)] == [
+        ("procrustes.coincident", (("count", 5),))
+    ]
+    assert coincident_note(parts.x2[5:]) == ()
 
 
 def test_far_from_the_origin():

@@ -14,11 +14,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import hypergeom
 from sklearn.neighbors import NearestNeighbors
 
-from dreval.geometry.neighbors import nearest
-from dreval.geometry.replicates import (
+from dreval.geometry.distances import nearest
+from dreval.geometry.procrustes import (
     Replicate,
     aligned,
-    coincident,
+    count_coincident,
     jaccard_chance,
     log_variation,
     neighbor_agreement,
@@ -147,7 +147,7 @@ def test_coincident_images_are_floored_and_counted():
     Y = np.array([[0.0, 0], [0, 0], [1, 0], [0, 1], [3, 1], [2, 2]])
     replicates = [Replicate(np.arange(6), Y * s) for s in (1.0, 2.0, 3.0)]
     lists = np.array([[1, 2], [0, 2], [3, 4], [2, 4], [5, 2], [4, 2]])
-    assert coincident(replicates, lists, 6) == 2
+    assert count_coincident(replicates, lists, 6) == 2
     assert np.nanmax(log_variation(replicates, lists, 6)) < 1e-20
 
 

@@ -10,8 +10,16 @@ from strategies import pairs
 
 import dreval
 from dreval.errors import InputError
-from dreval.geometry.rkhs import RULES, KernelRidge, Refit, embedding_map, held_out, reconstruction_map, scaled_points
-from dreval.geometry.transformations import make_transformations, transform_count
+from dreval.geometry.kernels import (
+    RULES,
+    KernelRidge,
+    Refit,
+    embedding_map,
+    held_out,
+    reconstruction_map,
+    scaled_points,
+)
+from dreval.geometry.procrustes import make_transformations, transform_count
 
 
 def gaussian(A, B, sigma):

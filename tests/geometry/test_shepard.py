@@ -11,10 +11,8 @@ from strategies import pairs
 import dreval
 from dreval.geometry import pairs as owner
 from dreval.geometry.blocks import sweep
-from dreval.geometry.mid_ranks import BUCKET, CELLS, STEPS
-from dreval.geometry.pair_statistics import shepard
-from dreval.geometry.pairs import pairs_of
-from dreval.records.shepard import Shepard
+from dreval.geometry.pairs import BUCKET, CELLS, STEPS, pairs_of, shepard
+from dreval.records.answers import Shepard
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4))

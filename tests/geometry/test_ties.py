@@ -16,9 +16,8 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 import dreval
 from dreval._random import stream
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.geometry.coranking import coranking, tied_corankings
-from dreval.geometry.ranks import tie_bounds
-from dreval.measures import knn_accuracy as module
+from dreval.geometry.ranks import coranking, tie_bounds, tied_corankings
+from dreval.measures import labels as module
 from dreval.registry import MEASURES
 
 NAMES = ("trustworthiness", "continuity", "neighborhood_overlap")

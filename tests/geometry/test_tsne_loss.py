@@ -13,11 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from dreval.geometry.affinities import conditional_affinities
-from dreval.geometry.tsne_loss import (
+from dreval.geometry.tsne import (
     ALLOWED,
     ListedAffinities,
     PairAffinities,
+    conditional_affinities,
     hessian_times,
     loss_parts,
     nearest_image,
@@ -149,7 +149,7 @@ def test_more_duplicates_than_the_perplexity_share_all_affinity() -> None:
 
 def test_blocks_and_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Affinities that are held or computed again, small blocks or large, one thread or two: the same numbers."""
-    import dreval.geometry.tsne_loss as module
+    import dreval.geometry.tsne as module
 
     X = np.random.default_rng(0).normal(size=(90, 4))
     Y = X[:, :2]

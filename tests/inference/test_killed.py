@@ -84,9 +84,9 @@ def test_a_killed_call_goes_on(
     assert stop - 2 <= kept < count
 
     fit = dreval.methods.TSNE._fit
-    for module in ("dreval.inference.reruns", "dreval.significance.noise", "dreval.scores._perplexity"):
+    for module in ("dreval.inference.reruns", "dreval.significance.noise", "dreval.scores"):
         monkeypatch.setattr(f"{module}.open_progress", lambda _: Bar())
-    monkeypatch.setattr("dreval.scores.singularity_score.open_progress", silent)
+    monkeypatch.setattr("dreval.scores.open_progress", lambda on: Bar() if on is None else silent(on))
     tables = {}
     for store, runs in (("killed", count - kept), ("other", count)):
         Bar.shown.clear()

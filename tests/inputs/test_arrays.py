@@ -18,8 +18,8 @@ from strategies import clouds
 import dreval
 from dreval.errors import InputError
 from dreval.inputs.data import as_data
+from dreval.inputs.files import as_numpy
 from dreval.inputs.source import as_source
-from dreval.inputs.tables import as_numpy
 
 X = np.random.default_rng(0).normal(size=(8, 3))
 KINDS = list("abababcc")

@@ -12,9 +12,9 @@ import scipy.sparse
 
 import dreval
 from dreval.errors import InputError
-from dreval.inputs._sizes import _parquet_column, _parquet_text
 from dreval.inputs.data import as_data
 from dreval.inputs.features import densify
+from dreval.inputs.sizes import _parquet_column, _parquet_text
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="memory is measured as POSIX does")
 
@@ -50,7 +50,7 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("line", [b"1" * 3000, b"," * 200])
 def test_a_line_that_no_table_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes) -> None:
     """Too many fields or bytes in one line are refused while the file is read; the value that is named reads it."""
-    monkeypatch.setattr("dreval.inputs._sizes.WIDEST", 40)
+    monkeypatch.setattr("dreval.inputs.sizes.WIDEST", 40)
     path = tmp_path / f"wide{suffix}"
     path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
     with pytest.raises(InputError, match="must have at most 40 fields in a line") as caught:
@@ -101,7 +101,7 @@ def test_texts_of_parquet_that_repeat_are_read(tmp_path: Path, monkeypatch: pyte
     import pyarrow as pa
     from pyarrow import parquet
 
-    monkeypatch.setattr("dreval.inputs._sizes.SMALL", 1000)
+    monkeypatch.setattr("dreval.inputs.sizes.SMALL", 1000)
     rng, path = np.random.default_rng(0), tmp_path / "x.parquet"
     labels = rng.choice(["first class", "second", "ß"], 400)
     table = pa.table({"x": rng.normal(size=400), "y": rng.normal(size=400), "label": labels})
@@ -122,7 +122,7 @@ def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.M
     assert as_data(path).n == 45
     path.write_text(f"%%MatrixMarket matrix coordinate real general\n4500 4 40\n{entries}")
     assert as_data(path).n == 4500
-    monkeypatch.setattr("dreval.inputs._sizes.ANY_SHAPE", 100)
+    monkeypatch.setattr("dreval.inputs.sizes.ANY_SHAPE", 100)
     rule = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
     with pytest.raises(InputError, match=rule) as caught:
         as_data(path)

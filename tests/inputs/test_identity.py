@@ -16,8 +16,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from dreval.inputs.data import as_data
-from dreval.inputs.identity import digest, identity
-from dreval.inputs.source import as_source
+from dreval.inputs.source import as_source, digest, identity
 
 DATA = as_data(np.random.default_rng(0).normal(size=(10, 3)))
 

@@ -21,9 +21,9 @@ import dreval
 from dreval.errors import EmbeddingFailed, InputError, InputWarning
 from dreval.inputs import data as module
 from dreval.inputs.data import as_data
+from dreval.inputs.files import unpack
 from dreval.inputs.source import as_source
 from dreval.inputs.stored import is_stored
-from dreval.inputs.tables import unpack
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) + np.repeat([0, 1, 2], 20)[:, None]

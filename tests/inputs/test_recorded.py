@@ -14,8 +14,7 @@ from strategies import clouds
 import dreval
 from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs.data import as_data
-from dreval.inputs.identity import digest, identity
-from dreval.inputs.recording import RecordedSource, Recording, Run, sketch
+from dreval.inputs.source import RecordedSource, Recording, Run, digest, identity, sketch
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = X[:, :2].copy()

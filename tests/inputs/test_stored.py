@@ -24,13 +24,13 @@ from scipy import sparse
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.geometry import anchors, blocks
-from dreval.geometry.anchors import seen_from
-from dreval.inputs import coordinates, files, source_kinds, stored, survey
+from dreval.geometry import blocks, streaming
+from dreval.geometry.streaming import seen_from
+from dreval.inputs import coordinates, features, files, source_kinds, stored
 from dreval.inputs.data import as_data
+from dreval.inputs.features import digest_of
 from dreval.inputs.source import as_source
 from dreval.inputs.stored import Stored, as_stored, is_stored
-from dreval.inputs.survey import digest_of
 from dreval.inputs.variables import as_ids
 
 RNG = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def blocks_of(size: int) -> Iterator[None]:
         return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (survey, stored, anchors):
+        for module in (features, stored, streaming):
             patch.setattr(module, "row_blocks", cut)
         yield
 
@@ -530,7 +530,7 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
             calls: list[str] = []
             sent = stored.on_workers
             monkeypatch.setattr(
-                anchors, "on_workers", lambda *args, **more: calls.append(args[2]) or sent(*args, **more)
+                streaming, "on_workers", lambda *args, **more: calls.append(args[2]) or sent(*args, **more)
             )
             for chunks in (60, 250):
                 ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **given)
@@ -541,7 +541,7 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
                     np.testing.assert_allclose(found[column], expected[column], rtol=1e-12)
             client.wait_for_workers(2)
             assert len(before - set(client.run(os.getpid).values())) > 0
-    assert {anchors._entered, anchors._values_here} == set(calls)
+    assert {streaming._entered, streaming._values_here} == set(calls)
 
 
 @doors

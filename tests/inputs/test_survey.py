@@ -16,8 +16,8 @@ from strategies import clouds
 
 from dreval._random import Permutation
 from dreval.errors import InputError
-from dreval.inputs import survey
-from dreval.inputs.survey import Reordered, Survey, digest_of, read_blocks, row_blocks, rows_of
+from dreval.inputs import features
+from dreval.inputs.features import Reordered, Survey, digest_of, read_blocks, row_blocks, rows_of
 
 FORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "as it is": lambda X: X,
@@ -39,7 +39,7 @@ def surveyed(table: Any, size: int, columns: tuple[str, ...] | None = None) -> S
     """Read in blocks of this size."""
     with pytest.MonkeyPatch.context() as patch:
         n = len(table)
-        patch.setattr(survey, "row_blocks", lambda _: [slice(at, min(at + size, n)) for at in range(0, n, size)])
+        patch.setattr(features, "row_blocks", lambda _: [slice(at, min(at + size, n)) for at in range(0, n, size)])
         return Survey(table, columns)
 
 
@@ -145,7 +145,7 @@ def test_blocks_are_all_rows_in_order(n: int, p: int) -> None:
     assert [part.start for part in blocks] == [0, *(part.stop for part in blocks[:-1])]
     assert blocks[-1].stop == n
     assert all(1024 <= part.stop - part.start <= 1 << 16 for part in blocks[:-1])
-    assert all((part.stop - part.start) * p * 8 <= max(survey.BLOCK_BYTES, 1024 * p * 8) for part in blocks)
+    assert all((part.stop - part.start) * p * 8 <= max(features.BLOCK_BYTES, 1024 * p * 8) for part in blocks)
 
 
 def test_blocks_are_wide_and_by_row() -> None:

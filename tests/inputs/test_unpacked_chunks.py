@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreval.errors import InputError
-from dreval.inputs._chunks import _zstd_size, check_hdf5_chunks, inflated, text_lengths
 from dreval.inputs.data import as_data
+from dreval.inputs.sizes import _zstd_size, check_hdf5_chunks, inflated, text_lengths
 
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
 SIZE = 300 * 2**20  # above 256 MiB, that any file may unpack to
@@ -687,7 +687,7 @@ def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Texts that no label can have, in a file of such a size, are refused before they are read."""
     import h5py
 
-    monkeypatch.setattr("dreval.inputs._sizes.SMALL", 2**22)
+    monkeypatch.setattr("dreval.inputs.sizes.SMALL", 2**22)
 
     path = tmp_path / "cells.h5ad"
     led_outside.cells().write_h5ad(path)
@@ -703,7 +703,7 @@ def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_many_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that a label may have, together no longer than the file."""
-    monkeypatch.setattr("dreval.inputs._sizes.SMALL", 2**16)
+    monkeypatch.setattr("dreval.inputs.sizes.SMALL", 2**16)
     cells = led_outside.cells()
     cells.obs["free"] = [chr(97 + i) * 5000 for i in range(30)]
     cells.write_h5ad(tmp_path / "cells.h5ad", convert_strings_to_categoricals=False)

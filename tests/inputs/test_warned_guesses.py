@@ -11,7 +11,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputWarning
-from dreval.scores._tsne import data_and_map
+from dreval.scores import data_and_map
 
 N = 60
 RNG = np.random.default_rng(0)

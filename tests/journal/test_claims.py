@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from dreval.journal import store as module
-from dreval.journal.store import Claims, Store, running
+from dreval.journal import study as module
+from dreval.journal.study import Claims, Store, running
 
 CLAIMER = """
 import os, sys
-from dreval.journal.store import Claims, Store
+from dreval.journal.study import Claims, Store
 with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
     for i in range(60):
         if claims.claim(f"{i}"):
@@ -25,7 +25,7 @@ with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
 """
 HOLDER = """
 import sys, time
-from dreval.journal.store import Claims, Store
+from dreval.journal.study import Claims, Store
 with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
     print(claims.claim("held"), flush=True)
     time.sleep(600)

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.journal.store import Store, cell_key
-from dreval.records.whole_file import is_journal
+from dreval.journal.study import Store, cell_key
+from dreval.records.base import is_journal
 
 RECIPE = {"method": "pca", "n": 3}
 WRITER = """
 import sys
-from dreval.journal.store import Store
+from dreval.journal.study import Store
 with Store(sys.argv[1]) as store:
     run = store.open_run({"method": "pca", "n": 3})
     for i in range(100):
@@ -165,7 +165,7 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
 def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
     """Whoever comes first makes it; nobody is refused because it is being made."""
     code = (
-        "import sys, time; from dreval.journal.store import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
+        "import sys, time; from dreval.journal.study import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
     )
     code += "\nfor i in range(40):\n    with Store(f'{sys.argv[1]}{i}') as store: store.put('run', sys.argv[3], {})"
     at = str(time.time() + 3)

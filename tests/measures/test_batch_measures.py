@@ -271,7 +271,7 @@ def test_equal_batches_on_two_places_are_mixed() -> None:
 
 def test_no_test_is_made_that_cannot_reject() -> None:
     """With nearly all points in each neighborhood no shares differ enough; the bound of many batches agrees."""
-    from dreval.measures.kbet import _most_uneven
+    from dreval.measures.batches import _most_uneven
 
     rng = np.random.default_rng(0)
     Y, batch = rng.normal(size=(60, 2)), np.arange(60) % 2

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import dreval
 from dreval.geometry.blocks import sweep
 from dreval.geometry.ranks import chance_rank_measure
-from dreval.measures._chance import chance_value
+from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
 RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "mrre_false", "mrre_missing"]

@@ -16,9 +16,8 @@ from strategies import pairs, tie_free_pairs
 import dreval
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.measures import _chance
-from dreval.measures._chance import chance_value
-from dreval.measures._measure import answer
+from dreval.measures import core
+from dreval.measures.core import answer, chance_value
 from dreval.records.notes import joined
 from dreval.registry import MEASURES
 
@@ -77,7 +76,7 @@ def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
     labels = (X[:, 0] > 0).astype(int)
     thing, view = MEASURES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
-    monkeypatch.setattr(_chance, "ROWS", 40)
+    monkeypatch.setattr(core, "ROWS", 40)
     chance = chance_value(thing, view, {"n_neighbors": 5}, 0).value
     orders = [rng.permutation(120) for _ in range(30)]
     whole = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]

@@ -18,8 +18,8 @@ from strategies import pairs, tie_free_pairs
 import dreval
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.measures import label_continuity as continuity_module
-from dreval.measures import silhouette as silhouette_module
+from dreval.measures import classes as silhouette_module
+from dreval.measures import labels as continuity_module
 from dreval.registry import MEASURES
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -20,8 +20,8 @@ from strategies import pairs, tie_free_pairs
 import dreval
 from dreval.errors import InputError, InputWarning, UndefinedMeasure
 from dreval.geometry.blocks import sweep
-from dreval.measures._chance import chance_value
-from dreval.measures._clusters import clusters, expected_information, mean_entropy, mutual_information
+from dreval.measures.clusters import clusters, expected_information, mean_entropy, mutual_information
+from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -260,7 +260,7 @@ def test_davies_bouldin_beside_an_outlier(size):
 @pytest.mark.parametrize(("n", "exact_up_to"), [(60, 2000), (60, 0), (480, 0)])
 def test_davies_bouldin_without_each_point(n, exact_up_to, monkeypatch):
     """The value of the other points; of large classes to first order, so that the rest is of second order in 1 / n."""
-    monkeypatch.setattr(import_module("dreval.measures.davies_bouldin"), "EXACT", exact_up_to)
+    monkeypatch.setattr(import_module("dreval.measures.classes"), "EXACT_UP_TO", exact_up_to)
     Y, labels = _blobs(1, n=n, c=4)
     labels[labels == 3] = np.where(np.arange((labels == 3).sum()) == 0, 3, 2)  # a class of one point
     Y[labels == 3] += 30.0

@@ -9,7 +9,7 @@ from hypothesis import given
 
 import dreval
 from dreval.geometry.blocks import sweep
-from dreval.measures._measure import answer
+from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
 POINTS = [name for name in MEASURES.names() if MEASURES.card(name).level == "point"]

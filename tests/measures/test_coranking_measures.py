@@ -17,8 +17,7 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 import dreval
 from dreval.errors import UnknownName
 from dreval.geometry.blocks import sweep
-from dreval.measures._chance import chance_value
-from dreval.measures._measure import answer, curve_values, tie_values
+from dreval.measures.core import answer, chance_value, curve_values, tie_values
 from dreval.records.notes import joined
 from dreval.registry import MEASURES
 

@@ -17,8 +17,8 @@ import dreval
 from dreval.errors import InputError
 from dreval.geometry import pairs as pair_module
 from dreval.geometry.blocks import sweep
-from dreval.measures import _densities
-from dreval.measures._measure import answer
+from dreval.measures import clusters
+from dreval.measures.core import answer
 from dreval.records.notes import joined
 from dreval.registry import MEASURES
 
@@ -79,7 +79,7 @@ def test_a_width_must_be_positive(name):
 def test_densities_of_many_points_are_those_of_some(name, monkeypatch):
     """Beyond the limit: the value of some random points alone, with the standard error of the draw in the note."""
     monkeypatch.setattr(pair_module, "EXACT_POINTS", 40)
-    monkeypatch.setattr(_densities, "SOME", 30)
+    monkeypatch.setattr(clusters, "MAX_POINTS_OF_ALL_DENSITIES", 30)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
     view = sweep(X, {"": Y}, k=2)[""]

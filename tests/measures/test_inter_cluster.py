@@ -16,9 +16,9 @@ from strategies import pairs
 import dreval
 from dreval.geometry._loops import density_clusters as loops
 from dreval.geometry.blocks import sweep
-from dreval.geometry.shared_neighbors import SharedNeighbors
-from dreval.measures import _inter_cluster as module
-from dreval.measures._measure import answer
+from dreval.geometry.distances import SharedNeighbors
+from dreval.measures import clusters as module
+from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
 BOTH = ("steadiness", "cohesiveness")
@@ -218,7 +218,7 @@ def test_notes_say_what_was_drawn_or_why_the_value_is_1(name, monkeypatch):
     assert "where points are left out, the random clusters are different ones" in notes["Y"]
     assert "no pair of clusters is wrong: counted as 1" in notes["X"]
     assert table["se"].isna().all()
-    monkeypatch.setattr(module, "POINTS", 60)
+    monkeypatch.setattr(module, "MAX_WALK_POINTS", 60)
     for anchors in (None, 40):
         evaluation = dreval.Evaluation(X, {"Y": X[:, :2]}, n_neighbors=5, anchors=anchors, random_state=0)
         row = evaluation.run(name, None).tidy().iloc[0]

@@ -17,7 +17,7 @@ import dreval
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.measures import knn_accuracy as module
+from dreval.measures import labels as module
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -139,8 +139,10 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_f
         alone = replace(one, origin=None, _of_embedding={})
         right = _contributions(one.Y, labels, k, n_folds, seed, _naive)
         assert_array_equal(module.knn_accuracy.rule(one, k, n_folds), right)
-        assert_array_equal(module._without(one, k, n_folds), module._without(alone, k, n_folds))
-        assert str(module._ties(one, k, n_folds)) == str(module._ties(alone, k, n_folds))
+        assert_array_equal(
+            module._knn_accuracy_without(one, k, n_folds), module._knn_accuracy_without(alone, k, n_folds)
+        )
+        assert str(module._knn_accuracy_ties(one, k, n_folds)) == str(module._knn_accuracy_ties(alone, k, n_folds))
 
 
 @given(seed=SEEDS, k=st.integers(1, 10), n_folds=st.integers(2, 6))

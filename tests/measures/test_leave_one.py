@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,13 +14,14 @@ from scipy.sparse import csr_array
 from strategies import pairs
 
 from dreval.errors import UndefinedMeasure
-from dreval.geometry import blocks, leave_one, procrustes
+from dreval.geometry import blocks, procrustes, ranks
 from dreval.geometry import pairs as pair_tables
 from dreval.geometry.blocks import sweep
-from dreval.geometry.coranking import coranking, coranking_without
 from dreval.geometry.pairs import pairs_of
 from dreval.geometry.procrustes import disparity_without
-from dreval.measures._measure import answer, curve_values
+from dreval.geometry.ranks import coranking, coranking_without
+from dreval.measures import distances
+from dreval.measures.core import answer, curve_values
 from dreval.registry import MEASURES
 
 ANY_WIDTH = st.one_of(pairs(), pairs(min_n=14, min_p=13, max_p=40))
@@ -58,7 +58,7 @@ def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
     parts = _view(X, Y, (7, 3), n_jobs=2)
     for k in (3, 7):
         assert_array_equal(parts.farther[k], told.farther[k])
-    monkeypatch.setattr(leave_one, "sweep", None)
+    monkeypatch.setattr(ranks, "sweep", None)
     for k in (3, 7):
         found = MEASURES.card("continuity").without(parts, n_neighbors=k)
         assert_allclose(found, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
@@ -102,7 +102,7 @@ def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     few, more = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
     assert_array_equal(more.q_nx, one.q_nx)
     assert_array_equal(few.q_nx[:, 0], one.q_nx[:, 1])
-    monkeypatch.setattr("dreval.geometry.coranking._pass", None)  # known by now
+    monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # known by now
     assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], one.q_nx[:, 2])
 
 
@@ -179,8 +179,8 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     view = replace(_view(*pair), labels=labels, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
         if draws:
-            patch.setattr("dreval.geometry.pair_statistics.EVERY", 1)
-            patch.setattr("dreval.measures.class_angular_distortion.EVERY", 1)
+            patch.setattr("dreval.geometry.pairs.EVERY", 1)
+            patch.setattr("dreval.measures.classes.EVERY", 1)
         parameters = {"n_triplets": draws or 200}
         if np.isnan(_on_the_others(name, view, [], parameters)):
             return
@@ -298,9 +298,9 @@ def test_influences_of_ranks_agree_with_leaving_points_out(n, kind, monkeypatch)
     X = np.round(X) if kind == "rounded" else X
     Y = {"linear": X[:, :2], "unrelated": rng.normal(size=(n, 2)), "cubed": X[:, :2] ** 3}.get(kind)
     Y = X[:, :2] + (0.3 * rng.normal(size=(n, 2)) if kind == "noisy" else 0.0) if Y is None else Y
-    monkeypatch.setattr(leave_one, "EXACT_RANKS", n)
+    monkeypatch.setattr(ranks, "EXACT_RANKS", n)
     exact = MEASURES.card("spearman_distance").without(_view(X, Y))
-    monkeypatch.setattr(leave_one, "EXACT_RANKS", 0)
+    monkeypatch.setattr(ranks, "EXACT_RANKS", 0)
     near = MEASURES.card("spearman_distance").without(_view(X, Y))
     assert _jackknife_se(near) == pytest.approx(_jackknife_se(exact), rel=2 / n + 0.04)
     assert np.corrcoef(near, exact)[0, 1] > 0.99
@@ -313,9 +313,9 @@ def test_influences_are_derivatives_also_by_shares_of_many_numbers():
     view = _view(X, Y, n_jobs=1)
     table = pairs_of(view)
     assert len(table) > 2**16
-    near, exact = leave_one.rank_influences(view), _influences(table, 500)
+    near, exact = ranks.rank_influences(view), _influences(table, 500)
     assert_allclose(near, exact, rtol=0, atol=1e-4 * exact.std())
-    assert_array_equal(leave_one.rank_influences(_view(X, Y, n_jobs=2)), near)
+    assert_array_equal(ranks.rank_influences(_view(X, Y, n_jobs=2)), near)
 
 
 def _influences(table, n):
@@ -346,10 +346,9 @@ def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
     assert table.sampled
     for name, parameters in PAIRS:
         found = MEASURES.card(name).without(view, **parameters)
-        rule = {"normalized": "_normalized", "kruskal": "_kruskal", "raw": "_raw"}.get(parameters.get("kind"), "")
-        module = import_module(f"dreval.measures.{name}")
-        rules = {"pearson_distance": "_pearson", "spearman_distance": "spearman", "sammon_stress": "_weighted"}
-        statistic = getattr(module, rule or rules.get(name, "_best_scale"))
+        rule = distances._STRESS_RULES.get(parameters.get("kind"))
+        rules = {"pearson_distance": "_pearson", "spearman_distance": "spearman", "sammon_stress": "_sammon_weighted"}
+        statistic = rule or getattr(distances, rules.get(name, "_best_scale"))
         for h in range(40):
             rest = np.delete(np.arange(40), h)
             value = statistic(table.only((table.first != h) & (table.second != h), rest, rest))

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import davies_bouldin_score, silhouette_samples
 
 import dreval
-from dreval.measures._classes import Members, silhouette_widths
+from dreval.measures.classes import Members, silhouette_widths
 
 
 @pytest.mark.parametrize("c", [2, 3, 10, 60, 199])
@@ -42,13 +42,13 @@ def test_silhouette_of_half_as_many_classes_as_points_is_fast_and_small() -> Non
 
 def test_lisi_in_blocks_equals_lisi_of_few_points_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of rows change no value."""
-    from dreval.measures import _batches
+    from dreval.measures import batches
 
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 2)).round(1)
     labels = rng.integers(0, 40, 300)
     whole = dreval.clisi(X, X, labels=labels)
-    monkeypatch.setattr(_batches, "row_blocks", lambda m, _n: [slice(a, min(a + 7, m)) for a in range(0, m, 7)])
+    monkeypatch.setattr(batches, "row_blocks", lambda m, _n: [slice(a, min(a + 7, m)) for a in range(0, m, 7)])
     assert dreval.clisi(X, X, labels=labels) == whole
 
 
@@ -75,8 +75,8 @@ def test_pairs_of_classes_in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) 
     expected = [1 - np.maximum(gap, 0).mean(), 1 - np.maximum(-gap, 0).mean(), davies_bouldin_score(Y, labels)]
     np.testing.assert_allclose(whole, expected, rtol=1e-12)
 
-    monkeypatch.setattr("dreval.measures._classes.TILE", size)
-    monkeypatch.setattr("dreval.measures.davies_bouldin.PAIRS", size * 11)
+    monkeypatch.setattr("dreval.measures.classes.TILE", size)
+    monkeypatch.setattr("dreval.measures.classes.PAIRS", size * 11)
     blocks = [
         dreval.label_trustworthiness(X, Y, labels=labels),
         dreval.label_continuity(X, Y, labels=labels),
@@ -97,15 +97,15 @@ def test_separation_of_centroids_in_blocks(pull: float, monkeypatch: pytest.Monk
         return ev.run("davies_bouldin", None).tidy().drop(columns="seconds")
 
     whole = run()
-    monkeypatch.setattr("dreval.measures.davies_bouldin.PAIRS", 18)
+    monkeypatch.setattr("dreval.measures.classes.PAIRS", 18)
     pd.testing.assert_frame_equal(run(), whole)
     assert whole["conf_low"].notna().all() == (pull > 1)
 
 
 def test_pairs_of_many_classes_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """3000 points in 1500 classes: no table of all pairs of classes."""
-    monkeypatch.setattr("dreval.measures._classes.TILE", 100)
-    monkeypatch.setattr("dreval.measures.davies_bouldin.PAIRS", 150_000)
+    monkeypatch.setattr("dreval.measures.classes.TILE", 100)
+    monkeypatch.setattr("dreval.measures.classes.PAIRS", 150_000)
     labels, X = np.arange(3000) % 1500, np.random.default_rng(0).normal(size=(3000, 2))
     for measure in (dreval.label_trustworthiness, dreval.davies_bouldin):
         tracemalloc.start()

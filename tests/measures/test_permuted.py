@@ -8,7 +8,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.measures._chance import permuted
+from dreval.measures.core import permuted
 
 
 def test_without_a_group_everything_stays_beside_its_point():

@@ -12,7 +12,7 @@ from strategies import neighbor_counts, pairs
 
 import dreval
 from dreval.geometry.blocks import sweep
-from dreval.measures._measure import answer
+from dreval.measures.core import answer
 from dreval.records.notes import joined
 from dreval.registry import MEASURES
 

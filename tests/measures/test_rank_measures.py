@@ -16,7 +16,7 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval.geometry.blocks import sweep
-from dreval.measures._chance import chance_value
+from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
 NAIVE = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.errors import UnknownName
-from dreval.measures import _recommendation as own
+from dreval.measures import core as own
 from dreval.registry import MEASURES
 
 VIGNETTES = Path(__file__).parents[2] / "vignettes"

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval._random import stream
-from dreval.geometry.rkhs import reconstruction_map
-from dreval.measures.reconstruction_error import linear_bound
+from dreval.geometry.kernels import reconstruction_map
+from dreval.measures.methods import linear_bound
 from dreval.significance._certificate import certify
 
 

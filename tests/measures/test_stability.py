@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
 from dreval.report._style import RAMP
-from dreval.report.figures._points import _clouded
+from dreval.report.figures.maps import _clouded
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:

@@ -18,9 +18,8 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 import dreval
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import drawn_points, leave_out, random_groups, sweep
-from dreval.measures import spanning_tree_distance as tree_module
-from dreval.measures._chance import chance_value
-from dreval.measures._measure import answer
+from dreval.measures import distances as tree_module
+from dreval.measures.core import answer, chance_value
 from dreval.registry import MEASURES
 
 
@@ -58,7 +57,7 @@ def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
 
     The groups that are left out are taken from the same points, so that the standard error is that of their number.
     """
-    monkeypatch.setattr(tree_module, "POINTS", 60)
+    monkeypatch.setattr(tree_module, "MAX_TREE_POINTS", 60)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     Y = X[:, :2] + 0.1 * rng.normal(size=(150, 2))

@@ -16,8 +16,8 @@ from scipy.spatial import procrustes as their_procrustes
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
-from dreval.geometry.transformations import make_transformations
-from dreval.measures.tractable_consistency import pca_disparities
+from dreval.geometry.procrustes import make_transformations
+from dreval.measures.methods import pca_disparities
 
 
 def cloud(n=60, p=3, seed=0):

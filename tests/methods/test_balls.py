@@ -16,7 +16,7 @@ from sklearn.neighbors import radius_neighbors_graph
 
 import dreval
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, MethodFailed
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.methods import (
     LLE,
     LTSA,

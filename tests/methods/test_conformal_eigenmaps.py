@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial import procrustes
 
 import dreval
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.methods import LLE, ConformalEigenmaps
 from dreval.methods.conformal_eigenmaps import _full, _half, _least, _projected, shape_losses
 

@@ -17,7 +17,7 @@ from sklearn import manifold
 
 import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
-from dreval.geometry.affinities import conditional_affinities, lattice_sum
+from dreval.geometry.tsne import conditional_affinities, lattice_sum
 from dreval.methods import (
     GPLVM,
     LLE,

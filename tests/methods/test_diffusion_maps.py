@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.errors import DegenerateDataWarning, InputError
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.methods import DiffusionMaps
 
 

@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 
 import dreval
 from dreval.errors import InputError
+from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import knn_graph
-from dreval.geometry.neighbors import nearest
 from dreval.methods import GreedyProcrustes, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import FarPoints, Patches
 from dreval.methods.procrustes_subspaces_alignment import _between, _carried, _ends

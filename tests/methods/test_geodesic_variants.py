@@ -11,8 +11,8 @@ from scipy.spatial import procrustes
 
 import dreval
 from dreval.errors import ApproximationWarning, InputError
+from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import knn_graph
-from dreval.geometry.neighbors import nearest
 from dreval.methods import ConformalIsomap, Isomap, LandmarkIsomap
 
 

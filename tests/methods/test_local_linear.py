@@ -15,7 +15,7 @@ from sklearn.manifold import LocallyLinearEmbedding as Oracle
 
 import dreval
 from dreval.errors import ApproximationWarning, InputError
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.methods import LLE, LTSA, HessianLLE, ModifiedLLE
 
 DATA = {

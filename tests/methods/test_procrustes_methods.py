@@ -11,7 +11,7 @@ from strategies import clouds
 
 import dreval
 from dreval.errors import DegenerateDataWarning, InputError, MethodFailed
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.methods import GreedyProcrustes, ProcrustesRefinement, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import Patches
 

@@ -14,8 +14,7 @@ from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projectio
 import dreval
 from dreval.errors import UndefinedMeasure
 from dreval.inputs.data import as_data
-from dreval.inputs.recording import RecordedSource
-from dreval.inputs.source import as_source
+from dreval.inputs.source import RecordedSource, as_source
 
 IN_PYTHON: dict[str, tuple[Any, Any]] = {
     "pca": (pca, "pca"),

@@ -101,7 +101,7 @@ def test_what_uwot_returned_gives_the_measures() -> None:
 
 def test_the_recorded_transformations_are_those_of_the_measure() -> None:
     """The files that went to uwot hold the transformations of Definition 5 at the places in the manifest."""
-    from dreval.geometry.transformations import make_transformations
+    from dreval.geometry.procrustes import make_transformations
 
     base = read(UWOT / "returned/data.csv").iloc[:, 1:].to_numpy()
     data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval.journal.store import Store, cell_key
+from dreval.journal.study import Store, cell_key
 
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
 BESIDE = "Beside the paper"

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.errors import InputError
-from dreval.geometry.rkhs import embedding_map, reconstruction_map
-from dreval.records.embedding import Embedding
+from dreval.geometry.kernels import embedding_map, reconstruction_map
+from dreval.records.answers import Embedding
 from dreval.registry import METHODS
 
 

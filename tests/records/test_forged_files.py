@@ -20,7 +20,7 @@ from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
-from dreval.journal.store import Claims, Store, _sha256, cell_row, running
+from dreval.journal.study import Claims, Store, _sha256, cell_row, running
 from dreval.records import archive
 
 X = np.random.default_rng(0).normal(size=(30, 4))

@@ -17,9 +17,8 @@ import pytest
 from scipy import sparse
 
 import dreval
+from dreval.records.answers import Embedding, IndependenceTest
 from dreval.records.comparison import Comparison
-from dreval.records.embedding import Embedding
-from dreval.records.independence_test import IndependenceTest
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2].copy()

@@ -15,13 +15,13 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
-from dreval.comparison._ranks import letter_display
+from dreval.comparison.base import letter_display
 from dreval.errors import InputError, UnknownName
-from dreval.report._numbers import probability
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import letter_words
 from dreval.report.figures._panels import ramp_between
-from dreval.report.figures.critical_difference import shared_letters
+from dreval.report.figures.comparisons import shared_letters
+from dreval.report.format import probability
 from dreval.report.plot import kinds, plot_study
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]

@@ -18,13 +18,13 @@ from matplotlib.figure import Figure
 from report_cases import make_results, measure_row, simulated_results
 
 from dreval.errors import DrevalWarning, InputError, UnknownName
-from dreval.records.independence_test import IndependenceTest
+from dreval.records.answers import IndependenceTest
 from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures._lines import spread_labels
-from dreval.report.figures._nulls import null_histogram
 from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps
-from dreval.report.figures._points import PANEL
+from dreval.report.figures.maps import PANEL
+from dreval.report.figures.nulls import null_histogram
 from dreval.report.plot import plot
 from dreval.report.reading import BESIDE, named_embeddings, read_results
 

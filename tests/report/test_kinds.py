@@ -19,16 +19,16 @@ import dreval
 from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
-from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
+from dreval.geometry.ranks import coranking, coranking_cells, rank_edges
 from dreval.inputs.data import as_data
 from dreval.records.comparison import Comparison
 from dreval.records.frames import notes_frame
 from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
-from dreval.report._numbers import fixed, probability
 from dreval.report._svg import inline_svg
-from dreval.report.figures.coranking import CELLS, LOWEST
+from dreval.report.figures.comparisons import LOWEST_RATIO, MATRIX_CELLS
+from dreval.report.format import fixed, probability
 from dreval.report.plot import kinds, plot
 
 ASKED = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
@@ -375,7 +375,7 @@ def test_a_coranking_embedding_is_the_matrix(three):
     for name, ax in zip("abc", figure.axes, strict=False):
         kept = coranking(sweep(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
         assert ax.get_title(loc="right").endswith(fixed(kept, 3))
-        edges = rank_edges(60, CELLS, 7)
+        edges = rank_edges(60, MATRIX_CELLS, 7)
         counts = coranking_cells(X, three.embeddings[name], edges)
         opacity = np.asarray(ax.images[0].get_array())[..., 3]
         ends = np.log(edges) / math.log(60) * len(opacity)
@@ -383,8 +383,8 @@ def test_a_coranking_embedding_is_the_matrix(three):
         shown = opacity[np.ix_(middle, middle)]
         ratio = counts * 59 / (60 * np.outer(np.diff(edges), np.diff(edges)))
         assert ((shown == 0) == (counts == 0)).all()
-        order = np.argsort(ratio[ratio > LOWEST], axis=None)
-        assert (np.diff(shown[ratio > LOWEST].ravel()[order]) >= -1e-12).all()
+        order = np.argsort(ratio[ratio > LOWEST_RATIO], axis=None)
+        assert (np.diff(shown[ratio > LOWEST_RATIO].ravel()[order]) >= -1e-12).all()
         lines = [line for line in ax.lines if line.get_color() == _style.LIGHT["ink"]]
         assert {float(value) for line in lines for value in line.get_xdata()} >= {math.log(8)}
 
@@ -395,7 +395,7 @@ def test_a_coranking_needs_the_data_and_says_what_it_saw(three, monkeypatch):
         dataclasses.replace(three, data=None).plot("coranking")
     with pytest.raises(InputError, match="n_neighbors"):
         three.plot("coranking", n_neighbors=59)
-    monkeypatch.setattr("dreval.report.figures.coranking.ROWS", 20)
+    monkeypatch.setattr("dreval.report.figures.comparisons.MATRIX_ROWS", 20)
     assert any("20 of 60 points" in words for words in texts(three.plot("coranking", embedding="a")))
 
 

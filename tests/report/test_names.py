@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreval.report.names import breadth, short_name, short_names
+from dreval.report.format import breadth, short_name, short_names
 
 
 @given(st.lists(st.text("ab_-M数", max_size=40), unique=True, max_size=8), st.integers(12, 30))

@@ -16,7 +16,7 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 import dreval
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report.contents.page import _source, cards, tags_of
+from dreval.report.evaluation import _source, cards, tags_of
 from dreval.report.page import write_report
 from dreval.report.reading import read_results
 from dreval.report.render.html import html_sentence

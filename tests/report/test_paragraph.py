@@ -19,9 +19,8 @@ import dreval
 from dreval.errors import DrevalError
 from dreval.glossary import format_p
 from dreval.references import reference
-from dreval.report.contents.methods import methods
+from dreval.report.contents.methods import VOICES, methods
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.contents.voices import VOICES
 from dreval.report.reading import read_results
 from dreval.report.render.markup import sentence
 from dreval.report.statements import standing_words

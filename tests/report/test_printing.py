@@ -18,7 +18,7 @@ import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
 from dreval.report.document import Best, Block, same_digits, significance_stars
-from dreval.report.names import distinct_short_names
+from dreval.report.format import distinct_short_names
 from dreval.report.render.summary import Summary
 
 X = np.random.default_rng(0).normal(size=(40, 4))

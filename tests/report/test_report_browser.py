@@ -17,7 +17,7 @@ from browser import Browser
 from report_cases import simulated_results
 
 import dreval
-from dreval.geometry.neighbors import nearest
+from dreval.geometry.distances import nearest
 from dreval.report.figures._panels import place_points
 from dreval.report.page import write_report
 

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from report_cases import make_results, measure_row, readings, simulated_results
 
-from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
-from dreval.report.contents.page import balanced, cautions, definitions, head_line
+from dreval.report.evaluation import balanced, cautions, definitions, head_line
+from dreval.report.format import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
 from dreval.report.reading import read_results
 from dreval.report.statements import in_chance, standing_of
 

@@ -14,7 +14,7 @@ from scipy.spatial import procrustes
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.contents.table import printed_block
+from dreval.report.contents.evaluation import printed_block
 from dreval.report.document import Best
 from dreval.report.reading import read_results
 from dreval.report.render.markup import plain_symbols, sentence

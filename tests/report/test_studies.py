@@ -11,7 +11,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError
-from dreval.journal.study_file import StudyFile
+from dreval.journal.study import StudyFile
 
 AWKWARD = "<b>&\"' long $name_of$ a method | in words"
 

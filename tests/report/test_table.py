@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.report.contents.table import value_block
+from dreval.report.contents.evaluation import value_block
 from dreval.report.document import Best
 
 

@@ -15,13 +15,13 @@ from report_cases import make_results, measure_row, simulated_results
 
 import dreval
 from dreval._random import stream_seed
-from dreval.geometry.neighbors import nearest
-from dreval.report._numbers import decisive_p, p_words
-from dreval.report.contents.page import tags_of
+from dreval.geometry.distances import nearest
 from dreval.report.contents.tests import test_groups as groups_of_tests
-from dreval.report.figures._nulls import Bars, _histogram, null_figures
+from dreval.report.evaluation import tags_of
 from dreval.report.figures._panels import class_colors, place_points
-from dreval.report.figures._points import MOST_POINTS, STEPS, point_data, point_figures
+from dreval.report.figures.maps import MOST_POINTS, STEPS, point_data, point_figures
+from dreval.report.figures.nulls import Bars, _histogram, null_figures
+from dreval.report.format import decisive_p, p_words
 from dreval.report.reading import read_results
 
 
@@ -223,9 +223,9 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
         data = point_data(lacking, reading, None, {})
         assert (data["near"], data["panels"][0]["near"]) == (None, None)
         assert "does not hold the neighbors in the data" in data["why"]
-    monkeypatch.setattr("dreval.report.figures._points.MOST_MARKED", 4 * 80 * 9 - 1)
+    monkeypatch.setattr("dreval.report.figures.maps.MOST_MARKED", 4 * 80 * 9 - 1)
     assert "too large" in point_data(results, reading, None, {})["why"]
-    monkeypatch.setattr("dreval.report.figures._points.MOST_LISTED", 79)
+    monkeypatch.setattr("dreval.report.figures.maps.MOST_LISTED", 79)
     assert "up to 79 points" in point_data(results, reading, None, {})["why"]
 
 

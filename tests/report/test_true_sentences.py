@@ -337,8 +337,8 @@ def test_a_paragraph_names_measures_without_a_value():
 
 def test_a_reference_is_said_once_on_its_card():
     """The data have their one sentence."""
-    from dreval.report.contents.page import cards
-    from dreval.report.names import short_names
+    from dreval.report.evaluation import cards
+    from dreval.report.format import short_names
 
     results = evaluated(3, with_data=True)
     reading = read_results(results)

@@ -13,8 +13,8 @@ from scipy.stats import t as student
 import dreval
 from dreval._random import stream_seed
 from dreval.errors import InputError, UndefinedMeasure, UnknownName
-from dreval.records.perplexity_curve import PerplexityCurve
-from dreval.scores._perplexity import _interval
+from dreval.records.answers import PerplexityCurve
+from dreval.scores import _seed_interval
 
 X = np.random.default_rng(0).normal(size=(90, 4))
 
@@ -67,7 +67,7 @@ def test_a_store_keeps_runs_and_processes_change_nothing(
     first = dreval.perplexity_curve(X, [25], n_jobs=2, **given)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
     assert_allclose(first.values["value"], expected, rtol=0, atol=0)
-    monkeypatch.setattr("dreval.scores._perplexity.SCORES", None)
+    monkeypatch.setattr("dreval.scores.SCORES", None)
     again = dreval.perplexity_curve(X, [25], **given)
     assert_allclose(again.values["value"], expected, rtol=0, atol=0)
 
@@ -76,7 +76,7 @@ def test_intervals_over_seeds_hold_their_level() -> None:
     """Logarithms that are normal: 95 % intervals of five seeds hold the mean in 93.6 to 96.4 % of 2000 samples."""
     rng, inside = np.random.default_rng(3), 0
     for _ in range(2000):
-        row = _interval(np.exp(rng.normal(2.0, 0.7, size=5)), 0.95)
+        row = _seed_interval(np.exp(rng.normal(2.0, 0.7, size=5)), 0.95)
         inside += row["conf_low"] <= np.exp(2.0) <= row["conf_high"]
 
     assert abs(inside / 2000 - 0.95) < 0.014

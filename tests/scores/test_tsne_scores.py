@@ -13,11 +13,10 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import dreval
-import dreval.geometry.tsne_loss as tsne_loss
+import dreval.geometry.tsne as tsne_loss
 from dreval.errors import ApproximationWarning, InputError, UndefinedMeasure, UnknownName
-from dreval.geometry.affinities import conditional_affinities
-from dreval.geometry.tsne_loss import NeighborAffinities, PairAffinities, loss_parts
-from dreval.records.point_scores import SingularityScore
+from dreval.geometry.tsne import NeighborAffinities, PairAffinities, conditional_affinities, loss_parts
+from dreval.records.answers import SingularityScore
 
 X = np.random.default_rng(0).normal(size=(70, 5)) + 3 * (np.arange(70) % 2)[:, None]
 CLOUD = np.random.default_rng(0).normal(size=(90, 4))

@@ -9,9 +9,8 @@ import pytest
 
 import dreval
 from dreval.errors import InputError, UndefinedMeasure
-from dreval.geometry.rkhs import Refit
-from dreval.records.certificate import Certificate
-from dreval.records.embedding import Embedding
+from dreval.geometry.kernels import Refit
+from dreval.records.answers import Certificate, Embedding
 from dreval.registry import TESTS
 from dreval.significance._certificate import certify
 

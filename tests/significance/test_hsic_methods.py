@@ -13,10 +13,9 @@ from scipy import stats
 
 import dreval
 from dreval.errors import InputError
-from dreval.geometry.kernels import center, gram_matrix
-from dreval.geometry.lowrank import TRACE_TOLERANCE
+from dreval.geometry.kernels import TRACE_TOLERANCE, center, gram_matrix
 from dreval.inference.permutation import draw_permutations
-from dreval.significance._kernels import exact_pair, factors_suffice, permuted_product
+from dreval.significance.base import exact_pair, factors_suffice, permuted_product
 from dreval.significance.hsic import joint_hsic, permutation_moments
 
 KERNELS = ("gaussian", "laplace", "rational_quadratic", "linear", "exponential", "binomial")

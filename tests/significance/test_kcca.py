@@ -11,8 +11,7 @@ from sklearn.cross_decomposition import CCA
 
 import dreval
 from dreval.errors import InputError
-from dreval.geometry.kernels import center, gram_matrix
-from dreval.geometry.lowrank import low_rank_kernel
+from dreval.geometry.kernels import center, gram_matrix, low_rank_kernel
 from dreval.significance.kcca import canonical_statistic, spectrum_of_factor
 
 pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")

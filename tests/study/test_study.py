@@ -19,11 +19,10 @@ import dreval
 import dreval.study.study
 from dreval._random import stream_seed
 from dreval.errors import InputError, MethodFailed, UnknownName
-from dreval.journal.store import Store
-from dreval.journal.study_file import Cell, StudyFile, is_study, read_study_table
+from dreval.journal.study import Cell, Store, StudyFile, is_study, read_study_table
 from dreval.records.frames import notes_in, of_whole
 from dreval.records.notes import note
-from dreval.study.cells import cell_seed
+from dreval.study.study import cell_seed
 
 MEASURES = ["trustworthiness", "procrustes_disparity"]
 POWER = 2

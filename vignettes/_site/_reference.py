@@ -28,18 +28,18 @@ CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
 # The records that functions return; users never construct them.
 RECORDS = (
     "dreval.records.comparison.Comparison",
-    "dreval.records.certificate.Certificate",
-    "dreval.records.measure_record.MeasureRecord",
-    "dreval.records.point_scores.LocalDistortion",
-    "dreval.records.point_scores.SingularityScore",
-    "dreval.records.point_scores.PerturbationScore",
-    "dreval.records.perplexity_curve.PerplexityCurve",
-    "dreval.records.embedding.Embedding",
-    "dreval.records.intrinsic_dimension.IntrinsicDimension",
-    "dreval.records.parallel_analysis.ParallelAnalysis",
+    "dreval.records.answers.Certificate",
+    "dreval.records.answers.MeasureRecord",
+    "dreval.records.answers.LocalDistortion",
+    "dreval.records.answers.SingularityScore",
+    "dreval.records.answers.PerturbationScore",
+    "dreval.records.answers.PerplexityCurve",
+    "dreval.records.answers.Embedding",
+    "dreval.records.answers.IntrinsicDimension",
+    "dreval.records.answers.ParallelAnalysis",
     "dreval.records.sweep.Sweep",
     "dreval.datasets._dataset.Dataset",
-    "dreval.measures._recommendation.Recommendation",
+    "dreval.measures.core.Recommendation",
 )
 RECORDED = "What functions return"
 # The pages of the reference by what a reader wants to do: those that are written here, with a line, and public names.

@@ -9,17 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison.within import TEST_NAMES
+from dreval.comparison.compare import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.inference.ties import order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
 from dreval.records.notes import Note, Notes, joined
-from dreval.report._numbers import ADJUSTMENTS, adjusted_by, in_words, ordered
-from dreval.report.contents.evaluation import measure_title, short_parameters
-from dreval.report.contents.table import fitted
+from dreval.report.contents.evaluation import fitted, measure_title, short_parameters
 from dreval.report.document import CODES, Best, Block, Words, significance_stars
+from dreval.report.format import ADJUSTMENTS, adjusted_by, in_words, ordered
 from dreval.report.reading import BESIDE, Column, make_column, same
 from dreval.report.render.markup import marked
 from dreval.report.render.summary import Summary

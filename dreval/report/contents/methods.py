@@ -1,22 +1,87 @@
-"""How a result was made, in sentences for a paper, and the works that it rests on."""
+"""Write how a result was made, in sentences for a paper, with the works that it rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from dreval.evaluation.recipe import versions
+from dreval.evaluation.evaluation import versions
+from dreval.glossary import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
-from dreval.report._numbers import counted, ordered
 from dreval.report.contents.evaluation import measure_title
-from dreval.report.contents.voices import Voice
+from dreval.report.format import counted, ordered
 from dreval.report.reading import SCALE, parameter, read_results, targets_of
+from dreval.report.render.latex import latex_title
+from dreval.report.render.markup import latex_text, markdown_text, marked, plain_symbols, sentence
 from dreval.report.statements import NULL_WORDS, passed
+
+# How the paragraphs for a paper are written as text, Markdown and LaTeX.
+
+
+def _markdown_title(title: str) -> str:
+    return markdown_text(plain_symbols(title))
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How one kind of text writes names, statistics, percents, citations and code."""
+
+    name: Callable[[str], str]
+    title: Callable[[str], str]
+    open_math: str
+    close_math: str
+    chi: str
+    percent: str
+    code: str = "{}"
+    cites: str = ""
+    minus: str = "\N{MINUS SIGN}"
+
+    def sentence(self, text: str) -> str:
+        """A sentence of ``report.statements`` with its names."""
+        return sentence(text, name=self.name)
+
+    def math(self, symbol: str, rest: str) -> str:
+        """A symbol with what follows it, as ``p = .02`` or ``F(3, 39) = 3.69``."""
+        if self.open_math == "$":
+            return f"${symbol}{rest}$"
+        return f"{self.open_math}{symbol}{self.close_math}{rest}"
+
+    def p(self, value: float, adjusted: bool = False, alpha: float = 0.05) -> str:
+        """A p-value in a sentence, as ``format_p`` writes it beside its level."""
+        text = format_p(value, alpha)
+        said = f" < {text[1:]}" if text.startswith("<") else f" = {text}"
+        return ("adjusted " if adjusted else "") + self.math("p", said)
+
+    def cite(self, *keys: str) -> str:
+        """Works behind a word: names and years, or the command of LaTeX; nothing without works."""
+        if not keys:
+            return ""
+        if self.cites:
+            return f"~\\{self.cites}{{{','.join(keys)}}}"
+        works = [reference(key) for key in keys if key != "dreval"]
+        said = "; ".join(self.title(f"{work.names}, {work.year}") for work in works)
+        return f" ({said})" if said else ""
+
+
+VOICES = {
+    "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
+    "markdown": Voice(markdown_text, _markdown_title, "*", "*", "χ²", " %", "`{}`"),
+    "latex": Voice(
+        partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%", r"\texttt{{{}}}", "cite",
+        r"\ensuremath{-}",
+    ),
+    "page": Voice(marked, str, "", "", "χ²", " %"),
+}  # fmt: skip
+
+
+# How a result was made, in sentences for a paper, and the works that it rests on.
 
 NAMED = 10  # measures that are named
 SOFTWARE = "dreval"  # the key of this package
@@ -62,7 +127,7 @@ def methods(record: Results | Comparison, voice: Voice, listed: int) -> Iterator
         what = f"{count} embeddings" if count != 1 else f"The embedding {names[0]}"
         what += f" ({ordered(names)})" if 1 < count <= min(5, listed) else ""
         what += f" of {known['n']:,} points" + (f" in {known['p']:,} dimensions" if known.get("p") else "")
-        what += f", and for reference the data ({_counted([voice.name(name) for name in data], 3, 'name')})" * bool(
+        what += f", and for reference the data ({_first_items([voice.name(name) for name in data], 3, 'name')})" * bool(
             data
         )
     verb = "was" if what.startswith("The ") and "for reference" not in what else "were"
@@ -80,7 +145,7 @@ def _bundled(results: Results | None, voice: Voice, listed: int) -> Iterator[str
     """Embeddings that methods of this package made."""
     made = _methods(results)
     shown = [f"{voice.title(METHODS.card(name).title)}{voice.cite(*METHODS.card(name).works[:1])}" for name in made]
-    shown = _counted(shown, min(listed, 5), "method")
+    shown = _first_items(shown, min(listed, 5), "method")
     if shown:
         yield f"Embeddings were made by {shown}, as in dreval."
 
@@ -98,18 +163,18 @@ def _setting(measures: Sequence[str], known: Mapping[str, Any], voice: Voice, li
     ks = [str(k) for k in known.get("n_neighbors") or ()]
     if measures:
         yield f"Measures: {', '.join(shown)}."
-    said = [voice.math("k", f" = {_counted(ks, 5, 'scale')}")] if ks and measures else []
+    said = [voice.math("k", f" = {_first_items(ks, 5, 'scale')}")] if ks and measures else []
     metric = str(known.get("metric") or "")
     said += [f"{metric.replace('euclidean', 'Euclidean')} distances in the data"] if metric else []
     apart = [voice.name(name) for name, about in (known.get("sources") or {}).items() if not passed(about)]
-    said += [f"methods of {_counted(apart, 3, 'embedding')} run without this metric"] if apart else []
+    said += [f"methods of {_first_items(apart, 3, 'embedding')} run without this metric"] if apart else []
     said += [f"{known['anchors']:,} anchors drawn at random"] if isinstance(known.get("anchors"), int) else []
     said += [f"random seed {known['random_state']}"] if known.get("random_state") is not None else []
     if said:
         yield f"Settings: {', '.join(said)}."
 
 
-def _counted(items: Sequence[str], most: int, what: str) -> str:
+def _first_items(items: Sequence[str], most: int, what: str) -> str:
     """The first items in a sentence, the others counted."""
     left = len(items) - most
     if left > 0:
@@ -128,7 +193,7 @@ def _uncertainty(results: Results, voice: Voice) -> Iterator[str]:
         named = [voice.name(str(name)) for name in dict.fromkeys(part["embedding"])]
         whose = f" of {counted(int(count), 'measure')}" if len(parts) > 1 else ""
         if len(named) < rows["embedding"].nunique():  # embeddings of several kinds: some are re-run by their methods
-            whose = f" of {_counted(named, 3, 'embedding')}"
+            whose = f" of {_first_items(named, 3, 'embedding')}"
         works = voice.cite(*INFERENCE.get(KINDS.get(how, "anchors"), ()))
         target = ordered(targets_of(results.recipe, part.to_dict("records")))
         yield f"Intervals{whose} ({level}): {how}{works}; for {target}."
@@ -156,7 +221,7 @@ def _tests(results: Results, voice: Voice) -> Iterator[str]:
         return
     cards = [TESTS.card(name) for name in dict.fromkeys(rows["test"]) if name in TESTS]
     by = ordered([f"{voice.title(card.title)}{voice.cite(*card.works[:1])}" for card in cards])
-    against = _counted([voice.name(str(name)) for name in dict.fromkeys(rows["variable"]) if name], 2, "variable")
+    against = _first_items([voice.name(str(name)) for name in dict.fromkeys(rows["variable"]) if name], 2, "variable")
     said = f"Tests of independence{f' of {against}' if against else ''}: {by}"
     drawn = rows[rows["p_kind"] == "permutation"]
     if len(drawn):
@@ -195,7 +260,7 @@ def _comparing(comparison: Comparison, voice: Voice) -> Iterator[str]:
         margins = [f"{value:g} for {measure_title(name)}" for name, value in dict(recipe["margin"]).items()]
         yield (
             f"Equivalence: two one-sided tests{voice.cite(*INFERENCE['margin'])}, with "
-            f"margin{'s' * (len(margins) > 1)} {_counted(margins, 4, 'margin')}."
+            f"margin{'s' * (len(margins) > 1)} {_first_items(margins, 4, 'margin')}."
         )
 
 

@@ -12,10 +12,9 @@ import pandas as pd
 from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
-from dreval.report._numbers import ADJUSTMENTS, counted, decimals_for, fixed, ordered, probability
 from dreval.report.contents.comparison import PAIR_TITLES
 from dreval.report.document import ABSENT, Cell, Head, Sheet
-from dreval.report.names import ROOM, short_names
+from dreval.report.format import ADJUSTMENTS, ROOM, counted, decimals_for, fixed, ordered, probability, short_names
 from dreval.report.reading import BESIDE, Reading, parameter_words
 from dreval.report.render.markup import marked
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison._ranks import critical_difference, critical_level
-from dreval.comparison.within import comparable
+from dreval.comparison.base import critical_difference, critical_level
+from dreval.comparison.compare import comparable
 from dreval.glossary import true_minus
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
 from dreval.inference.ties import is_tie
@@ -19,12 +19,10 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report._numbers import counted, fixed, ordered, p_words
 from dreval.report.contents.comparison import SHORT, cannot_tell, column_of, equal_maps, equivalences, heading
 from dreval.report.contents.evaluation import measure_title, short_parameters
-from dreval.report.contents.methods import methods
-from dreval.report.contents.voices import VOICES, Voice
-from dreval.report.names import distinct_short_names, shortened
+from dreval.report.contents.methods import VOICES, Voice, methods
+from dreval.report.format import counted, distinct_short_names, fixed, ordered, p_words, shortened
 from dreval.report.reading import Column, read_results
 from dreval.report.statements import (
     at_chance,

@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
-from dreval.records.certificate import EMPTY, LEVEL, Certificate
-from dreval.records.independence_test import IndependenceTest
-from dreval.records.noise_test import NoiseTest
-from dreval.records.sensitivity import Sensitivity
+from dreval.records.answers import EMPTY, LEVEL, Certificate, IndependenceTest, NoiseTest, Sensitivity
 from dreval.registry import MEASURES
-from dreval.report._numbers import ADJUSTMENTS, counted, fixed, ordered, probability
 from dreval.report.document import ABSENT, CODES, Block, Cell, Head, Sheet, same_digits, significance_stars
+from dreval.report.format import ADJUSTMENTS, counted, fixed, ordered, probability
 from dreval.report.reading import Reading
 from dreval.report.render.markup import marked
 from dreval.report.render.summary import Summary
@@ -29,7 +26,7 @@ from dreval.report.statements import (
     noise_said,
     smallest_words,
 )
-from dreval.significance._test import null_hypothesis
+from dreval.significance.base import null_hypothesis
 
 EXTRA = {  # keys of ``extra`` whose words are not the key itself
     "cka": "CKA",

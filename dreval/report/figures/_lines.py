@@ -17,13 +17,12 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from dreval._check import FloatArray
 from dreval.glossary import DIRECTIONS
 from dreval.inference.bands import better_ranges
+from dreval.records.answers import Sensitivity
 from dreval.records.results import Results
-from dreval.records.sensitivity import Sensitivity
 from dreval.registry import MEASURES
-from dreval.report._numbers import fixed, ordered
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_words, one_axes
 from dreval.report.figures._panels import SOFT
-from dreval.report.names import breadth, short_names
+from dreval.report.format import breadth, fixed, ordered, short_names
 from dreval.report.reading import Column, Reading, parameter
 
 WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dreval._check import FloatArray
-from dreval.records.shepard import Shepard
-from dreval.report._numbers import plain_numbers
+from dreval.records.answers import Shepard
 from dreval.report._style import LIGHT, PLAIN, bar_axes
 from dreval.report.figures._panels import SOFT
+from dreval.report.format import plain_numbers
 from dreval.report.reading import Reading
 
 FAINT = 0.10  # opacity of the emptiest cell that is drawn at all

@@ -22,7 +22,6 @@ from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
-from dreval.report._numbers import decimals_for, fixed
 from dreval.report._style import (
     CLASS_COLORS,
     LIGHT,
@@ -34,7 +33,7 @@ from dreval.report._style import (
     math_words,
 )
 from dreval.report.contents.comparison import direction_of, heading
-from dreval.report.names import breadth, short_names
+from dreval.report.format import breadth, decimals_for, fixed, short_names
 from dreval.report.reading import Reading, named_embeddings, read_results
 
 CELLS = 30  # cells a side of a map

@@ -25,7 +25,7 @@ from dreval.report.document import (
     Words,
     in_text,
 )
-from dreval.report.names import in_short
+from dreval.report.format import in_short
 from dreval.report.render.markup import known_letters, latex_symbols, latex_text, sentence
 
 LINE = 320.0  # points of a line of the usual text, and some to spare

@@ -8,7 +8,7 @@ from typing import Any
 
 from dreval.glossary import MARK, printable, spread
 from dreval.report.document import CODES, LEAST, STAR, TERMINAL, WIDTH, Content
-from dreval.report.names import in_short, shortened
+from dreval.report.format import in_short, shortened
 from dreval.report.render.markup import plain_symbols, sentence
 
 CALL_LINES = 5  # of a longer call the middle is left out

@@ -1,0 +1,451 @@
+"""Compute the affinities of t-SNE, its loss, and the derivatives of the loss at a map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, csr_matrix, triu
+
+from dreval._check import FloatArray, IntArray, check_float, check_int
+from dreval._parallel import open_progress, run_blocks
+from dreval.errors import ApproximationWarning, warn
+from dreval.geometry.distances import Space, block_rows, nearest
+from dreval.records.notes import note
+
+# Affinities of neighbors with a given perplexity, and sums of Student weights over all pairs.
+
+LEAST = 1.5  # smallest perplexity; below it one neighbor would have nearly all of the affinity
+
+
+class Listed(NamedTuple):
+    """Pairs i < j by row, with their affinities."""
+
+    indptr: Any
+    indices: Any
+    values: FloatArray
+
+    @classmethod
+    def of(cls, affinities: csr_matrix) -> Listed:
+        """The sum of both directions of each pair."""
+        upper = triu(affinities + affinities.T, k=1, format="csr")
+        return cls(upper.indptr.astype(np.int64), upper.indices.astype(np.int64), upper.data)
+
+    def attract(self, Y: FloatArray, dof: float, gradient: FloatArray) -> float:
+        """Sum of p s (``dof`` 0), or of p (dof + 1) / 2 log(1 + s / dof); its gradient is added to ``gradient``."""
+        from dreval.geometry._loops import layouts as loops
+
+        return float(loops.attraction(*self, np.ascontiguousarray(Y), dof, gradient))
+
+
+def allowed_perplexity(perplexity: Any, n: int) -> float:
+    """The perplexity, or with a warning a third of the number of other points if that is less."""
+    wanted = check_float(perplexity, "perplexity", low=1.0)
+    most = max((n - 1) / 3.0, LEAST)
+    if wanted <= most:
+        return wanted
+    said = note("perplexity.smaller", wanted=wanted, n=n, used=most)
+    warn(ApproximationWarning(said))
+    return most
+
+
+def conditional_affinities(X: FloatArray, perplexity: float, n_neighbors: int | None = None) -> csr_matrix:
+    r"""Rows :math:`p_{j|i} \propto \exp(-\beta_i |x_i - x_j|^2)` of the given perplexity, over nearest neighbors.
+
+    The perplexity is the exponential of the entropy; :math:`\beta_i` is found by bisection. Only the ``n_neighbors``
+    nearest neighbors have affinities, by default three times the perplexity.
+    """
+    from dreval.geometry._loops import layouts as loops
+
+    n = len(X)
+    k = (
+        min(n - 1, math.ceil(3 * perplexity))
+        if n_neighbors is None
+        else min(check_int(n_neighbors, "n_affinities", low=1), n - 1)
+    )
+    members, squared = nearest(X, k)
+    rows = np.empty_like(squared)
+    loops.conditional(squared, math.log(min(perplexity, k)), rows)
+    places = np.arange(n + 1, dtype=np.int64) * k
+    return csr_matrix((rows.ravel(), members.ravel(), places), shape=(n, n))
+
+
+MOST_COLUMNS = 2
+STEP = 0.35  # of the widest lattice; the kernel falls to half at 1
+FEWEST_NODES = 48  # across an embedding, before the lattice is made finer
+MARGIN = 16  # nodes between the kernel and its periodic copy
+MOST_NODES = 4096  # along an axis of the padded lattice
+AT_NODES = (66 / 120, 26 / 120, 1 / 120)  # the quintic spline at 0, 1, 2
+ROUND_UP = 32  # lattices grow in such steps, so that the kernel's transform can be kept
+
+
+def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[float, FloatArray] | None:
+    """Sum over pairs i < j of (1 + s / dof)^(-(dof + 1) / 2), and its gradient (n, d).
+
+    None if Y is too wide, or the lattice would have more than ``most`` nodes. The relative error is about 1e-4 in the
+    sum and 4e-3 in the norm of the gradient, compared with all pairs of 2000 points.
+    """
+    from scipy.fft import irfft2, rfft2
+
+    from dreval.geometry._loops import layouts as loops
+
+    width, step = float(np.ptp(Y, axis=0).max()), STEP
+    if 0.0 < width < FEWEST_NODES * STEP:
+        step = float(STEP * 2.0 ** np.floor(np.log2(max(width, 1e-12) / (FEWEST_NODES * STEP))))
+    places = np.zeros((len(Y), 2))
+    places[:, : Y.shape[1]] = Y / step - np.floor(Y.min(axis=0) / step)
+    counts = [int(-(-(2 * (np.floor(last) + 6) + MARGIN) // ROUND_UP) * ROUND_UP) for last in places.max(axis=0)]
+    if max(counts) > MOST_NODES or counts[0] * counts[1] > most:
+        return None
+    transform = _kernel(*counts, step, dof)
+    charges = np.zeros(counts)
+    loops.spread(places, charges)
+    potential = irfft2(rfft2(charges) * transform, s=counts)
+    gradient = np.empty_like(places)
+    total = loops.read(places, potential, gradient)
+    return 0.5 * (total - len(Y)), gradient[:, : Y.shape[1]] / step
+
+
+@lru_cache(maxsize=4)
+def _kernel(rows: int, columns: int, step: float, dof: float) -> Any:
+    """Transform of the kernel at the nodes, divided twice by that of the spline along each axis."""
+    from scipy.fft import rfft2
+
+    steps = [np.minimum(np.arange(m), m - np.arange(m)) * step for m in (rows, columns)]
+    squared = steps[0][:, None] ** 2 + steps[1] ** 2
+    waves = [2.0 * np.pi * np.arange(m) / m for m in (rows, columns)]
+    spectra = [AT_NODES[0] + 2 * AT_NODES[1] * np.cos(w) + 2 * AT_NODES[2] * np.cos(2 * w) for w in waves]
+    values = rfft2((1.0 + squared / dof) ** (-0.5 * (dof + 1.0)))
+    return values / spectra[0][:, None] ** 2 / spectra[1][: columns // 2 + 1] ** 2
+
+
+# The loss of t-SNE at a given map: affinities, gradient, second derivatives of each point, and Newton steps.
+#
+# With affinities P of sum 1, d_ij = y_i - y_j, w_ij = 1 / (1 + |d_ij|^2) and Z the sum of w over all ordered pairs, the
+# loss is L = - sum P log w + log Z, the divergence up to a constant. No (n, n) array of many points is held: affinities
+# of all pairs are computed by blocks of rows from the bandwidths, whenever they are needed.
+
+BoolArray = npt.NDArray[np.bool_]
+
+KEPT = 1500  # points up to which the affinities of all pairs are held, since Newton steps read them often
+FIRST = 3  # neighbors, in units of the perplexity, with which the search of a bandwidth begins
+DIRECT = 1e-6  # squared distances that are smaller, relative to the points, are computed by differences
+SOME = 8  # points that are perturbed, of a block
+ROWS = 64  # of a block, at least, where no affinities are computed
+ALLOWED = 1e-3  # largest own Newton step of a point of a local minimum, in units of the nearest-neighbor distance
+STEPS, PRODUCTS, HALVINGS = 100, 300, 30  # of Newton's method; products with the Hessian in a step; of its length
+FARTHEST = 10.0  # nearest-neighbor distances that a point moves in a step, at most
+WIDENED = 2.0  # widths of the map, to which it may grow
+SETTLED = 0.5  # of the allowed step, where Newton's method ends
+
+
+class Bandwidths(NamedTuple):
+    """Conditional affinities p_{j|i} = exp(-beta_i (s_ij - least_i)) / total_i of squared distances s."""
+
+    beta: FloatArray
+    least: FloatArray
+    total: FloatArray
+
+
+def _squared(space: Space, metric: str, rows: IntArray) -> FloatArray:
+    """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+    from dreval.geometry._loops import rows as loops
+
+    centered, _ = space.doubled if space.plain else (np.empty((0, 0)), 0.0)
+    if len(centered):
+        block = np.matmul(centered[rows], centered.T)
+        loops.finish_products(block, rows, space.norms, space.norms, block)
+        near, far = np.nonzero(block < DIRECT * (space.norms[rows, None] + space.norms))
+        block[near, far] = space.listed(rows[near], far, 1) ** 2  # of these pairs products have few digits
+        return block
+    block = space.direct_block(rows)
+    if metric != "euclidean":
+        space.to_distances(block)
+        block **= 2
+    return block
+
+
+class PairAffinities:
+    """Affinities of all pairs of points, with a given perplexity; O(n) memory."""
+
+    def __init__(self, X: Any, perplexity: float, metric: str = "euclidean", n_jobs: int | None = None) -> None:
+        from dreval.geometry._loops import tsne_loss as loops
+
+        self.space, self.metric, self.perplexity, self.n_jobs = Space.of(X, metric), metric, perplexity, n_jobs
+        self.n = n = self.space.n
+        self.n_neighbors, self.limits = n - 1, np.full((2, n), np.inf)
+        self.bandwidths = Bandwidths(*np.empty((3, n)))
+        first = math.ceil(FIRST * perplexity)
+
+        def one(rows: IntArray) -> None:
+            loops.bandwidths(self.squared(rows), rows, math.log(perplexity), first, *self.bandwidths)
+
+        run_blocks(one, self.parts(), n_jobs)
+
+    def parts(self) -> list[IntArray]:
+        """The rows of each block."""
+        size = block_rows(self.n)
+        return [np.arange(at, min(at + size, self.n)) for at in range(0, self.n, size)]
+
+    def squared(self, rows: IntArray) -> FloatArray:
+        """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+        return _squared(self.space, self.metric, rows)
+
+    def inside(self, rows: IntArray) -> BoolArray:
+        """Whether each of some points (b,) is a neighbor of each point (n,): all are."""
+        return np.ones((len(rows), self.n), dtype=bool)
+
+    def rows(self, rows: IntArray) -> FloatArray:
+        """Affinities (b, n) of some rows."""
+        from dreval.geometry._loops import tsne_loss as loops
+
+        block = self.squared(rows)
+        loops.joint_rows(block, rows, *self.bandwidths)
+        return block
+
+    @cached_property
+    def _held(self) -> FloatArray:
+        return np.concatenate([self.rows(rows) for rows in self.parts()])
+
+    @cached_property
+    def _every(self) -> IntArray:
+        """The indices of a block with all points."""
+        return np.tile(np.arange(self.n), len(self.parts()[0]))
+
+    def listed(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Affinities of some rows as the parts of a sparse matrix: places, points, values."""
+        block = self._held[rows[0] : rows[-1] + 1] if self.n <= KEPT else self.rows(rows)
+        return np.arange(len(rows) + 1) * self.n, self._every[: block.size], block.reshape(-1)
+
+
+class ListedAffinities:
+    """Affinities that are 0 but for listed pairs: a symmetric sparse matrix of sum 1."""
+
+    def __init__(self, matrix: csr_array, n_jobs: int | None = None) -> None:
+        self.matrix, self.n, self.n_jobs = matrix, matrix.shape[0], n_jobs
+        self._indptr, self._indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+
+    def parts(self) -> list[IntArray]:
+        """The rows of each block."""
+        size = max(ROWS, block_rows(self.n))
+        return [np.arange(at, min(at + size, self.n)) for at in range(0, self.n, size)]
+
+    def listed(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Affinities of some rows as the parts of a sparse matrix: places, points, values."""
+        places = self._indptr[rows[0] : rows[-1] + 2]
+        here = slice(places[0], places[-1])
+        return places - places[0], self._indices[here], self.matrix.data[here]
+
+
+class NeighborAffinities(ListedAffinities):
+    """Those of the nearest neighbors, three times the perplexity, as of the bundled t-SNE; O(n k) memory."""
+
+    def __init__(self, X: FloatArray, perplexity: float, n_jobs: int | None = None) -> None:
+        from dreval.geometry._loops import tsne_loss as loops
+
+        n = len(X)
+        self.space, self.perplexity = Space.of(X, "euclidean"), perplexity
+        self.n_neighbors = k = min(n - 1, math.ceil(FIRST * perplexity))
+        members, squared = nearest(X, min(n - 1, k + 1), n_jobs=n_jobs)
+        squared = squared * self.space.scale**2
+        self.limits = np.stack([squared[:, k - 1], squared[:, k] if k < n - 1 else np.full(n, np.inf)])
+        self.bandwidths = Bandwidths(*np.empty((3, n)))
+        listed = np.ascontiguousarray(squared[:, :k])
+        loops.neighbor_bandwidths(listed, math.log(min(perplexity, k)), *self.bandwidths)
+        beta, least, total = (one[:, None] for one in self.bandwidths)
+        values = np.exp(-beta * (listed - least)) / total
+        places = np.arange(n + 1) * k
+        P = csr_array((values.ravel(), members[:, :k].ravel(), places), shape=(n, n))
+        self._named = csr_array((np.ones(n * k, dtype=bool), members[:, :k].ravel(), places), shape=(n, n)).tocsc()
+        super().__init__(csr_array((P + P.T) / (2.0 * n)), n_jobs)
+
+    def squared(self, rows: IntArray) -> FloatArray:
+        """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+        return _squared(self.space, "euclidean", rows)
+
+    def inside(self, rows: IntArray) -> BoolArray:
+        """Whether each of some points (b,) is a neighbor of each point (n,)."""
+        return np.ascontiguousarray(self._named[:, rows].toarray().T)
+
+
+Affinities = PairAffinities | ListedAffinities
+
+
+@dataclass(frozen=True)
+class LossParts:
+    """The loss of a map, and for each point its gradient (n, d) and its block of the Hessian (n, d, d).
+
+    ``total`` is the sum of w over all ordered pairs, ``pull`` (n, d) that of w^2 d over the other points.
+    """
+
+    value: float
+    gradient: FloatArray
+    blocks: FloatArray
+    total: float
+    pull: FloatArray
+
+    @cached_property
+    def spectra(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues (n, d), ascending, and eigenvectors (n, d, d) of the blocks."""
+        values, vectors = np.linalg.eigh(self.blocks)
+        return values, vectors
+
+    @cached_property
+    def own_steps(self) -> FloatArray:
+        """Length |H_ii^-1 G_i| of each point's own Newton step; infinite where H_ii is not positive definite."""
+        values, vectors = self.spectra
+        steps, up = np.full(len(values), np.inf), values[:, 0] > 0
+        along = np.einsum("nij,ni->nj", vectors[up], self.gradient[up])
+        steps[up] = np.linalg.norm(along / values[up], axis=1)
+        return steps
+
+
+def loss_parts(affinities: Affinities, Y: FloatArray) -> LossParts:
+    """The loss with its derivatives at a map (n, d); O(n^2 d^2) time, O(n d^2) memory."""
+    from dreval.geometry._loops import tsne_loss as loops
+
+    (n, d), columns = Y.shape, np.ascontiguousarray(Y.T)
+    weight, square, loss, near = np.empty((4, n))
+    (pull, draw), (tensor, stretch) = np.empty((2, n, d)), np.empty((2, n, d, d))
+
+    def one(rows: IntArray) -> None:
+        start, stop = rows[0], rows[-1] + 1
+        loops.repulsion(columns, start, stop, weight, square, pull, tensor)
+        loops.attraction(columns, start, *affinities.listed(rows), loss, near, draw, stretch)
+
+    run_blocks(one, affinities.parts(), affinities.n_jobs)
+    Z = float(weight.sum())
+    gradient = 4.0 * draw - (4.0 / Z) * pull
+    blocks = (4.0 * near - (4.0 / Z) * square)[:, None, None] * np.eye(d)
+    blocks -= 8.0 * stretch - (16.0 / Z) * tensor + (16.0 / Z / Z) * pull[:, :, None] * pull[:, None, :]
+    return LossParts(float(loss.sum()) + math.log(Z), gradient, blocks, Z, pull)
+
+
+def hessian_times(affinities: Affinities, Y: FloatArray, parts: LossParts, V: FloatArray) -> FloatArray:
+    """The product of the whole Hessian at a map with a direction (n, d)."""
+    from dreval.geometry._loops import tsne_loss as loops
+
+    drawn, pushed = np.empty((2, *Y.shape))
+    columns, turned = np.ascontiguousarray(Y.T), np.ascontiguousarray(V.T)
+
+    def one(rows: IntArray) -> None:
+        loops.repulsion_times(columns, turned, rows[0], rows[-1] + 1, pushed)
+        loops.attraction_times(columns, turned, rows[0], *affinities.listed(rows), drawn)
+
+    run_blocks(one, affinities.parts(), affinities.n_jobs)
+    own = 16.0 / parts.total**2 * float(np.vdot(parts.pull, V))
+    return 4.0 * drawn - (4.0 / parts.total) * pushed - own * parts.pull
+
+
+def nearest_image(Y: FloatArray) -> float:
+    """The median distance of a point of a map to its nearest other point; without those at one place, if most are."""
+    distances = np.sqrt(nearest(Y, 1)[1][:, 0])
+    middle = float(np.median(distances))
+    return middle if middle > 0 or not distances.any() else float(np.median(distances[distances > 0]))
+
+
+Ended = Literal["minimum", "wide", "flat", "steps"]
+
+
+def polished(
+    affinities: Affinities, Y: FloatArray, advance: Callable[[int], Any] | None = None
+) -> tuple[FloatArray, LossParts, int, Ended]:
+    """The map after Newton steps of all points together, its loss, the number of steps, and why there are no more.
+
+    No point moves farther in a step than ``FARTHEST`` times the distance to the nearest point, and every step decreases
+    the loss. It ends at a "minimum", where the own step of each point is below ``ALLOWED`` times that distance; where
+    the map is ``WIDENED`` times as "wide" as it was, since the loss falls for as long as the map expands where nothing
+    holds parts of the data together; where the loss is "flat", no length of the step decreasing it; or after ``STEPS``
+    "steps". ``advance`` is called with the number of steps made since its last call.
+    """
+    parts, width, near = loss_parts(affinities, Y), float(Y.std(axis=0).max()), nearest_image(Y)
+    for count in range(STEPS):
+        if parts.own_steps.max() <= SETTLED * ALLOWED * nearest_image(Y):
+            return Y, parts, count, "minimum"
+        if Y.std(axis=0).max() > WIDENED * width:
+            return Y, parts, count, "wide"
+        direction = _newton_direction(affinities, Y, parts)
+        size = min(1.0, FARTHEST * near / float(np.linalg.norm(direction, axis=1).max()))
+        slope = float(np.vdot(parts.gradient, direction))
+        for _ in range(HALVINGS):
+            there = loss_parts(affinities, Y + size * direction)
+            if there.value < parts.value + 1e-4 * size * slope:
+                break
+            size *= 0.5
+        else:
+            return Y, parts, count, "flat"
+        Y, parts = Y + size * direction, there
+        if advance:
+            advance(1)
+    return Y, parts, STEPS, "steps"
+
+
+def _newton_direction(affinities: Affinities, Y: FloatArray, parts: LossParts) -> FloatArray:
+    """A direction of descent: an approximate solution of H v = -G by conjugate gradients.
+
+    They are preconditioned by the blocks, with absolute eigenvalues, and end at the first direction of negative
+    curvature.
+    """
+    values, vectors = parts.spectra
+    sizes = np.maximum(np.abs(values), 1e-3 * np.median(np.abs(values)))
+    v, left = np.zeros_like(Y), -parts.gradient
+
+    def solved(R: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("nij,nj->ni", vectors, np.einsum("nij,ni->nj", vectors, R) / sizes))
+
+    own = solved(left)
+    search, product = own, float(np.vdot(left, own))
+    goal = product * min(0.25, math.sqrt(product)) ** 2
+    for at in range(PRODUCTS):
+        turned = hessian_times(affinities, Y, parts, search)
+        curvature = float(np.vdot(search, turned))
+        if curvature <= 0.0:
+            return search if at == 0 else v
+        v = v + product / curvature * search
+        left = left - product / curvature * turned
+        own = solved(left)
+        last, product = product, float(np.vdot(left, own))
+        if product <= goal:
+            break
+        search = own + product / last * search
+    return v
+
+
+def perturbed_distances(
+    affinities: PairAffinities | NeighborAffinities,
+    Y: FloatArray,
+    parts: LossParts,
+    scores: FloatArray,
+    length: float,
+    points: IntArray,
+    progress: bool | None = None,
+) -> FloatArray:
+    """How far some points of a map go, (m, 2q), when each is moved alone in the data (``_loops.tsne_loss.perturbed``).
+
+    ``scores`` (n, q) are those of the data along orthonormal directions. O(m n q) time with a large factor.
+    """
+    from dreval.geometry._loops import tsne_loss as loops
+
+    found, columns = np.empty((len(points), 2 * scores.shape[1])), np.ascontiguousarray(Y.T)
+    unit, size = affinities.space.scale, float(np.ptp(Y, axis=0).max())
+    scores = np.ascontiguousarray(scores * unit)
+    k, perplexity = affinities.n_neighbors, min(affinities.perplexity, affinities.n_neighbors)
+    first = math.ceil(FIRST * perplexity)
+    calibration = k, math.log(perplexity), first, *affinities.bandwidths, affinities.limits
+    blocks = [slice(at, at + SOME) for at in range(0, len(points), SOME)]
+
+    def one(at: slice) -> None:
+        rows = points[at]
+        moved = affinities.squared(rows), affinities.inside(rows), rows, scores, length * unit, calibration
+        loops.perturbed(*moved, columns, parts.total, size, found[at])
+
+    with open_progress(progress, counts=False) as bar:
+        bar.set_description("Perturbed points")
+        bar.reset(total=len(blocks))
+        run_blocks(one, blocks, affinities.n_jobs, bar.update)
+    return found

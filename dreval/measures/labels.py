@@ -1,0 +1,550 @@
+"""Measure how well labels or latent variables are predicted from the embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import IntArray, check_int
+from dreval._parallel import run_blocks
+from dreval._random import stream
+from dreval.errors import UndefinedMeasure
+from dreval.geometry._loops import ROUNDING
+from dreval.geometry.blocks import View
+from dreval.geometry.distances import Space, block_rows, nearest
+from dreval.geometry.ranks import check_left_one, doubtful_rows, hit_bounds, vote_bounds, without_row
+from dreval.measures.classes import PAIRS_OF_CLASSES, SEPARATION, compressions, members, neighbors_of
+from dreval.measures.core import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, Notes, define
+
+MAX_LISTED_POINTS = (
+    50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
+)
+TOO_FEW, NEVER = 1e-6, 1e-12  # chance that a list holds too few points of other folds; of anchors, none is searched
+SORTED = 1 << 16  # points whose classes are sorted at once
+APART = 2 * ROUNDING  # a list is used up to the first distance that is nearer than this, relatively, to the next one
+
+
+def _knn_accuracy_ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
+    points, labels = view.Y[view.population], _codes(view)[view.population]
+    rows, changes = _seen(view), []
+    unsure = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
+    for test, train in _splits(view, n_folds, unsure):
+        k = min(n_neighbors, len(train))
+        doubtful = doubtful_rows(points, test, train, k, view.n_jobs, within=True)
+        if len(doubtful):
+            changes.append((doubtful, *vote_bounds(points, doubtful, train, k, labels, view.n_jobs)))
+    if not changes:
+        return None
+    worst = _correct(view, n_neighbors, n_folds).astype(np.float64)
+    best = worst.copy()
+    for doubtful, never_wrong, ever_right in changes:
+        worst[doubtful], best[doubtful] = never_wrong, ever_right
+    return worst[rows], best[rows]
+
+
+def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
+    """Votes in which a point takes part are recounted with the next neighbor; the folds do not change."""
+    labels = _codes(view)[view.population]
+    correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
+    for test, found in _voters(view, n_neighbors + 1, n_folds, np.arange(view.n)):
+        k = min(n_neighbors, found.shape[1])
+        classes = labels[found]
+        correct[test] = _vote(classes[:, :k]) == labels[test]
+        for t in range(k):
+            others = np.delete(classes, t, axis=1)
+            right = _vote(others) == labels[test] if others.shape[1] else np.zeros(len(test))
+            changes += np.bincount(found[:, t], right - correct[test], len(labels))
+    return without_row(correct, changes)
+
+
+@measure(
+    symbol="A",
+    title="k-NN accuracy",
+    question="Can the class of a point be predicted from its neighbors in the embedding?",
+    says=("Neighbors tell the class of a point", "Neighbors do not tell the class of many points"),
+    share="of the points have the class that {n_neighbors} neighbors predict",
+    goals=("prediction",),
+    level="point",
+    needs=("coordinates", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    default=10,
+    ties=_knn_accuracy_ties,
+    without=_knn_accuracy_without,
+    reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, NEVER),
+    caution=SEPARATION,
+    cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    operations=lambda s, **_: (5000 * s.m if s.streamed else 6500 * s.n, 700 * s.m),
+    reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
+)
+def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
+    r"""Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
+
+    .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
+
+    where :math:`\hat c_i` is the majority class of the k nearest neighbors of point i outside its own fold (of all such
+    points where fewer than k are left); a tied vote goes to the class of the nearer neighbor. Folds are stratified by
+    class and shuffled by the seed, the same for every embedding. They are dealt out class by class, in the order of the
+    classes (text by the alphabet), so that classes with other names may have other folds. The data are not used. At
+    least two classes are required, and fewer than points.
+
+    See Also
+    --------
+    neighborhood_hit : share of neighbors of the same class.
+    label_retrieval_auc : all scales at once, without k.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.random.default_rng(0).normal(size=(200, 2))
+    >>> labels = Y[:, 0] > 0
+    >>> dreval.knn_accuracy(Y, Y, labels=labels, random_state=0) > 0.9
+    True
+    """
+    check_int(n_folds, "n_folds", low=2)
+    members(view)
+    return _correct(view, n_neighbors, n_folds)[_seen(view)].astype(np.float64)
+
+
+def _correct(view: View, n_neighbors: int, n_folds: int) -> npt.NDArray[np.bool_]:
+    """Whether each point of the population is seen and classified rightly."""
+    labels = view.of_population(_codes(view))
+    correct = np.zeros(len(labels), np.bool_)
+    for test, found in _voters(view, n_neighbors, n_folds, _seen(view)):
+        correct[test] = _vote(labels[found]) == labels[test]
+    return correct
+
+
+def _seen(view: View) -> IntArray:
+    """The points that are classified, by their places in the population.
+
+    Of many points whose rows are permuted those that have the coordinates of the anchors, whose neighbors are known.
+    """
+    if not view.streamed or view.origin is None:
+        return view.within(view.rows)
+    found: IntArray = view.origin.inverse(view.rows)
+    return found
+
+
+def _voters(view: View, k: int, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Some of the rows and their k nearest points outside their own fold, or all of these if they are fewer.
+
+    Most are read from the lists of neighbors; the others are searched, fold by fold.
+    """
+    known, found = (_seen_by_anchors if view.streamed else _listed)(view, k, n_folds, rows)
+    yield rows[known], found
+    if known.all():
+        return
+    points = view.Y[view.population]
+    for test, train in _splits(view, n_folds, rows[~known]):
+        yield test, train[nearest(points[train], min(k, len(train)), points[test], view.n_jobs)[0]]
+
+
+def reach(k: int, n_folds: int, n: int, risk: float) -> int:
+    """How many neighbors hold k outside the own fold but for a chance of ``risk``; at most n - 2."""
+    from scipy.special import bdtr
+
+    size = k
+    while size < n - 2 and bdtr(k - 1, size, 1.0 - 1.0 / n_folds) > risk:
+        size += 1
+    return size
+
+
+def _seen_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """As ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
+    anchors, every = view.once_for_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
+    lists = every[np.searchsorted(anchors, view.rows)]  # a chance value may be seen from some of them
+    found = lists if view.origin is None else view.origin.inverse(lists)
+    folds = _folds_of(view, n_folds)
+    outside = folds[found] != folds[rows][:, None]
+    count = np.cumsum(outside, axis=1)
+    known = count[:, -1] >= k
+    return known, found[known][outside[known] & (count[known] <= k)].reshape(-1, k)
+
+
+def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """For which of some rows the list of neighbors holds k points outside the own fold, no two at one distance.
+
+    And these k points, nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
+    """
+    n, population = view.n, view.population
+    size = -(reach(k, n_folds, n, TOO_FEW) // -8) * 8  # the same lists for k and k + 1
+    if size + 1 > n - 1:
+        return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
+    place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])
+    here = np.empty(n, np.int64)
+    here[place] = np.arange(n)
+    points, folds = view.Y[population[here]], _folds_of(view, n_folds)[population[here]]  # as before the permutation
+
+    def listed(some: IntArray) -> npt.NDArray[np.int32]:
+        found, squared = neighbors_of(points, some, size + 1, view.n_jobs)
+        with np.errstate(invalid="ignore"):  # between infinite distances
+            apart = squared[:, 1:] - squared[:, :-1] > APART * squared[:, 1:]
+        clear = np.logical_and.accumulate(apart, axis=1)
+        return np.where(clear, found[:, :-1], some[:, None]).astype(np.int32)  # a point is in its own fold
+
+    own = place[rows]
+    if n <= MAX_LISTED_POINTS:
+        lists = view.once_for_embedding(("neighbors of all", size), lambda: listed(np.arange(n)))[own]
+    else:
+        lists = listed(own)
+    outside = folds[lists] != folds[own][:, None]
+    count = np.cumsum(outside, axis=1)
+    known = count[:, -1] >= k
+    chosen = outside[known] & (count[known] <= k)
+    return known, here[lists[known][chosen]].reshape(-1, k)
+
+
+def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Those of some rows that are in a fold, and its training points; no fold where nothing is left to learn from."""
+    folds = view.of_population(_folds_of(view, n_folds))
+    for fold in range(n_folds):
+        test, train = rows[folds[rows] == fold], np.flatnonzero(folds != fold)
+        if len(test) and len(train):
+            yield test, train
+
+
+def _folds_of(view: View, n_folds: int) -> IntArray:
+    """The fold of every point; a group that is left out changes none."""
+    made: IntArray = view.once_for_data(
+        ("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds"))
+    )
+    return made
+
+
+def _codes(view: View) -> np.ndarray:
+    if view.labels is None:
+        raise RuntimeError("this view was made without labels")
+    return view.labels
+
+
+def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
+    n = len(labels)
+    order = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+    rng.shuffle(order)
+    sizes = np.bincount(labels)
+    next_of, folds = np.cumsum(sizes) - sizes, np.empty(n, np.min_scalar_type(n_folds))
+    for at in range(0, n, SORTED):  # the points of each class follow each other, as if all were sorted by it
+        some = order[at : at + SORTED]
+        some = some[np.argsort(labels[some], kind="stable")]
+        classes, first, count = np.unique(labels[some], return_index=True, return_counts=True)
+        folds[some] = (np.arange(len(some)) + np.repeat(next_of[classes] - first, count)) % n_folds
+        next_of[classes] += count
+    return folds
+
+
+def _vote(classes: np.ndarray) -> np.ndarray:
+    """Majority class of each row (neighbors nearest first); among equal counts the class that comes first."""
+    votes = np.zeros(classes.shape, np.int64)
+    for column in classes.T:
+        votes += classes == column[:, None]
+    return classes[np.arange(len(classes)), np.argmax(votes, axis=1)]
+
+
+@measure(
+    symbol="LC",
+    title="Label-continuity",
+    question="Do classes that overlap in the data overlap in the embedding as well?",
+    says=("Classes mixed in the data are shown mixed", "Classes mixed in the data may be shown apart"),
+    goals=("classes", "arrangement"),
+    **PAIRS_OF_CLASSES,
+)
+def label_continuity(view: View) -> float:
+    r"""How little the embedding stretches pairs of classes, compared with the data.
+
+    .. math:: \mathrm{LC} = 1 - \frac{2}{C (C - 1)} \sum_{a < b} \max(M_Y(a, b) - M_X(a, b), 0),
+
+    where :math:`M(a, b) = 2 s - 1` and s is the share of the points of classes a and b that are nearer to the centroid
+    of their own class, in the data for :math:`M_X` and in the embedding for :math:`M_Y`; a point at the same distance
+    from both centroids counts one half, and C is the number of classes. M is 1 for classes that centroids separate, 0
+    for mixed ones, and negative only where most points are nearer to the wrong centroid; without such pairs of classes
+    the value is at least 0. At least two classes are required. An embedding that separates classes which overlap in the
+    data has a low value.
+
+    See Also
+    --------
+    label_trustworthiness : the same for classes that the embedding compresses.
+    class_aware_continuity : neighborhoods of points.
+    distance_consistency : the embedding alone.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> apart = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> mixed = np.array([[0.0], [10.0], [2.0], [1.0], [11.0], [12.0]])
+    >>> round(dreval.label_continuity(mixed, apart, labels=list("aaabbb")), 3)
+    0.333
+    """
+    return 1.0 - compressions(view)[1]
+
+
+ALONE_IN_CLASS = define(
+    "label_retrieval_auc.alone", ASSUMPTION, "points that are alone in their class count 0.5: {count}"
+)
+
+
+@measure(
+    symbol="AUC_L",
+    title="Label retrieval",
+    question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
+    says=("Classes lie together", "Classes are mixed"),
+    goals=("classes", "prediction"),
+    level="point",
+    needs=("coordinates", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=0.5,
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    caution=SEPARATION,
+    cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
+    operations=lambda s: 9 * s.m * s.n,
+    reference="@hanley1982; with each point as a query, averaged over points, as in the R package quadra (roc_auc).",
+)
+def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
+    r"""Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.
+
+    .. math:: \mathrm{AUC}_L = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
+              \left([y_{ij} < y_{il}] + \tfrac{1}{2} [y_{ij} = y_{il}]\right),
+
+    where :math:`P_i` are the pairs of another point j of the class of i and a point l of another class. There is no k:
+    all points of the class are used. The data are not used. The only point of a class contributes one half. At least
+    two classes are required, and fewer than points.
+
+    See Also
+    --------
+    neighborhood_hit, knn_accuracy : the k nearest neighbors only.
+    silhouette : mean distances.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> dreval.label_retrieval_auc(Y, Y, labels=list("aaabbb"))
+    1.0
+    >>> round(dreval.label_retrieval_auc(Y, Y, labels=list("aababb")), 3)
+    0.528
+    """
+    from dreval.geometry._loops import orders as loops
+
+    classes = members(view)
+    space, n = Space.of(view.Y[view.population]), view.n
+    own, at = classes.codes[classes.rows], classes.rows
+    areas = np.empty(len(at))
+
+    def one(part: slice) -> None:
+        block = space.direct_block(at[part])
+        loops.retrieval_areas(block, block.view(np.int64), at[part], classes.codes, areas[part])
+
+    size = block_rows(n)
+    run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
+    alone = int(np.count_nonzero(classes.sizes[own] == 1))
+    return areas, (ALONE_IN_CLASS(count=alone),) if alone else ()
+
+
+@measure(
+    symbol="LT",
+    title="Label-trustworthiness",
+    question="Are classes that are separated in the data separated in the embedding?",
+    says=("Classes apart in the data are shown apart", "Classes apart in the data may be shown mixed"),
+    goals=("classes", "arrangement"),
+    **PAIRS_OF_CLASSES,
+)
+def label_trustworthiness(view: View) -> float:
+    r"""How little the embedding compresses pairs of classes, compared with the data.
+
+    .. math:: \mathrm{LT} = 1 - \frac{2}{C (C - 1)} \sum_{a < b} \max(M_X(a, b) - M_Y(a, b), 0),
+
+    where :math:`M(a, b) = 2 s - 1` and s is the share of the points of classes a and b that are nearer to the centroid
+    of their own class, in the data for :math:`M_X` and in the embedding for :math:`M_Y`; a point at the same distance
+    from both centroids counts one half, and C is the number of classes. M is 1 for classes that centroids separate, 0
+    for mixed ones, and negative only where most points are nearer to the wrong centroid; without such pairs of classes
+    the value is at least 0. At least two classes are required. An embedding that separates classes which overlap in the
+    data does not gain by it.
+
+    See Also
+    --------
+    label_continuity : the same for classes that the embedding pulls apart.
+    class_aware_trustworthiness : neighborhoods of points.
+    distance_consistency : the embedding alone.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> apart = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> mixed = np.array([[0.0], [10.0], [2.0], [1.0], [11.0], [12.0]])
+    >>> round(dreval.label_trustworthiness(apart, mixed, labels=list("aaabbb")), 3)
+    0.333
+    """
+    return 1.0 - compressions(view)[0]
+
+
+MAX_NAMED_LATENTS = 10  # latents whose own R^2 the note names
+
+
+def _latent_r2_chance_level(view: View) -> float:
+    """The rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
+    return _latent_basis(_unit_columns(view.Y[view.population])).shape[1] / (view.n - 1)
+
+
+EACH_LATENT = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {values:.3f}")
+
+
+@measure(
+    symbol="R2",
+    title="R^2 of the latent variables",
+    question="Can the true latent variables be recovered from the embedding by an affine map?",
+    says=("The latent variables can be read off", "Do not read off the latent variables"),
+    goals=("latent",),
+    level="global",
+    needs=("coordinates", "latent"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    chance_formula=r":math:`\mathrm{rank}(Y) / (n - 1)`, as 0.0202 for a centered embedding of rank 2 and n = 100",
+    expected=_latent_r2_chance_level,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
+    reference="@li2022, Section 3.1: affine alignment, mean R^2 of the latents.",
+)
+def latent_r2(view: View) -> tuple[float, Notes]:
+    r"""Mean over the latent variables of R^2 after the best affine map of the embedding onto them.
+
+    .. math:: R^2 = \frac{1}{q} \sum_{m=1}^q \left(1 - \frac{|z_m - (Y A + 1 b')_m|^2}{|z_m - \bar z_m|^2}\right),
+
+    with :math:`z_m` the q latent variables and A and b from least squares. The note in a table of results holds R^2 of
+    each latent variable. The map is fitted to the points on which it is evaluated, so the chance level is not 0, and it
+    is 1 for d >= n - 1. Latent variables on a circle (angles) are not affine images of useful coordinates; pass their
+    sine and cosine.
+
+    See Also
+    --------
+    procrustes_disparity : compares with the data, up to rotation and scale.
+    reconstruction_error : how much of the data the embedding determines.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Z = np.random.default_rng(0).normal(size=(100, 2))
+    >>> Y = Z @ [[2.0, 1.0], [0.0, 3.0]] + 5.0
+    >>> round(dreval.latent_r2(Y, Y, latent=Z), 12)
+    1.0
+    >>> round(dreval.latent_r2(Y, Y[:, :1], latent=Z), 3)
+    0.51
+    """
+    if view.latent is None:
+        raise RuntimeError("this view was made without latent variables")
+    Y, Z = view.Y[view.population], view.latent[view.population]
+    still = np.flatnonzero((Z == Z[0]).all(axis=0))
+    if len(still):
+        cure = "Drop the columns that do not vary."
+        raise UndefinedMeasure("latent", "must vary in every column", f"column {still[0]} with one value", cure)
+    Y, Z = _unit_columns(Y), _unit_columns(Z)
+    basis = _latent_basis(Y)
+    residual = Z - basis @ (basis.T @ Z)
+    each = np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
+    listed = [*each[:MAX_NAMED_LATENTS].tolist(), *(["..."] if len(each) > MAX_NAMED_LATENTS else [])]
+    return float(np.mean(each)), (EACH_LATENT(values=listed),) if len(each) > 1 else ()
+
+
+def _latent_basis(Y: FloatArray) -> FloatArray:
+    """Orthonormal columns that span those of Y; none for a constant embedding."""
+    basis, size, _ = np.linalg.svd(Y, full_matrices=False)
+    return np.asarray(basis[:, size > size[0] * max(Y.shape) * np.finfo(np.float64).eps])
+
+
+def _unit_columns(columns: FloatArray) -> FloatArray:
+    """Columns centered and of unit length; what varies by rounding only becomes 0."""
+    scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
+    scaled -= scaled[0].copy()  # before the mean, so that columns far from 0 keep their digits
+    centered = scaled - scaled.mean(axis=0)
+    length = np.sqrt((centered**2).sum(axis=0))
+    return np.asarray(centered / np.where(length > 0, length, 1.0))
+
+
+def _neighborhood_hit_ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
+    classes, points = members(view), view.Y[view.population]
+    doubtful = doubtful_rows(points, classes.rows, np.arange(len(points)), k, view.n_jobs, within=False)
+    if not len(doubtful):
+        return None
+    worst, place = neighborhood_hit.rule(view, k), np.isin(classes.rows, doubtful)  # type: ignore[attr-defined]
+    best = worst.copy()
+    fewest, most = hit_bounds(points, doubtful, k, classes.codes, view.n_jobs)
+    worst[place], best[place] = fewest / k, most / k
+    return worst, best
+
+
+def _neighborhood_hit_chance_level(view: View, _: int) -> float:
+    """The share of other points with the class of a point, averaged over the points seen."""
+    classes = members(view)
+    return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))
+
+
+def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
+    """Where a point is a neighbor the next one steps in."""
+    check_left_one(view.n, n_neighbors)
+    classes = members(view)
+    found = nearest(view.Y[view.population], n_neighbors + 1, n_jobs=view.n_jobs)[0]
+    same = (classes.codes[found] == classes.codes[:, None]).astype(np.float64)
+    hits, near = same[:, :n_neighbors].sum(axis=1), found[:, :n_neighbors]
+    changes = np.bincount(near.ravel(), (same[:, n_neighbors:] - same[:, :n_neighbors]).ravel(), view.n)
+    return without_row(hits, changes) / n_neighbors
+
+
+@measure(
+    symbol="NH",
+    title="Neighborhood hit",
+    question="Do points of one class lie together in the embedding?",
+    says=("Classes lie together", "Classes are mixed"),
+    share="of the {n_neighbors} nearest neighbors have the class of the point",
+    goals=("classes", "prediction"),
+    level="point",
+    needs=("coordinates", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    chance_formula=(
+        r":math:`\sum_c n_c (n_c - 1) / (n (n - 1))` with :math:`n_c` points in class c, as 0.495 for two classes of 50"
+        " points; where ties in the embedding change it, mean over 20 random permutations of its rows"
+    ),
+    expected=_neighborhood_hit_chance_level,
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    ties=_neighborhood_hit_ties,
+    without=_neighborhood_hit_without,
+    caution=SEPARATION,
+    cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    reference="@paulovich2008.",
+)
+def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Mean share of the k nearest neighbors of a point in the embedding that have its class.
+
+    .. math:: \mathrm{NH}(k) = \frac{1}{n k} \sum_{i=1}^n |\{j \in M_k(i): c_j = c_i\}|,
+
+    with :math:`c_i` the class of point i and :math:`M_k(i)` its k nearest neighbors in the embedding. The data are not
+    used. There is no cross-validation. At least two classes are required, and fewer than points.
+
+    See Also
+    --------
+    knn_accuracy : cross-validated classification.
+    label_retrieval_auc : all scales at once, without k.
+    silhouette : mean distances.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.5]])
+    >>> dreval.neighborhood_hit(Y, Y, labels=list("aaabbb"), n_neighbors=2)
+    1.0
+    >>> round(dreval.neighborhood_hit(Y, Y, labels=list("aabbbb"), n_neighbors=2), 3)
+    0.667
+    """
+    classes, points = members(view), view.Y[view.population]
+    found = neighbors_of(points, classes.rows, n_neighbors, view.n_jobs)[0]
+    same = classes.codes[found] == classes.codes[classes.rows][:, None]
+    return np.asarray(same.mean(axis=1))

@@ -1,0 +1,599 @@
+"""Measure how well ranks of neighbors are preserved: trustworthiness, continuity and their relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_distance_note
+from dreval.geometry.ranks import (
+    Coranking,
+    chance_rank_measure,
+    common_without,
+    missed_ranks,
+    penalty_without,
+    rank_measure,
+    rank_share,
+    tie_bounds,
+    tied_corankings,
+    tied_shares,
+)
+from dreval.measures.classes import class_aware_share
+from dreval.measures.core import FloatArray, measure
+from dreval.records.notes import Notes, note
+
+# What rank measures share: parts of their cards, bounds of curves over ties, and relative rank errors.
+
+RANK_CHANCE: dict[str, Any] = {  # of trustworthiness and continuity
+    "chance": chance_rank_measure,
+    "chance_formula": r":math:`1 - (n-1-k)(n-k) / ((n-1)(2n-3k-1))` for k < n/2, :math:`1 - k/(n-1)` otherwise",
+}
+RANKS_COST = (
+    "O(n^2 (p + d + k)) time for k up to the square root of 2 n, O(n^2 (p + d + log n)) for more; O(n k) memory."
+)
+CORANKING: dict[str, Any] = {
+    "needs": ("full_ranks",),
+    "quadratic": True,
+    "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
+    "cost": "O(n^2 (p + d + log n)) time, O(n) memory; from m anchors among more than 50,000 points O(m n (p + d)).",
+}
+RANK_CURVE: dict[str, Any] = {**CORANKING, "level": "global", "curve": True}
+
+
+def over_ties(read: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple[FloatArray, FloatArray]]:
+    """The tie rule of a curve that increases with the number of common neighbors at every K."""
+
+    def ties(view: View) -> tuple[FloatArray, FloatArray]:
+        worst, best = tied_corankings(view)
+        return read(worst), read(best)
+
+    return ties
+
+
+def notes_of(found: Coranking, view: View) -> Notes:
+    """Notes on ties, and on anchors, for a mean up to K_max or beyond."""
+    return (*found.notes, *((note("coranking.anchors"),) if len(view.rows) < view.n else ()))
+
+
+def _rank_norm(n: int, k: int) -> float:
+    """Lee and Verleysen's normalization c = sum_{t<=k} |n - 2t + 1| / t."""
+    t = np.arange(1, k + 1)
+    return float(np.sum(np.abs(n - 2 * t + 1) / t))
+
+
+def relative_errors(ranks: npt.NDArray[np.int32], n: int, k: int) -> FloatArray:
+    """Sum over the first k listed neighbors of |rank there - rank here| / rank here, divided by c; one for each row."""
+    here = np.arange(1, k + 1)
+    return np.asarray((np.abs(ranks[:, :k] - here) / here).sum(axis=1) / _rank_norm(n, k))
+
+
+def _rank_chance(n: int, k: int) -> float:
+    """Expected error when the ranks r there are uniform on 1..n-1: E|r - t| = (t(t-1) + (n-t)(n-1-t)) / (2(n-1))."""
+    t = np.arange(1, k + 1)
+    return float(np.sum((t * (t - 1) + (n - t) * (n - 1 - t)) / (2 * (n - 1) * t)) / _rank_norm(n, k))
+
+
+RELATIVE_ERROR: dict[str, Any] = {
+    "level": "point",
+    "needs": ("ranks",),
+    "direction": "lower",
+    "bounds": (0.0, 1.0),
+    "chance": _rank_chance,
+    "chance_formula": r":math:`\frac{1}{c} \sum_{t=1}^k \frac{t(t-1) + (n-t)(n-1-t)}{2(n-1)t}`",
+    "invariances": frozenset({"translation", "rotation", "scale", "monotone"}),
+    "cost": RANKS_COST,
+    "reference": (
+        "@lee2007; @lee2009. Programs that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
+    ),
+}
+
+
+@measure(
+    symbol="ALE",
+    title="Average local error",
+    question="How far are the distances from those in the data, each space in units of its largest distance?",
+    says=("Distances are those of the data, up to the unit", "Distances are far from those in the data"),
+    goals=("neighborhoods",),
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    smooth=False,
+    jumps="the largest distance, that of one pair, decides the unit",
+    cost=("O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (410 MB there); beyond, 2,000,000 random pairs."),
+    operations=lambda s: 18 * s.pairs,
+    reference="@martins2014, Section 4.1 (aggregate error). tf-projection-qm takes squared distances.",
+)
+def average_local_error(view: View) -> Estimate:
+    r"""Mean over the points of their mean absolute difference of distances, each divided by the largest of its space.
+
+    .. math:: \mathrm{ALE} = \frac{1}{n} \sum_{i=1}^n \frac{1}{n - 1} \sum_{j \ne i}
+              \left| \frac{x_{ij}}{\max x} - \frac{y_{ij}}{\max y} \right|,
+
+    which is the mean over all pairs. The largest distance is that of one pair, which an outlier determines: no interval
+    is computed. From a sample of pairs, or with anchors, the largest distance is the largest in the sample, and the
+    value is on average slightly too high. A constant embedding has :math:`y_{ij} / \max y = 0`.
+
+    See Also
+    --------
+    stress, stress_scale_normalized : squared differences of distances.
+    sammon_stress : weighted by the inverse distance.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.average_local_error(X, 2 * X)
+    0.0
+    >>> bool(0 < dreval.average_local_error(X, X[:, :2]) < 0.2)
+    True
+    """
+    return estimate(view, lambda pairs: _mean_error(pairs, view.n))
+
+
+def _mean_error(pairs: Pairs, n: int) -> tuple[float, Notes]:
+    """The mean over pairs; a largest distance of 0 stays."""
+    gap = pairs.x / (pairs.x.max() or 1.0)
+    gap -= pairs.y / (pairs.y.max() or 1.0)
+    return float(np.abs(gap, out=gap).mean()), largest_distance_note(pairs, n)
+
+
+@measure(
+    symbol="CA-C",
+    title="Class-aware continuity",
+    question="Are neighbors of the same class in the data still close in the embedding?",
+    says=(
+        "Neighbors of one class stay close in the embedding",
+        "Neighbors of one class may be far apart in the embedding",
+    ),
+    grades=(0.8, 0.9),
+    goals=("neighbors", "classes"),
+    level="point",
+    needs=("ranks", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    cost=RANKS_COST,
+    reference="@colange2020; with the normalization of continuity.",
+)
+def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Continuity that ignores missing neighbors of other classes.
+
+    .. math:: C_{\mathrm{class}}(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i),\, c_j = c_i} \max(s_{ij} - k, 0),
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data, :math:`c_i` is the class of i,
+    :math:`s_{ij}` the rank of j from i in the embedding, and G the largest possible sum without classes, as in
+    ``continuity``. It is at least ``continuity``, and equal to it with a single class. Where every point is its own
+    class there is no value: it would be 1 for every embedding. An embedding that pulls classes apart is not penalized.
+
+    See Also
+    --------
+    continuity : the same without classes.
+    class_aware_trustworthiness : the same for false neighbors.
+    label_continuity : classes as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> labels = X[:, 0] > 0
+    >>> round(dreval.class_aware_continuity(X, X[:, :2], labels=labels), 3)
+    0.972
+    >>> dreval.class_aware_continuity(X, X[:, :2], labels=np.zeros(200, int)) == dreval.continuity(X, X[:, :2])
+    True
+    """
+    return class_aware_share(view, view.nearest_data, view.embedding_rank, n_neighbors, same=True)
+
+
+@measure(
+    symbol="CA-T",
+    title="Class-aware trustworthiness",
+    question="Are points of other classes near a point in the embedding also close to it in the data?",
+    says=(
+        "Points of other classes nearby are close in the data",
+        "Points of other classes nearby may be far away in the data",
+    ),
+    grades=(0.8, 0.9),
+    goals=("neighbors", "classes"),
+    level="point",
+    needs=("ranks", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    cost=RANKS_COST,
+    reference="@colange2020; with the normalization of trustworthiness.",
+)
+def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Trustworthiness that ignores false neighbors of the same class.
+
+    .. math:: T_{\mathrm{class}}(k) = 1 - \frac{1}{G} \sum_{i=1}^n
+              \sum_{j \in M_k(i),\, c_j \ne c_i} \max(r_{ij} - k, 0),
+
+    where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, :math:`c_i` is the class of i,
+    :math:`r_{ij}` the rank of j from i in the data, and G the largest possible sum without classes, as in
+    ``trustworthiness``. It is at least ``trustworthiness``, and equal to it where every point is its own class. With a
+    single class there is no value: it would be 1 for every embedding. Permuting the points within each class in the
+    embedding is not penalized.
+
+    See Also
+    --------
+    trustworthiness : the same without classes.
+    class_aware_continuity : the same for missing neighbors.
+    label_trustworthiness : classes as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> labels = X[:, 0] > 0
+    >>> round(dreval.class_aware_trustworthiness(X, X[:, :2], labels=labels), 3)
+    0.984
+    >>> dreval.class_aware_trustworthiness(X, X[:, :2], labels=np.arange(200)) == dreval.trustworthiness(X, X[:, :2])
+    True
+    """
+    return class_aware_share(view, view.nearest_embedding, view.data_rank, n_neighbors, same=False)
+
+
+def _continuity_ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    extremes = tie_bounds(view, k)
+    return tied_shares(missed_ranks(view.embedding_rank, k), extremes.rows, extremes.missing, view.n, k)
+
+
+def _continuity_without(view: View, n_neighbors: int) -> FloatArray:
+    return rank_measure(penalty_without(view, n_neighbors, swapped=True), view.n - 1, n_neighbors)
+
+
+@measure(
+    symbol="C",
+    title="Continuity",
+    question="Are the neighbors of a point in the data also close to it in the embedding?",
+    says=(
+        "Neighbors in the data stay close in the embedding",
+        "Neighbors in the data mostly stay close in the embedding",
+        "Neighbors in the data may be far apart in the embedding",
+    ),
+    grades=(0.8, 0.9),
+    goals=("neighbors",),
+    level="point",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    **RANK_CHANCE,
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    default=2,
+    ties=_continuity_ties,
+    without=_continuity_without,
+    cost=RANKS_COST,
+    reference=("@venna2001, Eq. 2. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
+)
+def continuity(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Whether the neighbors of a point in the data are near it in the embedding, by rank.
+
+    .. math:: C(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i)} \max(s_{ij} - k, 0),
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data, :math:`s_{ij}` is the rank of j from i in
+    the embedding, and G is the largest possible sum, as for ``trustworthiness``. Neighbors in the data that are far
+    away in the embedding lower the value.
+
+    See Also
+    --------
+    trustworthiness : the same for neighbors in the embedding that are not close in the data.
+    neighborhood_overlap : the share of common neighbors, without their ranks.
+    mrre_missing : the same neighbors with relative rank errors.
+    class_aware_continuity : counts missing neighbors of the same class only.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.continuity(X, X)
+    1.0
+    >>> round(dreval.continuity(X, X[:, :2], n_neighbors=10), 3)
+    0.964
+    """
+    return rank_share(missed_ranks(view.embedding_rank, n_neighbors), view.n, n_neighbors)
+
+
+def _jaccard(common: FloatArray, k: int) -> FloatArray:
+    return common / (2 * k - common)
+
+
+def _common_neighbors(view: View, k: int) -> FloatArray:
+    return (view.data_rank[:, :k] <= k).sum(axis=1).astype(np.float64)
+
+
+def _jaccard_ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    extremes, common = tie_bounds(view, k), _common_neighbors(view, k)
+    worst, best = common.copy(), common.copy()
+    worst[extremes.rows], best[extremes.rows] = extremes.overlap.T
+    return _jaccard(worst, k), _jaccard(best, k)
+
+
+def _jaccard_without(view: View, n_neighbors: int) -> FloatArray:
+    worth = _jaccard(np.arange(n_neighbors + 1.0), n_neighbors)
+    return common_without(view, n_neighbors, worth) / (view.n - 1)
+
+
+def _jaccard_chance(n: int, k: int) -> float:
+    """Expectation of c / (2k - c) for the hypergeometric number c of common members of two random sets of k."""
+    from scipy.special import gammaln
+
+    common = np.arange(max(0, 2 * k - (n - 1)), k + 1)
+    others = n - 1 - k
+
+    def log_choose(a: int, b: np.ndarray) -> FloatArray:
+        return np.asarray(gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1))
+
+    share = log_choose(k, common) + log_choose(others, k - common)
+    weights = np.exp(share - share.max())
+    return float(np.sum(weights * common / (2 * k - common)) / np.sum(weights))
+
+
+@measure(
+    symbol="J",
+    title="Jaccard similarity of neighborhoods",
+    question="How far do the neighborhoods in data and embedding agree, relative to their union?",
+    says=("Many neighbors are kept", "Many neighbors are lost"),
+    grades=(1 / 3, 1 / 3),
+    goals=("neighbors",),
+    level="point",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=_jaccard_chance,
+    chance_formula=r":math:`\sum_c \frac{c}{2k-c} \binom{k}{c} \binom{n-1-k}{k-c} / \binom{n-1}{k}`",
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    ties=_jaccard_ties,
+    without=_jaccard_without,
+    cost=RANKS_COST,
+    reference="@jaccard1912.",
+)
+def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Mean Jaccard similarity of the neighborhoods of each point.
+
+    .. math:: J(k) = \frac{1}{n} \sum_{i=1}^n \frac{|N_k(i) \cap M_k(i)|}{|N_k(i) \cup M_k(i)|},
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data and :math:`M_k(i)` those in the embedding. A
+    point with c common neighbors contributes :math:`c / (2k - c)`, so J never exceeds ``neighborhood_overlap``.
+
+    See Also
+    --------
+    neighborhood_overlap : common neighbors divided by k.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.jaccard(X, X)
+    1.0
+    >>> round(dreval.jaccard(X, X[:, :2], n_neighbors=10), 3)
+    0.293
+    """
+    return _jaccard(_common_neighbors(view, n_neighbors), n_neighbors)
+
+
+@measure(
+    symbol="MRRE_F",
+    title="Relative rank error of neighbors in the embedding",
+    question="How far are the ranks of neighbors in the embedding from their ranks in the data, near ones first?",
+    says=(
+        "Neighbors in the embedding are close in the data",
+        "Neighbors in the embedding are mostly close in the data",
+        "Neighbors in the embedding may be far apart in the data",
+    ),
+    grades=(0.8, 0.9),
+    goals=("neighbors",),
+    **RELATIVE_ERROR,
+    counted="first",
+)
+def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Mean rank error of the neighbors in the embedding, relative to their rank in the embedding.
+
+    .. math:: \mathrm{MRRE}(k) = \frac{1}{n c} \sum_{i=1}^n \sum_{j \in M_k(i)} \frac{|r_{ij} - s_{ij}|}{s_{ij}},
+              \qquad c = \sum_{t=1}^k \frac{|n - 2t + 1|}{t},
+
+    where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, and :math:`r_{ij}` and :math:`s_{ij}`
+    are the ranks of j from i in the data and in the embedding. The upper bound 1 is not attained: ranks in reverse
+    order have :math:`|n - 2t|` in place of :math:`|n - 2t + 1|`.
+
+    Worst and best values over ties are not available: with ties in both spaces the extremes of a row are an assignment
+    problem.
+
+    See Also
+    --------
+    mrre_missing : the same for the neighbors in the data.
+    trustworthiness : rank errors of false neighbors only.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.mrre_false(X, X)
+    0.0
+    >>> round(dreval.mrre_false(X, X[:, :2], n_neighbors=10), 3)
+    0.176
+    """
+    return relative_errors(view.data_rank, view.n, n_neighbors)
+
+
+@measure(
+    symbol="MRRE_M",
+    title="Relative rank error of neighbors in the data",
+    question="How far are the ranks of neighbors in the data from their ranks in the embedding, near ones first?",
+    says=(
+        "Neighbors in the data stay close in the embedding",
+        "Neighbors in the data mostly stay close in the embedding",
+        "Neighbors in the data may be far apart in the embedding",
+    ),
+    grades=(0.8, 0.9),
+    goals=("neighbors",),
+    **RELATIVE_ERROR,
+)
+def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Mean rank error of the neighbors in the data, relative to their rank in the data.
+
+    .. math:: \mathrm{MRRE}(k) = \frac{1}{n c} \sum_{i=1}^n \sum_{j \in N_k(i)} \frac{|r_{ij} - s_{ij}|}{r_{ij}},
+              \qquad c = \sum_{t=1}^k \frac{|n - 2t + 1|}{t},
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data, and :math:`r_{ij}` and :math:`s_{ij}` are
+    the ranks of j from i in the data and in the embedding. The upper bound 1 is not attained: ranks in reverse order
+    have :math:`|n - 2t|` in place of :math:`|n - 2t + 1|`.
+
+    Worst and best values over ties are not available: with ties in both spaces the extremes of a row are an assignment
+    problem.
+
+    See Also
+    --------
+    mrre_false : the same for the neighbors in the embedding.
+    continuity : rank errors of missing neighbors only.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.mrre_missing(X, X)
+    0.0
+    >>> round(dreval.mrre_missing(X, X[:, :2], n_neighbors=10), 3)
+    0.038
+    """
+    return relative_errors(view.embedding_rank, view.n, n_neighbors)
+
+
+def _overlap_share(view: View, k: int) -> FloatArray:
+    return (view.data_rank[:, :k] <= k).sum(axis=1) / k
+
+
+def _neighborhood_overlap_ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    extremes, share = tie_bounds(view, k), _overlap_share(view, k)
+    worst, best = share.copy(), share.copy()
+    worst[extremes.rows], best[extremes.rows] = extremes.overlap.T / k
+    return worst, best
+
+
+def _neighborhood_overlap_without(view: View, n_neighbors: int) -> FloatArray:
+    return common_without(view, n_neighbors, np.arange(n_neighbors + 1.0)) / (n_neighbors * (view.n - 1))
+
+
+def _neighborhood_overlap_chance(n: int, k: int) -> float:
+    return k / (n - 1)
+
+
+@measure(
+    symbol="Q",
+    title="Neighborhood overlap",
+    question="What share of the neighbors in the data are neighbors in the embedding?",
+    says=("Many neighbors are kept", "Many neighbors are lost"),
+    grades=(0.5, 0.5),
+    share="of the {n_neighbors} nearest are kept",
+    goals=("neighbors",),
+    level="point",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=_neighborhood_overlap_chance,
+    chance_formula=":math:`k / (n - 1)`",
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    default=3,
+    ties=_neighborhood_overlap_ties,
+    without=_neighborhood_overlap_without,
+    cost=RANKS_COST,
+    reference="@roy2021, Section 1.3 (topological stability measure). @lee2009 (as Q_NX(k)).",
+)
+def neighborhood_overlap(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Mean share of the k nearest neighbors that data and embedding have in common.
+
+    .. math:: Q(k) = \frac{1}{n k} \sum_{i=1}^n |N_k(i) \cap M_k(i)|,
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data and :math:`M_k(i)` those in the embedding.
+
+    See Also
+    --------
+    jaccard : common neighbors divided by the union of both neighborhoods.
+    q_nx : the same share at every K.
+    trustworthiness, continuity : also measure how far away false and missing neighbors are.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.neighborhood_overlap(X, X)
+    1.0
+    >>> dreval.neighborhood_overlap(X, X[:, :2], n_neighbors=[5, 10]).round(3)
+    n_neighbors
+    5     0.337
+    10    0.428
+    Name: neighborhood_overlap, dtype: float64
+    """
+    return _overlap_share(view, n_neighbors)
+
+
+def _trustworthiness_ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    extremes = tie_bounds(view, k)
+    return tied_shares(missed_ranks(view.data_rank, k), extremes.rows, extremes.false, view.n, k)
+
+
+def _trustworthiness_without(view: View, n_neighbors: int) -> FloatArray:
+    return rank_measure(penalty_without(view, n_neighbors, swapped=False), view.n - 1, n_neighbors)
+
+
+@measure(
+    symbol="T",
+    title="Trustworthiness",
+    question="Are the neighbors of a point in the embedding also close to it in the data?",
+    says=(
+        "Neighbors in the embedding are close in the data",
+        "Neighbors in the embedding are mostly close in the data",
+        "Neighbors in the embedding may be far apart in the data",
+    ),
+    grades=(0.8, 0.9),
+    goals=("neighbors",),
+    level="point",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    **RANK_CHANCE,
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
+    default=1,
+    ties=_trustworthiness_ties,
+    without=_trustworthiness_without,
+    cost=RANKS_COST,
+    reference=("@venna2001, Eq. 1. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1])."),
+)
+def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Whether the neighbors of a point in the embedding are near it in the data, by rank.
+
+    .. math:: T(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in M_k(i)} \max(r_{ij} - k, 0),
+
+    where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, :math:`r_{ij}` is the rank of j from i
+    in the data (the nearest has rank 1), and G is the largest possible sum: :math:`n k (2n - 3k - 1) / 2` for k < n/2
+    and :math:`n (n - k)(n - k - 1) / 2` otherwise. Neighbors in the embedding that are far away in the data lower the
+    value.
+
+    See Also
+    --------
+    continuity : the same for neighbors in the data that are lost in the embedding.
+    neighborhood_overlap : the share of common neighbors, without their ranks.
+    mrre_false : the same neighbors with relative rank errors.
+    class_aware_trustworthiness : counts false neighbors of other classes only.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.trustworthiness(X, X)
+    1.0
+    >>> round(dreval.trustworthiness(X, X[:, :2], n_neighbors=10), 3)
+    0.842
+    """
+    return rank_share(missed_ranks(view.data_rank, n_neighbors), view.n, n_neighbors)

@@ -1,1 +1,0 @@
-"""Layer 5: scores of the points of an embedding, each a function with a card."""

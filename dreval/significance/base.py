@@ -1,0 +1,668 @@
+"""Define what a test of independence is: its card, its variables, its kernels, its permutations, its record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import (
+    FloatArray,
+    IntArray,
+    check_int,
+    check_one_of,
+    check_rows,
+    check_unmasked,
+    keywords_checked,
+    known_name,
+    of_one_kind,
+)
+from dreval._parallel import n_threads
+from dreval._random import root_seed
+from dreval.errors import DrevalError, InputError
+from dreval.geometry.kernels import KERNELS, MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
+from dreval.glossary import METRICS, block, filled
+from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
+from dreval.inference.reruns import called
+from dreval.inputs.files import as_numpy, counting, row_names
+from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
+from dreval.records.answers import IndependenceTest
+from dreval.records.notes import Note, Notes, note
+from dreval.references import Cites
+from dreval.registry import TESTS
+
+# Kernels of several tests: as matrices or low-rank factors, and their inner product under permutations.
+
+Statistic = Callable[[Any], FloatArray]
+EXACT_ROWS = 2000  # rows up to which matrices are used
+MOST_EXACT_ROWS = 10_000  # rows up to which they are used if no small factor is accurate enough
+
+
+def chosen_factors(
+    values: Sequence[Any],
+    names: Sequence[str],
+    kernels: Sequence[Any],
+    bandwidths: Sequence[Any],
+    method: str,
+    *,
+    tolerance: float = TRACE_TOLERANCE,
+    rows: int = EXACT_ROWS,
+    most: int | None = None,
+) -> list[LowRank] | None:
+    """Low-rank factors of all variables, or None if matrices are to be used.
+
+    "auto" uses factors of at most ``most`` columns, by default those whose product costs less than a pass over the
+    matrix: rank up to 8 sqrt(n).
+    """
+    n = len(values[0])
+    if method == "lowrank" and "precomputed" in kernels:
+        cure = "Use method='exact': the matrix is in memory already."
+        raise InputError("method", "must be 'auto' or 'exact' where a kernel is precomputed", "'lowrank'", cure)
+    if method == "exact" or (method == "auto" and (n <= rows or "precomputed" in kernels)):
+        return None
+    most = (most or small_rank(n)) if method == "auto" else None
+    factors = []
+    for value, name, kernel, bandwidth in zip(values, names, kernels, bandwidths, strict=True):
+        factor = low_rank_kernel(value, name, kernel, bandwidth, tolerance=tolerance, most=most)
+        if method == "auto" and n <= MOST_EXACT_ROWS and factor.left > tolerance * factor.trace:
+            return None
+        factors.append(factor)
+    return factors
+
+
+def small_rank(n: int) -> int:
+    """Columns up to which a product of factors costs less than a pass over the matrix."""
+    return int(8 * n**0.5)
+
+
+def factors_suffice(
+    values: Sequence[Any],
+    names: Sequence[str],
+    kernels: Sequence[Any],
+    bandwidths: Sequence[Any],
+    tolerance: float,
+) -> bool:
+    """Whether factors of few columns are accurate enough for the kernels, estimated on ``MEDIAN_ROWS`` random rows.
+
+    The rank that a kernel needs grows slowly with n, and the rank that it may have as its root.
+    """
+    rows = some_rows(len(values[0]))
+    most = small_rank(MEDIAN_ROWS)
+    for value, name, kernel, bandwidth in zip(values, names, kernels, bandwidths, strict=True):
+        factor = low_rank_kernel(value[rows], name, kernel, bandwidth, tolerance=tolerance, most=most)
+        if factor.left > tolerance * factor.trace:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Side:
+    """Of a centered kernel matrix: its diagonal and the sum of its squares."""
+
+    diagonal: FloatArray
+    square: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two centered kernels: ``inner`` gives <A, B[p, p]> for rows of permutations p."""
+
+    inner: Statistic
+    sides: tuple[Side, Side]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.sides[0].diagonal)
+
+    @property
+    def size(self) -> float:
+        """The largest value that HSIC can take by Cauchy and Schwarz."""
+        return float(np.sqrt(self.sides[0].square) * np.sqrt(self.sides[1].square)) / self.n**2
+
+    def hsic(self, permutations: Any) -> FloatArray:
+        """The V-statistic under permutations."""
+        return self.inner(permutations) / self.n**2
+
+
+def permuted_product(
+    fixed: FloatArray, moved: FloatArray, codes: IntArray | None
+) -> Callable[[npt.NDArray[Any]], FloatArray]:
+    """F' G[p] for a permutation p; where the rows of G are those of classes, from the sums of F over each class."""
+    from dreval.geometry._loops.permutations import class_sums
+
+    left = np.ascontiguousarray(fixed.T)
+    if codes is None:
+        return lambda p: np.asarray(left @ moved[p])
+    classes, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    rows, count, places = moved[first], len(classes), codes.astype(np.int32)
+    return lambda p: np.asarray(class_sums(fixed, places, p, count).T @ rows)
+
+
+def exact_pair(a: FloatArray, b: FloatArray) -> Pair:
+    """From two centered kernel matrices."""
+    from dreval.geometry._loops.permutations import permuted_inner_products
+
+    sides = [Side(np.diagonal(m).copy(), float(np.linalg.norm(m)) ** 2) for m in (a, b)]
+    return Pair(lambda permutations: permuted_inner_products(a, b, permutations), (sides[0], sides[1]))
+
+
+def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
+    """HSIC_1 of Song et al. (2012) from <A, B> of centered matrices.
+
+    Adding r_i + r_j off the diagonal cancels, so that centered kernels give the same; their rows without the diagonal
+    sum to minus the diagonal.
+    """
+    a, b = sides[0].diagonal, sides[1].diagonal
+    n = len(a)
+    total = float(a.sum() * b.sum()) / ((n - 1) * (n - 2))
+    return (inner - float(a @ b) + total - 2 / (n - 2) * float(a @ b)) / (n * (n - 3))
+
+
+# The variables of a test: arrays, frames and series in normal form, with their rows (and columns) in one order.
+
+FRAMED = (pd.DataFrame, pd.Series)
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Variables with the same rows in the same order.
+
+    ``names`` are those of the arguments, ``labels`` the printed names of the variables (the name of a series),
+    ``kinds`` the kernel or metric of each.
+    """
+
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    kinds: tuple[Any, ...]
+    n: int
+    notes: Notes
+
+
+def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
+    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
+
+    ``kind`` is the kernel or the metric, one for all or one each; "precomputed" matrices are matched by both axes.
+    """
+    names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
+    arrays = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
+    n = check_same_rows(arrays, names)
+    kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
+    squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
+    values, notes = list[Any](), list[Note]()
+    for value, name, kernel in zip(arrays, names, kinds, strict=True):
+        if kernel not in ("delta", "precomputed"):
+            notes += integer_notes(value, name)
+    for value, name, square in zip(arrays, names, squares, strict=True):
+        own = in_own_order(value, name) if square else value
+        ordered, own_notes = matched_rows(x, own, name, square=square) if values else (own, ())
+        values.append(ordered)
+        notes += own_notes
+    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(arrays, names, strict=True))]
+    usual = labels if len(set(labels)) == len(labels) else names
+    return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
+
+
+def _label(value: Any, name: str, place: int) -> str:
+    """What a variable is called in print: the name of a series, else that of its argument."""
+    own = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
+    return own if isinstance(own, str) and own else name if place < 3 else f"variable {place}"
+
+
+def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
+    """The common number of rows of the variables, read from their shapes."""
+    for value, argument in zip(values, names, strict=True):
+        check_rows(count_rows(value, argument), len(values[0]), argument)
+    return len(values[0])
+
+
+def count_rows(value: Any, argument: str) -> int:
+    """The number of rows of a variable; an error for paths, sparse and masked matrices, and values without rows."""
+    refuse_path(value, argument)
+    if hasattr(value, "tocsr"):
+        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
+        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
+    check_unmasked(value, argument)
+    try:
+        shape = () if isinstance(value, type) else np.shape(value)
+    except ValueError:
+        raise InputError(argument, "must have rows of one length", "ragged rows", "Pass an (n, p) array.") from None
+    if shape == ():
+        raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
+    return int(shape[0])
+
+
+def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
+    """One setting per variable: those of a tuple, list or array, any other value for all."""
+    if not isinstance(value, tuple | list | np.ndarray):
+        return (value,) * len(names)
+    if len(value) != len(names):
+        rule = "must be one value or a pair" if len(names) == 2 else "must be one value or one for each variable"
+        raise InputError(argument, rule, f"{len(value)} values", f"Give one each for {', '.join(names)}.")
+    return tuple(value)
+
+
+def refuse_path(value: Any, argument: str) -> None:
+    """Refuse a path: the tests read no files."""
+    if isinstance(value, str | os.PathLike):
+        cure = "Read it first: pandas.read_csv(path, index_col=0), whose row names are then matched."
+        raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", cure)
+
+
+def rows_of(x: Any, name: str = "x") -> Rows:
+    """The number of rows of a variable, and the names of those of a frame or series."""
+    if isinstance(x, FRAMED):
+        return Rows(len(x), row_names(x.index), reserve=counting(x.index))
+    return Rows(count_rows(x, name), None)
+
+
+def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool = False) -> tuple[Any, Notes]:
+    """A frame or series ``y`` in the order of the rows of ``x`` by their names, with a note; other values unchanged.
+
+    Names of ``x`` alone are noted, too. Row names that match only in part raise an error, and so do row numbers in
+    another order where ``x``, which the caller calls ``of``, has no names. The columns of a ``square`` frame are
+    ordered as its rows.
+    """
+    if y is None or not (isinstance(x, FRAMED) or isinstance(y, FRAMED)):
+        return y, ()
+    y, notes = in_rows_of(rows_of(x, of), y, name, square=square)
+    return y, tuple(of_rows.altered(data=f"`{of}`") for of_rows in notes)
+
+
+def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tuple[Any, Notes]:
+    """A variable in the order of the rows of data, as ``matched_rows``; its number of rows must be theirs."""
+    if not isinstance(y, FRAMED):
+        n = count_rows(y, name)
+        check_rows(n, rows.n, name)
+        return y, align(n, None, rows, name)[1]
+    order, notes = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
+    if order is not None:
+        y = y.iloc[order, order] if square else y.iloc[order]
+    return y, notes
+
+
+def in_own_order(matrix: Any, name: str) -> Any:
+    """A square frame with its columns in the order of its rows, by name; other values, or without names, unchanged."""
+    if not isinstance(matrix, pd.DataFrame) or matrix.shape[0] != matrix.shape[1]:
+        return matrix
+    rows, columns = ([str(key) for key in index] for index in (matrix.index, matrix.columns))
+    if rows == columns:
+        return matrix
+    if len(set(rows)) == len(rows) and sorted(rows) == sorted(columns):
+        return matrix.iloc[:, pd.Index(columns).get_indexer(pd.Index(rows))]
+    if row_names(matrix.index) is None or row_names(matrix.columns) is None:
+        return matrix
+    lost = sorted(set(rows).symmetric_difference(columns)) or ["a name that occurs twice"]
+    cure = "Name rows and columns alike, or pass a plain array."
+    raise InputError(name, "must have the same names in rows and columns", f"{lost[0]!r} in one of them only", cure)
+
+
+def matched_columns(x: Any, y: Any) -> Any:
+    """The frame ``y`` with its columns in the order of those of ``x``, by name; other values unchanged."""
+    if not (isinstance(x, pd.DataFrame) and isinstance(y, pd.DataFrame)) or x.shape[1] != y.shape[1]:
+        return y
+    unnamed = [row_names(frame.columns) is None for frame in (x, y)]
+    if list(x.columns) == list(y.columns) or (
+        any(unnamed) and isinstance((x, y)[unnamed.index(True)].columns, pd.RangeIndex)
+    ):
+        return y
+    if x.columns.is_unique and set(x.columns) == set(y.columns):
+        return y[list(x.columns)]
+    other = [str(key) for key in y.columns if key not in set(x.columns)] or ["a column twice"]
+    cure = "Name the columns of both samples alike, or pass plain arrays."
+    raise InputError("y", "must have the columns of {x}", f"{other[0]!r}, which {{x}} does not have", cure, x="x")
+
+
+def integer_notes(value: Any, argument: str) -> Notes:
+    """Return notes on integers of a variable: codes of classes in its only column, and columns that name the rows."""
+    array = np.asarray(value)
+    is_table = array.dtype.names is not None  # records
+    if array.ndim not in (1, 2) or is_table or str(getattr(value, "dtype", "")) == "category":
+        return ()
+    frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame(array)
+    named = isinstance(value, pd.DataFrame)
+    count = count_codes(frame.iloc[:, 0]) if frame.shape[1] == 1 else 0
+    codes = (note("variable.integers", argument=argument, count=count),) if count else ()
+    return (*codes, *row_id_notes(frame, argument, named=named))
+
+
+def class_notes(value: Any, argument: str) -> Notes:
+    """Return a note if codes of classes are floats."""
+    array = of_one_kind(np.asarray(value))
+    return (note("labels.floats", argument=argument),) if array.dtype.kind == "f" else ()
+
+
+# The card of an independence test, its resampling and its record.
+
+P = ParamSpec("P")
+
+# Entries that the docstrings of several tests share: a line ``%(name)s`` of a docstring is replaced by the entry.
+ENTRIES: dict[str, str] = {
+    "coinciding_rows": """\
+DegenerateDataWarning
+    More than half of the pairs of rows coincide, so that the median of the distances is 0.""",
+    "permutations": """\
+permutation : {"free", "within", "blocks", "cyclic"}
+    Which permutations of rows are drawn: all; those within blocks; those of whole ``blocks`` of equal size; or cyclic
+    shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis, which is
+    then that of independence within blocks for "within": differences between blocks do not count.
+blocks : (n,) array of classes, optional
+    The block of each row, for ``permutation="within"`` and ``"blocks"``; a series or frame follows the row names of
+    ``x``.
+n_resamples : int
+    Number B of permutations, at least 1. When there are at most B different ones (n! <= B), all of them are
+    enumerated and p is exact.""",
+    "draws": """\
+stop_after : int, optional
+    Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
+    valid, with fewer permutations where it is large.
+random_state : int, numpy Generator or None
+    Seed; permutation b depends on the seed and b only. In ``Evaluation`` the seed of a test also depends on the
+    names of embedding, test and variable, so that ``run(tests=...)`` draws other permutations than this function.
+n_jobs : int, optional
+    Number of threads, all cores by default; the numbers do not depend on it.""",
+}
+HYPOTHESES = {
+    "variable": "the variables are independent",
+    "groups": "both samples have one distribution",
+    "method": "the method shows no more of the data than of null data",
+}
+UNDER = {  # the null hypothesis that the permutations of a scheme test
+    "free": "{}",
+    "within": "{} within blocks",
+    "blocks": "{}, where whole blocks of rows are exchangeable",
+    "cyclic": "{}, where each is a stationary series",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class TestCard(Cites):
+    """Everything the package knows about a test of independence.
+
+    Attributes
+    ----------
+    name, title : str
+        Name in the package (the function is ``<name>_test``), name in text.
+    variables : {"2", "many"}
+        How many variables it tests.
+    null : tuple of str
+        The ways to a p-value, the default first.
+    statistic, effect_size : str
+        Symbols, as printed.
+    needs : tuple of {"kernel", "distances", "coordinates", "method"}
+        The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed. "method":
+        a method that can be run again.
+    second : {"variable", "groups", "method"}
+        The second argument of the function: a variable, the groups into which the rows of the first are split, or the
+        method that is run again, on null data.
+    nulls : tuple of str
+        The kinds of null data, of a test of a method.
+    memory : {"matrices", "factors", "columns"}
+        Memory for n rows: n x n matrices, low-rank factors if the kernels have them, or the variables.
+    tolerance : float or None
+        Share of a kernel's trace that its factors may leave.
+    operations : function of (n, B, whole) or None
+        Nanoseconds of a test of n rows with B permutations on a usual processor; ``whole``: of n x n matrices.
+    question, cost : str
+        Of a test of a method: what it answers, and its time in n and in the number of null data sets. Those of
+        variables all have one question, their hypothesis, and say what they cost in ``operations`` and ``memory``.
+    reference : str
+        Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
+
+    name: str
+    title: str
+    variables: str
+    null: tuple[str, ...]
+    statistic: str
+    effect_size: str
+    needs: tuple[str, ...]
+    reference: str
+    second: str = "variable"
+    nulls: tuple[str, ...] = ()
+    memory: str = "matrices"
+    tolerance: float | None = None
+    operations: Callable[[int, int, bool], float] | None = None
+    question: str = ""
+    cost: str = ""
+
+    def __repr__(self) -> str:
+        fields = {
+            "name": self.name,
+            **({"question": self.question} if self.question else {}),
+            "hypothesis": HYPOTHESES[self.second],
+            "variables": self.variables,
+            "null data": ", ".join(self.nulls),
+            "p-value by": ", ".join(self.null).replace("_", " "),
+            "statistic": self.statistic,
+            "effect size": self.effect_size,
+            "needs": ", ".join(self.needs),
+            **({"cost": self.cost} if self.cost else {}),
+            "reference": self.reference,
+        }
+        return block(self.title, fields)
+
+
+class CardedTest(Protocol[P]):
+    """A test function with its card."""
+
+    card: TestCard
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
+        """Test the variables."""
+
+
+def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[P]]:
+    """Attach the card to a test function and fill its docstring; its name is the function's, without ``_test``."""
+
+    def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
+        function.__doc__ = filled(function.__doc__, ENTRIES)
+        checked = keywords_checked(function)
+        if fields.get("second") == "method":
+            checked = _in_words_of_caller(checked)
+        carded = cast(CardedTest[P], checked)
+        carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
+        return carded
+
+    return attach
+
+
+def _in_words_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, IndependenceTest]:
+    """The function with errors that call its arguments as its caller does."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
+        try:
+            return function(*args, **kwargs)
+        except DrevalError as error:
+            raise error.named(called(*args[:2], **kwargs)) from error  # type: ignore[arg-type]
+
+    return call
+
+
+vars(test)["__test__"] = False  # nor here
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How permutations are drawn: the arguments of the public functions, checked."""
+
+    n_resamples: int
+    permutation: str
+    blocks: Any
+    stop_after: int | None
+    root: int
+    n_jobs: int | None
+    notes: Notes = ()
+
+    @classmethod
+    def of(
+        cls,
+        n_resamples: Any,
+        permutation: Any = "free",
+        blocks: Any = None,
+        stop_after: Any = None,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        like: Any = None,
+    ) -> Resampling:
+        """Check what can be checked before anything costly is done; blocks follow the row names of ``like``."""
+        check_int(n_resamples, "n_resamples", low=1)
+        if stop_after is not None:
+            check_int(stop_after, "stop_after", low=1)
+        n_threads(n_jobs)
+        permutation = check_one_of(permutation, SCHEMES, "permutation", aliases=True)
+        refuse_path(blocks, "blocks")
+        blocks, notes = matched_rows(like, blocks, "blocks")
+        notes = notes if blocks is None else (*notes, *class_notes(blocks, "blocks"))
+        return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
+
+    def refuse_without_permutations(self, method: str) -> None:
+        """Raise an error for arguments that restrict or stop permutations where the method draws none."""
+        passed = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
+        passed += ["blocks"] if self.blocks is not None else []
+        passed += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
+        if passed:
+            cure = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
+            rule = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
+            raise InputError("method", rule, f"{method!r} and {', '.join(passed)}", cure)
+
+    def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
+        """Which permutations may occur; a variable that is equal under all of them raises an error."""
+        scheme = make_scheme(self.permutation, self.blocks, n)
+        alike = scheme.alike()
+        for value, name in zip(variables, names, strict=True) if alike is not None else ():
+            rows = np.asarray(value)
+            if bool(np.all(rows == rows[alike])):
+                got = {"within": "rows that are equal within every block", "blocks": "blocks that are equal"}
+                cure = "Choose other blocks, or permutation='free' where its assumption holds."
+                rule = "must not look the same under every permutation of its rows"
+                raise InputError(name, rule, got[scheme.kind], cure)
+        return scheme
+
+    def run(
+        self,
+        statistic: Callable[[Any], Any],
+        scheme: Scheme,
+        name: str,
+        resolution: float = 0.0,
+        factors: int = 1,
+        split: Any = None,
+        floor: float = -np.inf,
+    ) -> PermutationNull:
+        """The null distribution of a statistic; with ``split`` it depends only on the set of rows at these places.
+
+        Values below ``floor``, or within the resolution below 0, are rounding and are replaced by 0.
+        """
+        if split is not None:
+            scheme = split_scheme(scheme, split)
+        found = permutation_null(
+            statistic,
+            scheme.n,
+            self.n_resamples,
+            self.root,
+            name,
+            resolution=resolution,
+            n_jobs=self.n_jobs,
+            scheme=scheme,
+            factors=factors,
+            stop_after=self.stop_after,
+        )
+        null, observed = (_without_rounding(v, resolution, floor) for v in (found.null, np.array(found.observed)))
+        return replace(found, null=null, observed=float(observed))
+
+    def parameters(self) -> dict[str, Any]:
+        """The settings that, with the seed, reproduce the permutations."""
+        scheme = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
+        return {"n_resamples": self.n_resamples, **scheme}
+
+
+def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
+    """Values with 0 in place of those that are negative by rounding."""
+    return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
+
+
+def null_hypothesis(hypothesis: str, permutation: str) -> str:
+    """Return the null hypothesis that permutations of this scheme test.
+
+    Examples
+    --------
+    >>> null_hypothesis("the variables are independent", "within")
+    'the variables are independent within blocks'
+    """
+    return UNDER[permutation].format(hypothesis)
+
+
+def named(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Entries of ``extra`` with a value for each variable."""
+    return {f"{key}_{name}": value for name, value in zip(names, values, strict=True)}
+
+
+def make_record(
+    card: TestCard,
+    found: PermutationNull,
+    *,
+    n: int,
+    resampling: Resampling,
+    effect_size: float,
+    extra: dict[str, Any],
+    parameters: dict[str, Any],
+    notes: Notes = (),
+    names: tuple[str, ...] = ("x", "y"),
+    labels: tuple[str, ...] | None = None,
+    effect_size_name: str | None = None,
+    alternative: str = "",
+) -> IndependenceTest:
+    """The record of a test; the ``parameters`` and the seed in its recipe reproduce its numbers.
+
+    ``alternative`` follows the null hypothesis where the test has power against some dependence only.
+    """
+    from dreval import __version__
+
+    found.null.setflags(write=False)
+    return IndependenceTest(
+        test=card.name,
+        title=card.title,
+        statistic=found.observed,
+        p_value=found.p_value,
+        null_distribution=found.null,
+        n_resamples=len(found.null),
+        effect_size=effect_size,
+        effect_size_name=effect_size_name or card.effect_size,
+        p_interval=found.p_interval,
+        extra=extra,
+        recipe={
+            "test": card.name,
+            "n": n,
+            "variables": names,
+            "labels": labels or names,
+            "random_state": resampling.root,
+            "parameters": {**parameters, **resampling.parameters()},
+            "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
+            "versions": {"dreval": __version__, "numpy": np.__version__},
+        },
+        notes=(*notes, *resampling.notes, *_notes_of(card, found, resampling)),
+        p_kind="permutation" if resampling.permutation == "cyclic" else found.p_kind,  # no shift of a series is exact
+    )
+
+
+def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[Note]:
+    """Notes on permutations that were enumerated, stopped early or restricted."""
+    m, notes, cyclic = len(found.null), list[Note](), resampling.permutation == "cyclic"
+    if found.exact:
+        what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"
+        notes.append(note("permutation.all", count=m, what=what, exact=not cyclic))
+    if found.stopped:
+        notes.append(note("permutation.stopped", count=m, reached=resampling.stop_after))
+    if m and resampling.permutation != "free":
+        notes.append(note(f"permutation.{resampling.permutation}"))
+    return notes
