@@ -735,12 +735,12 @@ def check_rows(rows: int, n: int, argument: str, misread: tuple[str, Hint] | Non
     """
     if rows != n:
         sentence, header = misread or ("", Hint("header"))
-        cure = "Align them: drop or add rows, or give both sides ids (a unique index, or an id column)."
+        advice = "drop or add rows, or give both sides ids (a unique index, or an id column)."
         raise InputError(
             argument,
             "must have one row per point of the data",
             f"{rows} rows for {n} points",
-            f"{sentence} Else align them: {cure.removeprefix('Align them: ')}" if sentence else cure,
+            f"{sentence} Else align them: {advice}" if sentence else f"Align them: {advice}",
             header=header,
         )
 
