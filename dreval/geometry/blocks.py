@@ -209,14 +209,14 @@ class View:
         variables and batches stay with the data.
         """
         empty = np.empty((0, 0), np.int32)
-        lists: dict[str, Any] = {"nearest_embedding": empty, "data_rank": empty, "embedding_rank": empty, "farther": {}}
+        unranked = replace(self, nearest_embedding=empty, data_rank=empty, embedding_rank=empty, farther={}, _kept={})
         if self.streamed:
             order = Permutation(self.n, rng)
-            return replace(self, Y=Reordered(self.Y, order), origin=order, _kept={}, **lists)
+            return replace(unranked, Y=Reordered(self.Y, order), origin=order)
         origin = np.arange(len(self.Y))
         origin[self.population] = rng.permutation(self.population)
         total_origin = origin if self.origin is None else self.origin[origin]
-        return replace(self, Y=self.Y[origin], origin=total_origin, _kept={}, **lists)
+        return replace(unranked, Y=self.Y[origin], origin=total_origin)
 
     def without(self, group: int, k: int) -> View | None:
         """Return the view without one group of points; None if a stored list of neighbors is too short for that."""

@@ -688,5 +688,6 @@ def _of_labeled(view: View, codes: IntArray) -> View:
         tables = take(view.X, stay, view.metric), {"": rows_of(view.Y, stay)}
         neighbor_rows = rows if k else rows[:0]
         result = sweep(*tables, rows=neighbor_rows, groups=groups, leave_one=list(view.farther), **options)[""]
-    changes: dict[str, Any] = {} if k else {"rows": rows, "ambiguous": np.zeros(len(rows), np.bool_)}
-    return replace(result, **{**view.variables(stay), "labels": codes[stay]}, seed=view.seed, **changes)
+    if not k:
+        result = replace(result, rows=rows, ambiguous=np.zeros(len(rows), np.bool_))
+    return replace(result, **{**view.variables(stay), "labels": codes[stay]}, seed=view.seed)

@@ -348,7 +348,7 @@ def test_ends_within_few_long_steps_are_short_cuts():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
-    """500 points: with 15 neighbors the embedding of Isomap is wrong and a note states the reason; with 7 there is none."""
+    """500 points: with 15 neighbors the embedding of Isomap is wrong with a note; with 7 there is no note."""
     X = dreval.simulate("swiss_roll", n=500, random_state=seed).data
     result = short_cuts(knn_graph(X, 15), X, 15)
     assert result.code == "graph.short_cuts"
