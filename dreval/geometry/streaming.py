@@ -120,9 +120,9 @@ class Seen:
             )
             return out
         size = row_blocks(self.table)[0].stop
-        size = max(
-            1024, size // 4 if isinstance(self.table, np.ndarray) else size
-        )  # a larger contiguous part of a file
+        if isinstance(self.table, np.ndarray):  # of a file, larger contiguous parts
+            size = size // 4
+        size = max(1024, size)
 
         def run_block(start: int) -> None:
             listed = order[start : start + size]
