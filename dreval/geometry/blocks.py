@@ -560,4 +560,4 @@ def _one_block(
                 sorted_orders = orders(space, rows[tied]), orders(embedding_space, rows[tied])
                 sorting.cross_from_orders(*sorted_orders, tied, codes, count, in_data, in_embedding, ks, farther)
         with lock:  # integers: the order in which blocks are added does not matter
-            np.add(arrays.farther_counts, farther, out=arrays.farther)
+            np.add(arrays.farther_counts, farther, out=arrays.farther_counts)

@@ -182,7 +182,7 @@ class StreamAccumulator(ABC):
         """Return the same accumulator without any points."""
 
     @abstractmethod
-    def add_block(self, space: Seen, block: slice, n_jobs: int | None) -> None:
+    def enter(self, space: Seen, block: slice, n_jobs: int | None) -> None:
         """Add the points of a row block."""
 
     @property
@@ -219,7 +219,7 @@ class StreamAccumulator(ABC):
             self.merge(on_workers(space.lazy, rows, _entered, *arguments, merge=_merge_states))
             return
         for block in row_blocks(space.table, rows):
-            self.add_block(space, block, n_jobs)
+            self.enter(space, block, n_jobs)
 
 
 def _entered(chunk: Chunk, blank: StreamAccumulator, space: Seen) -> npt.NDArray[Any]:
@@ -281,7 +281,7 @@ class Nearest(StreamAccumulator):
         is_point = (ids >= 0) & (ids < done) & (values >= 0) & (values < np.inf)
         return bool((is_point | ((ids == -1) & (values == np.inf))).all() and (values[:, 1:] >= values[:, :-1]).all())
 
-    def add_block(self, space: Seen, block: slice, n_jobs: int | None) -> None:
+    def enter(self, space: Seen, block: slice, n_jobs: int | None) -> None:
         """Add the points of a row block."""
         from dreval.geometry._loops import anchors as loops
 
@@ -364,7 +364,7 @@ class Targets(StreamAccumulator):
         counts, tallies = state["counts"].astype(np.int64), state["tallies"]
         return bool((counts >= 0).all() and (counts.sum(axis=1) <= done).all() and (tallies >= 0).all())
 
-    def add_block(self, space: Seen, block: slice, n_jobs: int | None) -> None:
+    def enter(self, space: Seen, block: slice, n_jobs: int | None) -> None:
         """Count the points of a row block."""
         from dreval.geometry._loops import anchors as loops
 

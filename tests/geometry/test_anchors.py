@@ -164,7 +164,7 @@ def nearest_in_parts(space, parts, k):
     """Lists of the nearest points of some blocks."""
     nearest = Nearest.none(len(space.rows), k)
     for part in parts:
-        nearest.add_block(space, part, 1)
+        nearest.enter(space, part, 1)
     return nearest
 
 
@@ -220,7 +220,7 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
     counter, parts = Targets.of(space, ids), parts_of(n, size)
     second_counter, n_in_counter = counter.blank(), rng.integers(0, len(parts) + 1)
     for number, part in enumerate(rng.permutation(len(parts))):
-        (counter if number < n_in_counter else second_counter).add_block(space, parts[part], 1)
+        (counter if number < n_in_counter else second_counter).enter(space, parts[part], 1)
     counter.merge(second_counter.state)
     ranks, tied = counter.ranks()
     for row, target_ids, rank, tie in zip(rows, ids, ranks, tied, strict=True):
