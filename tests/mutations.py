@@ -176,8 +176,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/graphs.py",
-        "known = three_steps & (longest[i] + about[i] + longest[j] <= far)",
-        "known = three_steps",
+        "short_enough = three_steps & (longest[i] + longest_nearby[i] + longest[j] <= limit)",
+        "short_enough = three_steps",
         f"{GRAPHS}::test_ends_within_few_long_steps_are_short_cuts",
     ),
     Mutant(
@@ -200,20 +200,20 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/graphs.py",
-        "chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
-        "chosen = np.unique(nearest_parts)",
+        "selected = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
+        "selected = np.unique(nearest_parts)",
         f"{GRAPHS}::test_links_are_the_shortest_ones_of_each_component",
     ),
     Mutant(
         "geometry/graphs.py",
-        "chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
-        "chosen = np.sort(tree.data.astype(np.int64) - 1)",
+        "selected = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
+        "selected = np.sort(tree.data.astype(np.int64) - 1)",
         f"{GRAPHS}::test_paths_of_a_graph_in_parts_are_those_of_scikit_learn",
     ),
     Mutant(
         "geometry/graphs.py",
-        "by_part = np.lexsort((distances, parts[others]))",
-        "by_part = np.argsort(parts[others], kind='stable')",
+        "by_part = np.lexsort((distances, parts[later]))",
+        "by_part = np.argsort(parts[later], kind='stable')",
         f"{GRAPHS}::test_paths_of_a_graph_in_parts_are_those_of_scikit_learn",
     ),
     Mutant(
@@ -230,8 +230,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/graphs.py",
-        "kept = lengths**2 <= limit",
-        "kept = lengths <= limit",
+        "inside_ball = lengths**2 <= limit",
+        "inside_ball = lengths <= limit",
         f"{GRAPHS}::test_balls_are_those_of_scikit_learn",
     ),
     Mutant(
@@ -260,14 +260,14 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/_loops/tsne_loss.py",
-        "starts[0], starts[1], starts[2] = own, columns[:, most], columns[:, second]",
-        "starts[0], starts[1], starts[2] = own, own, own",
+        "starts[0], starts[1], starts[2] = place, columns[:, largest], columns[:, second]",
+        "starts[0], starts[1], starts[2] = place, place, place",
         f"{TSNE_SCORES}::test_perturbations_are_the_minima_of_the_definition",
     ),
     Mutant(
         "geometry/tsne.py",
-        "4.0 * drawn - (4.0 / parts.total) * pushed - own * parts.pull",
-        "4.0 * drawn - (4.0 / parts.total) * pushed",
+        "4.0 * attraction - (4.0 / parts.total) * repulsion - common * parts.pull",
+        "4.0 * attraction - (4.0 / parts.total) * repulsion",
         f"{TSNE_LOSS}::test_derivatives_are_those_of_the_loss",
     ),
     Mutant(
@@ -326,14 +326,14 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/procrustes.py",
-        "values = (both / (2 * few - both) - chance) / (1.0 - chance)",
-        "values = both / (2 * few - both)",
+        "values = (n_common / (2 * k_compared - n_common) - chance) / (1.0 - chance)",
+        "values = n_common / (2 * k_compared - n_common)",
         "geometry/test_replicates.py::test_unrelated_maps_agree_by_chance_only",
     ),
     Mutant(
         "geometry/procrustes.py",
-        "return found * freedom / (freedom - (R - 1))",
-        "return found",
+        "return variation * freedom / (freedom - (R - 1))",
+        "return variation",
         "geometry/test_replicates.py::test_log_variation_is_the_residual_of_least_squares",
     ),
     Mutant(
@@ -367,8 +367,8 @@ MUTANTS = [
     Mutant("geometry/ranks.py", "n * k * (n - 1 - k) * (n - k) / (2", "n * k * (n - 1 - k) * (n - k + 1) / (2", RANKS),
     Mutant(
         "geometry/ranks.py",
-        "np.minimum(room, alike)",
-        "np.maximum(room, alike)",
+        "np.minimum(n_missing, n_same_at_edge)",
+        "np.maximum(n_missing, n_same_at_edge)",
         "measures/test_class_measures.py geometry/test_ties.py",
     ),
     Mutant(
@@ -397,14 +397,14 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/streaming.py",
-        "if done[name] < leg.stop:",
+        "if done[name] < part.stop:",
         "if True:",
         "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
     ),
     Mutant(
         "geometry/streaming.py",
-        '"table": table, "of": one.settings}',
-        '"table": None, "of": one.settings}',
+        '"table": table, "of": accumulator.settings}',
+        '"table": None, "of": accumulator.settings}',
         "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
     ),
     Mutant(
@@ -442,8 +442,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/_loops/anchors.py",
-        "if more_values[b, t] < np.inf:",
-        "if more_values[b, t] < values[b, values.shape[1] - 1]:",
+        "if new_values[b, t] < np.inf:",
+        "if new_values[b, t] < values[b, values.shape[1] - 1]:",
         "geometry/test_anchors.py::test_lists_of_any_blocks_merge_to_those_of_the_whole",
     ),
     Mutant(
@@ -454,13 +454,13 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/_loops/anchors.py",
-        "(at == 0 or value - theirs[at - 1] > error)",
-        "(at == 0 or value - theirs[at - 1] > 0.0)",
+        "(at == 0 or value - thresholds[at - 1] > error)",
+        "(at == 0 or value - thresholds[at - 1] > 0.0)",
         "geometry/test_anchors.py::test_long_tables",
     ),
     Mutant(
         "geometry/_loops/anchors.py",
-        "points[j], 1.0 / chance[j]",
+        "points[j], 1.0 / probability[j]",
         "points[j], 1.0",
         "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
     ),
@@ -472,7 +472,7 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/ranks.py",
-        "beyond.astype(np.float64)",
+        "outside_list.astype(np.float64)",
         "np.ones((m, k))",
         "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
     ),
@@ -490,8 +490,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/ranks.py",
-        "lost = self.embedding_rank > self.data_rank",
-        "lost = self.embedding_rank < self.data_rank",
+        "farther = self.embedding_rank > self.data_rank",
+        "farther = self.embedding_rank < self.data_rank",
         "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
     ),
     Mutant(
@@ -504,8 +504,8 @@ MUTANTS = [
     Mutant("inputs/features.py", "(hashed * weights).sum(axis=1)", "hashed.sum(axis=1)", "inputs/test_survey.py"),
     Mutant(
         "geometry/ranks.py",
-        "tied[at, place] = tied_here",
-        "tied_here = tied[at, place]",
+        "tied[e, block] = tied_in_data",
+        "tied_in_data = tied[e, block]",
         "geometry/test_coranking.py",
     ),
     Mutant("geometry/ranks.py", "if id(Y) not in waiting]", "if Y is None]", "geometry/test_coranking.py"),
@@ -523,15 +523,15 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/blocks.py",
-        "(theirs, np.flatnonzero(tied_embedding), into.embedding_rank[place]),",
+        "(embedding_space, np.flatnonzero(tied_embedding), arrays.embedding_rank[block]),",
         "",
         "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
     ),
     Mutant("geometry/blocks.py", "self.origin[origin]", "origin", "geometry/test_blocks.py"),
     Mutant(
         "geometry/_loops/local.py",
-        "size = count - (left >= 0)",
-        "size = count - (left > 1)",
+        "size = count - (left_out >= 0)",
+        "size = count - (left_out > 1)",
         "measures/test_leave_one.py",
     ),
     Mutant(
@@ -576,8 +576,8 @@ MUTANTS = [
     Mutant("geometry/kernels.py", "means -= means.mean() / 2", "means -= means.mean()", "geometry/test_kernels.py"),
     Mutant(
         "geometry/kernels.py",
-        "rests = self.squares @ shrunk",
-        "rests = 1 - self.squares @ shrunk",
+        "residual_factors = self.squares @ shrunk",
+        "residual_factors = 1 - self.squares @ shrunk",
         "geometry/test_rkhs.py",
     ),
     Mutant(
@@ -597,20 +597,22 @@ MUTANTS = [
         "geometry/_loops/rows.py", "+ a * a) + b * b) + d * d", "+ d * d) + b * b) + a * a", "geometry/test_pairs.py"
     ),
     Mutant("methods/_cost_method.py", "len(late) < len(stages) and", "False and", COSTS),
-    Mutant("geometry/_loops/rows.py", "        _unwind(values, indices)\n", "", "geometry/test_rows.py"),
+    Mutant("geometry/_loops/rows.py", "        _sort_heap(values, indices)\n", "", "geometry/test_rows.py"),
     Mutant(
         "geometry/_loops/rows.py",
-        "near += minima[c] <= reach",
+        "n_near += minima[c] <= reach",
         "near += minima[c] < reach",
         "geometry/test_neighbors.py",
     ),
     Mutant(
         "geometry/_loops/rows.py",
-        "for comb in combs[:near]:",
-        "for comb in combs[1:near]:",
+        "for comb in combs[:n_near]:",
+        "for comb in combs[1:n_near]:",
         "geometry/test_neighbors.py",
     ),
-    Mutant("geometry/_loops/rows.py", "            v += d * d\n", "            v += d * e\n", "geometry/test_rows.py"),
+    Mutant(
+        "geometry/_loops/rows.py", "            s2 += d2 * d2\n", "            s2 += d2 * d3\n", "geometry/test_rows.py"
+    ),
     Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
     Mutant(
         "comparison/compare.py",
@@ -648,14 +650,14 @@ MUTANTS = [
     Mutant("geometry/_loops/orders.py", "ranks[order[s]] = start + t", "ranks[order[s]] = 2 * s + 1", DISTANCES),
     Mutant(
         "geometry/_loops/orders.py",
-        "up_to(marks, marks.shape[0], before)",
-        "up_to(marks, marks.shape[0], before) - 1",
+        "up_to(marks, marks.shape[0], previous)",
+        "up_to(marks, marks.shape[0], previous) - 1",
         "geometry/test_shepard.py",
     ),
     Mutant("geometry/_loops/orders.py", "2 * below + size - count", "2 * below + 1 - count", "geometry/test_pairs.py"),
-    Mutant("geometry/pairs.py", "(cells == before) & (below > 0)", "0 * below", "geometry/test_pairs.py"),
+    Mutant("geometry/pairs.py", "(cells == previous) & (below > 0)", "0 * below", "geometry/test_pairs.py"),
     Mutant("geometry/ranks.py", "[:, ::-1] - 0.5 * beyond", "[:, ::-1]", WITHOUT_RANKS),
-    Mutant("geometry/_loops/pair_groups.py", "0.5 * theta * own", "theta * own", WITHOUT_RANKS),
+    Mutant("geometry/_loops/pair_groups.py", "0.5 * theta * variance_term", "theta * variance_term", WITHOUT_RANKS),
     # Measures
     Mutant(
         "measures/ranks.py",
@@ -719,9 +721,14 @@ MUTANTS = [
     ),
     Mutant("measures/batches.py", "1.0 / (shares**2).sum(axis=1)", "shares.max(axis=1)", BATCHES),
     Mutant("geometry/_loops/effective_classes.py", "first * (1.0 + ROUNDING)", "first * 0.0", WITHOUT_LISI),
-    Mutant("geometry/_loops/effective_classes.py", "tied[own] -= counted", "tied[own] -= 0", WITHOUT_LISI),
-    Mutant("geometry/_loops/effective_classes.py", "tied if beyond else none", "none", WITHOUT_LISI),
-    Mutant("geometry/_loops/effective_classes.py", "+= known[c] - values[b]", "+= 0.0", WITHOUT_LISI),
+    Mutant(
+        "geometry/_loops/effective_classes.py",
+        "tied[neighbor_class] -= counted",
+        "tied[neighbor_class] -= 0",
+        WITHOUT_LISI,
+    ),
+    Mutant("geometry/_loops/effective_classes.py", "tied if tied_after else no_ties", "no_ties", WITHOUT_LISI),
+    Mutant("geometry/_loops/effective_classes.py", "+= class_values[c] - values[b]", "+= 0.0", WITHOUT_LISI),
     Mutant(
         "measures/batches.py", "_most_perplexity(n - 1, perplexity)", "_most_perplexity(n, perplexity)", WITHOUT_LISI
     ),
@@ -764,14 +771,21 @@ MUTANTS = [
     ),
     Mutant("geometry/graphs.py", "best[closer], link[closer] = values[closer], at", "link[closer] = at", STRUCTURE),
     Mutant("measures/distances.py", "np.sort(spanning_tree(space)[1])", "spanning_tree(space)[1]", STRUCTURE),
-    Mutant("geometry/_loops/density_clusters.py", "taken[c] = not inner[c]", "taken[c] = inner[c]", INTER_CLUSTER),
+    Mutant(
+        "geometry/_loops/density_clusters.py", "selected[c] = not inner[c]", "selected[c] = inner[c]", INTER_CLUSTER
+    ),
     Mutant("geometry/_loops/density_clusters.py", "if gap > 0:", "if gap != 0:", INTER_CLUSTER),
     Mutant("geometry/distances.py", "k + 1.0, 1.0, -1.0", "k + 0.0, 0.0, -1.0", INTER_CLUSTER),
     Mutant("geometry/_loops/angles.py", "if c == codes[i] or sizes[c] < 2:", "if sizes[c] < 2:", STRUCTURE),
     Mutant("geometry/_loops/angles.py", "classes if m > 2 else classes - 1", "classes", WITHOUT_TRIPLETS),
     Mutant("geometry/_loops/angles.py", "((m - 1) * (m - 2) / 2)", "(m * (m - 1) / 2)", WITHOUT_TRIPLETS),
-    Mutant("geometry/_loops/pairs.py", "rest = count - counts[h]", "rest = count", WITHOUT_TRIPLETS),
-    Mutant("geometry/_loops/pairs.py", "who[2 * count + 1] = j, k", "who[2 * count + 1] = j, j", WITHOUT_TRIPLETS),
+    Mutant("geometry/_loops/pairs.py", "remaining = count - counts[h]", "remaining = count", WITHOUT_TRIPLETS),
+    Mutant(
+        "geometry/_loops/pairs.py",
+        "endpoints[2 * count + 1] = j, k",
+        "endpoints[2 * count + 1] = j, j",
+        WITHOUT_TRIPLETS,
+    ),
     Mutant("measures/classes.py", "(v * (c - 1) * sizes)", "(v * c * sizes)", STRUCTURE),
     Mutant("measures/classes.py", "(v - (size > 2))", "(v - 1)", WITHOUT_TRIPLETS),
     Mutant("measures/classes.py", "several.sum() - (size == 2)", "several.sum()", WITHOUT_TRIPLETS),
@@ -805,14 +819,14 @@ MUTANTS = [
     Mutant("inference/bands.py", "LARGEST_SHARE * ks <= n", "ks <= n", "inference/test_bands.py"),
     Mutant(
         "geometry/procrustes.py",
-        "max(BROKEN * spread, TWICE)",
-        "BROKEN * spread",
+        "max(MAX_ROBUST_DEVIATIONS * spread, MIN_LOG_EXCESS)",
+        "MAX_ROBUST_DEVIATIONS * spread",
         "measures/test_local_stretch.py::test_broken_edges_are_those_across_a_cut",
     ),
     Mutant(
         "geometry/procrustes.py",
-        "max(BROKEN * spread, TWICE)",
-        "TWICE",
+        "max(MAX_ROBUST_DEVIATIONS * spread, MIN_LOG_EXCESS)",
+        "MIN_LOG_EXCESS",
         "measures/test_local_stretch.py::test_broken_edges_are_unusual_too",
     ),
     Mutant(
@@ -1264,14 +1278,14 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/_loops/rows.py",
-        "+ (points.rows[i, p + c] - others.rows[j, p + c])",
+        "+ (left.rows[i, p + c] - right.rows[j, p + c])",
         "",
         "geometry/test_directions.py",
     ),
     Mutant(
         "geometry/_loops/rows.py",
-        "+ (points.values[low_a + a] - others.values[low_b + b])",
-        "",
+        "left.values[left_low + left_at] - right.values[right_low + right_at]",
+        "0.0",
         "geometry/test_directions.py",
     ),
     Mutant("inputs/features.py", "EQUAL_COUNTS = 0.9", "EQUAL_COUNTS = 2.0", "inputs/test_other_readings.py"),

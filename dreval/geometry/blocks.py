@@ -1,7 +1,8 @@
-"""The pass: one sweep over blocks of rows from which every point-level measure reads.
+"""The neighbor pass: neighbors and cross ranks of all rows, computed once for all point-level measures.
 
-A block of rows costs one set of distances in the data and one in each embedding. From them come, for all measures at
-once, the k nearest neighbors in both spaces and the cross ranks. Memory is O(block x n + n x k), never n x n.
+The pass goes over row blocks. A row block costs one set of distances in the data and one in each embedding. From these
+distances come, for all measures at once, the k nearest neighbors in both spaces and the cross ranks. Memory is
+O(block x n + n x k), never n x n.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ from dreval.geometry.distances import Space, block_rows, equal_next, orders, tak
 from dreval.inputs.features import Reordered, densify, is_sparse, rows_of
 
 Lists = npt.NDArray[np.int32]
-VARIABLES = ("labels", "latent", "batch")  # what may be known of the points beside data and embedding
-EVERY = slice(None)
-SWEPT = "embeddings of the sweep"
-RANKED, PAIRED = "ranks of all points", "distances of pairs"  # the long work that measures share, as it is reported
-ALL_RANKS = 50_000  # points up to which all ranks seen from anchors are computed
-SORTED = 2.0  # of n points, k neighbors with k^2 above this times n are found and ranked by sorting rows (measured)
+VARIABLES = ("labels", "latent", "batch")  # optional variables of the points, in addition to data and embedding
+ALL_ROWS = slice(None)
+EMBEDDINGS_KEY = "embeddings of the pass"
+RANKED = "ranks of all points"  # name of this shared task in progress reports
+PAIRED = "distances of pairs"  # name of this shared task in progress reports
+ALL_RANKS = 50_000  # points up to which all ranks from anchors are computed
+SORTING_RATIO = 2.0  # rows are sorted where k^2 exceeds this times n; else k neighbors are selected (measured)
 
 
 def streamed(n: int, m: int) -> bool:
-    """Whether m anchors see so many points that only lists, counts and samples of ranks are affordable."""
+    """Return whether m anchors are few of many points: only lists, counts and samples of ranks are then affordable."""
     return m < n and n > ALL_RANKS
 
 
@@ -44,12 +46,12 @@ class Groups:
     count: int
 
     def largest(self) -> int:
-        """Size of the largest group."""
+        """Return the size of the largest group."""
         return int(np.bincount(self.codes, minlength=self.count).max())
 
 
 def random_groups(n: int, count: int, rng: np.random.Generator) -> Groups:
-    """Groups of nearly equal size, assigned at random."""
+    """Return groups of nearly equal size, assigned at random."""
     codes = np.empty(n, np.int64)
     codes[rng.permutation(n)] = np.arange(n) % count
     return Groups(codes, count)
@@ -60,9 +62,9 @@ R = TypeVar("R")
 
 
 class RankSample(NamedTuple):
-    """Ranks in both spaces of some points of each anchor (m, S), and the inverse chance of each to be drawn.
+    """Ranks in both spaces of sampled points of each anchor (m, S), and the inverse of their selection probabilities.
 
-    A weight of 0 stands for no point.
+    A weight of 0 marks an empty entry.
     """
 
     weight: FloatArray
@@ -72,7 +74,7 @@ class RankSample(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """What a measure reads: one embedding against the data, seen from some rows.
+    """One embedding and the data, with the neighbors and ranks of some rows: the input of every measure.
 
     Attributes
     ----------
@@ -91,14 +93,14 @@ class View:
     data_rank, embedding_rank : ndarray (m, K)
         Rank in the data of each embedding neighbor; rank in the embedding of each data neighbor.
     farther : mapping of k to ndarray (2, n)
-        For every point the sum over all rows of the number of the row's k embedding neighbors that are beyond its k
-        data neighbors, and farther in the data than the point; and the same with data and embedding swapped.
+        For each point: the sum over all rows of the number of the row's k embedding neighbors that are not among its k
+        data neighbors and are farther in the data than the point; and the same with data and embedding swapped.
     sample : RankSample, optional
-        Ranks of points drawn at random for each row, where anchors see too many points for all ranks.
+        Ranks of points drawn at random for each row, where there are too many points for all ranks.
     origin : ndarray (n,) or Permutation, optional
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
     reported : callable, optional
-        Is called with ``RANKED`` or ``PAIRED`` and each share of that work that is finished.
+        Called with ``RANKED`` or ``PAIRED`` and each finished share of that task.
     """
 
     X: Any
@@ -134,91 +136,92 @@ class View:
 
     @property
     def streamed(self) -> bool:
-        """Whether it is seen from anchors among so many points that only lists, counts and samples are affordable."""
+        """Whether the rows are few anchors of so many points that only lists, counts and samples are affordable."""
         return streamed(self.n, len(self.rows))
 
-    def variables(self, places: IntArray | slice = EVERY) -> dict[str, Any]:
-        """What is known of the points beside data and embedding, at some of them: labels, latent variables, batch."""
-        known = {name: getattr(self, name) for name in VARIABLES}
-        return {name: None if one is None else one[places] for name, one in known.items()}
+    def variables(self, places: IntArray | slice = ALL_ROWS) -> dict[str, Any]:
+        """Return labels, latent variables and batch at some points; None for a variable that is missing."""
+        variables = {name: getattr(self, name) for name in VARIABLES}
+        return {name: None if values is None else values[places] for name, values in variables.items()}
 
     def within(self, points: IntArray) -> IntArray:
-        """The places of some points in the population."""
+        """Return the positions of some points in the population."""
         return points if self.n == len(self.Y) else np.searchsorted(self.population, points)
 
     def of_population(self, table: Any) -> Any:
-        """The rows of the population in a table or an array of all points; not copied where these are all."""
+        """Return the rows of the population of a table or array; no copy is made where these are all rows."""
         return table if self.n == len(self.Y) else table[self.population]
 
     def data_space(self, places: IntArray | None = None) -> Space:
-        """The data (or some of their points) prepared for distances."""
-        return Space.of(rows_of(self.X, EVERY) if places is None else take(self.X, places, self.metric), self.metric)
+        """Return the data (or some of their points) prepared for distances."""
+        return Space.of(rows_of(self.X, ALL_ROWS) if places is None else take(self.X, places, self.metric), self.metric)
 
     def features(self) -> FloatArray:
-        """Coordinates of the population in the data, for a measure that needs them all at once.
+        """Return the coordinates of the population in the data, for a measure that needs all of them at once.
 
         Sparse data are made dense, up to 8 GiB. The card of such a measure has "features" among its ``needs``.
         """
         X = rows_of(self.X, self.population)
         return densify(X, "data")[0] if is_sparse(X) else X
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A value that several measures share, computed when first needed; it depends on the view only."""
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Return a value that several measures share, computed at the first request; it depends on the view only."""
         if key not in self._kept:
-            self._kept[key] = make()
+            self._kept[key] = compute()
         return self._kept[key]
 
-    def once_for_data(self, key: Any, make: Callable[[], Any]) -> Any:
-        """As ``once``, for a value of data, rows and population alone, shared by all embeddings of one sweep."""
+    def once_for_data(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Return a shared value of data, rows and population alone, computed once for all embeddings of a pass."""
         if key not in self._of_data:
-            self._of_data[key] = make()
+            self._of_data[key] = compute()
         return self._of_data[key]
 
-    def once_for_embedding(self, key: Any, make: Callable[[], Any]) -> Any:
-        """As ``once``, for a value of the population's coordinates alone, shared with views whose rows are permuted.
+    def once_for_embedding(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Return a shared value of the population's coordinates alone, also for views whose rows are permuted.
 
-        What it says of a point is for the place that the point has in the view that is not permuted (``origin``).
+        Values of points are in the order of the view that is not permuted (``origin``).
         """
-        population, made = self._of_embedding.get(key, (None, None))
+        population, value = self._of_embedding.get(key, (None, None))
         if population is not self.population:
-            made = make()
-            self._of_embedding[key] = self.population, made
-        return made
+            value = compute()
+            self._of_embedding[key] = self.population, value
+        return value
 
-    def from_here(self) -> list[FloatArray]:
-        """Coordinates of the embedding and of those after it in its sweep; of one that is in none only its own."""
-        swept: list[FloatArray] = self._of_data.get(SWEPT, [])
-        at = [Y is self.Y for Y in swept]
-        return swept[at.index(True) :] if any(at) else [self.Y]
+    def remaining_embeddings(self) -> list[FloatArray]:
+        """Return the coordinates of this embedding and of the later ones of its pass; only its own without a pass."""
+        embeddings: list[FloatArray] = self._of_data.get(EMBEDDINGS_KEY, [])
+        is_this = [Y is self.Y for Y in embeddings]
+        return embeddings[is_this.index(True) :] if any(is_this) else [self.Y]
 
-    def report(self, work: str, share: float) -> None:
-        """Tell whoever wants to know that a share of some work is finished."""
+    def report(self, task: str, share: float) -> None:
+        """Report that a share of a task is finished."""
         if self.reported is not None:
-            self.reported(work, share)
+            self.reported(task, share)
 
-    def cached(self, key: Any) -> Any:
-        """The value that ``once`` has computed for this key, or None."""
+    def cached_value(self, key: Any) -> Any:
+        """Return the value that ``once`` has computed for this key, or None."""
         return self._kept.get(key)
 
     def shuffled(self, rng: np.random.Generator) -> View:
-        """The same data with the rows of the embedding permuted at random: an embedding unrelated to the data.
+        """Return the view of the same data with the rows of the embedding permuted at random.
 
-        It has no ranks and no embedding neighbors. Labels, latent variables and batches stay with the data.
+        This embedding is unrelated to the data. The view has no ranks and no embedding neighbors. Labels, latent
+        variables and batches stay with the data.
         """
-        none = np.empty((0, 0), np.int32)
-        lists: dict[str, Any] = {"nearest_embedding": none, "data_rank": none, "embedding_rank": none, "farther": {}}
+        empty = np.empty((0, 0), np.int32)
+        unranked = replace(self, nearest_embedding=empty, data_rank=empty, embedding_rank=empty, farther={}, _kept={})
         if self.streamed:
             order = Permutation(self.n, rng)
-            return replace(self, Y=Reordered(self.Y, order), origin=order, _kept={}, **lists)
+            return replace(unranked, Y=Reordered(self.Y, order), origin=order)
         origin = np.arange(len(self.Y))
         origin[self.population] = rng.permutation(self.population)
-        first = origin if self.origin is None else self.origin[origin]
-        return replace(self, Y=self.Y[origin], origin=first, _kept={}, **lists)
+        total_origin = origin if self.origin is None else self.origin[origin]
+        return replace(unranked, Y=self.Y[origin], origin=total_origin)
 
     def without(self, group: int, k: int) -> View | None:
-        """The view without one group of points; None if a stored list of neighbors is too short for that."""
+        """Return the view without one group of points; None if a stored list of neighbors is too short for that."""
         if self.groups is None or self.data_counts is None or self.embedding_counts is None:
-            raise RuntimeError("this view was made without groups")
+            raise RuntimeError("this view has no groups")
         codes = self.groups.codes
         stay = codes[self.rows] != group
         data = _drop(self.nearest_data, self.embedding_rank, self.embedding_counts, stay, codes, group, k)
@@ -245,21 +248,21 @@ class View:
 
 
 def near_rows(view: View, k: int) -> View:
-    """A view of the rows and their k nearest points in the data only, for what reads no other point.
+    """Return a view of the rows and their k nearest points in the data only, for a measure that reads no other point.
 
-    Where all points are rows it is the view itself.
+    Where all points are rows, return the view itself.
     """
     if len(view.rows) == len(view.Y):
         return view
-    near = view.nearest_data[:, :k]
-    points, places = np.unique(np.concatenate([view.rows[:, None], near], axis=1), return_inverse=True)
-    places = places.reshape(len(near), -1)
+    neighbors = view.nearest_data[:, :k]
+    points, positions = np.unique(np.concatenate([view.rows[:, None], neighbors], axis=1), return_inverse=True)
+    positions = positions.reshape(len(neighbors), -1)
     return replace(
         view,
         X=rows_of(view.X, points),
         Y=rows_of(view.Y, points),
-        rows=places[:, 0],
-        nearest_data=places[:, 1:].astype(np.int32),
+        rows=positions[:, 0],
+        nearest_data=positions[:, 1:].astype(np.int32),
         population=np.arange(len(points)),
         _kept={},
         _of_data={},
@@ -268,12 +271,12 @@ def near_rows(view: View, k: int) -> View:
 
 
 def per_view(compute: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:
-    """Compute a function of a view once for each view and further (positional) arguments; all measures share it."""
+    """Compute a function of a view once for each view and further (positional) arguments, shared by all measures."""
 
     @wraps(compute)
     def shared(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
-        made: R = view.once((compute.__name__, *args), lambda: compute(view, *args, **kwargs))
-        return made
+        value: R = view.once((compute.__name__, *args), lambda: compute(view, *args, **kwargs))
+        return value
 
     return shared
 
@@ -287,21 +290,21 @@ def _drop(
     group: int,
     k: int,
 ) -> tuple[Lists, Lists]:
-    """Lists and their ranks without the members of one group, for the remaining rows."""
+    """Return neighbor lists and their ranks without the members of one group, for the remaining rows."""
     from dreval.geometry._loops import ranks as loops
 
     m = int(stay.sum())
     out = np.empty((m, k if nearest.size else 0), np.int32)
     out_ranks = np.empty((m, k if ranks.size else 0), np.int32)
     if nearest.size:
-        few = ranks[stay] if ranks.size else np.empty((0, 0), np.int32)
-        loops.drop_group(nearest[stay], few, counts[stay], codes, group, k, out, out_ranks)
+        remaining_ranks = ranks[stay] if ranks.size else np.empty((0, 0), np.int32)
+        loops.drop_group(nearest[stay], remaining_ranks, counts[stay], codes, group, k, out, out_ranks)
     return out, out_ranks
 
 
 @dataclass(frozen=True)
 class _Lists:
-    """Arrays that the blocks of a sweep fill for one embedding."""
+    """Arrays that the row blocks of a pass fill for one embedding."""
 
     nearest: Lists
     data_rank: Lists
@@ -309,7 +312,7 @@ class _Lists:
     tied: npt.NDArray[np.bool_]
     data_counts: npt.NDArray[Any]
     embedding_counts: npt.NDArray[Any]
-    farther: IntArray
+    farther_counts: IntArray
 
 
 def sweep(
@@ -325,7 +328,7 @@ def sweep(
     advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
 ) -> dict[str, View]:
-    """One pass over blocks of rows; returns a view of every embedding.
+    """Compute the neighbors and cross ranks of all rows, and return a view of each embedding.
 
     Parameters
     ----------
@@ -346,7 +349,7 @@ def sweep(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     advance : callable, optional
-        Called with each share of the pass that is finished; the shares add up to 1.
+        Called with each finished share of the pass; the shares add up to 1.
     metric : str
         The distance in the data.
 
@@ -358,67 +361,67 @@ def sweep(
     """
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
-    kept = k if groups is None else min(n - 1, k + extra_neighbors(k, groups, len(rows)))
+    k_stored = k if groups is None else min(n - 1, k + extra_neighbors(k, groups, len(rows)))
     ks = np.unique([k for k in leave_one if k <= n - 2]).astype(np.int64)
-    kept = max(kept, *ks + 1) if len(ks) else kept
+    k_stored = max(k_stored, *ks + 1) if len(ks) else k_stored
     space = Space.of(X, metric)
     spaces = {name: Space.of(Y) for name, Y in embeddings.items()} if ranks else {}
-    data = _empty_lists(len(rows), kept, 0, groups, (0, n))
-    lists = {name: _empty_lists(len(rows), kept, kept, groups, (len(ks), n)) for name in spaces}
+    data = _empty_lists(len(rows), k_stored, 0, groups, (0, n))
+    lists = {name: _empty_lists(len(rows), k_stored, k_stored, groups, (len(ks), n)) for name in spaces}
 
-    lock, room = Lock(), Room()
+    lock, pool = Lock(), Room()
 
-    def one(place: slice) -> None:
-        shape = len(rows[place]), n
-        with room.lend(*shape) as of_data, room.lend(*shape) as of_embedding:
-            both = of_data, of_embedding
-            _one_block(space, spaces, rows[place], place, kept, groups, data, lists, ks, both, lock)
+    def run_block(block: slice) -> None:
+        shape = len(rows[block]), n
+        with pool.lend(*shape) as data_buffer, pool.lend(*shape) as embedding_buffer:
+            buffers = data_buffer, embedding_buffer
+            _one_block(space, spaces, rows[block], block, k_stored, groups, data, lists, ks, buffers, lock)
 
     size = block_rows(n)
-    places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
-    share = None if advance is None else lambda blocks: advance(blocks / len(places))
-    run_blocks(one, places, n_jobs, share)
-    views, of_data = {}, {SWEPT: list(embeddings.values())}
+    blocks = [slice(start, min(start + size, len(rows))) for start in range(0, len(rows) if k_stored else 0, size)]
+    report = None if advance is None else lambda count: advance(count / len(blocks))
+    run_blocks(run_block, blocks, n_jobs, report)
+    views, data_cache = {}, {EMBEDDINGS_KEY: list(embeddings.values())}
     for name, Y in embeddings.items():
-        mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))
+        arrays = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))
         views[name] = View(
             X=X,
             Y=Y,
             rows=rows,
             population=np.arange(n),
             nearest_data=data.nearest,
-            nearest_embedding=mine.nearest if ranks else np.empty((len(rows), 0), np.int32),
-            data_rank=mine.data_rank,
-            embedding_rank=mine.embedding_rank,
-            ambiguous=mine.tied if ranks else data.tied,
+            nearest_embedding=arrays.nearest if ranks else np.empty((len(rows), 0), np.int32),
+            data_rank=arrays.data_rank,
+            embedding_rank=arrays.embedding_rank,
+            ambiguous=arrays.tied if ranks else data.tied,
             groups=groups,
-            data_counts=mine.data_counts,
-            embedding_counts=mine.embedding_counts,
-            farther=dict(zip(ks.tolist(), mine.farther.swapaxes(0, 1), strict=True)) if ranks else {},
+            data_counts=arrays.data_counts,
+            embedding_counts=arrays.embedding_counts,
+            farther=dict(zip(ks.tolist(), arrays.farther_counts.swapaxes(0, 1), strict=True)) if ranks else {},
             n_jobs=n_jobs,
             metric=metric,
-            _of_data=of_data,
+            _of_data=data_cache,
         )
     return views
 
 
 def drawn_points(view: View, limit: int) -> IntArray:
-    """All points of the view, or ``limit`` random ones of more; without a group of points, those of them that stay."""
+    """Return all points of the view, or ``limit`` random ones of more; without a group, those of them that stay."""
     n = len(view.Y)
     if n <= limit:
         return np.asarray(view.population)
-    chosen = np.sort(stream(view.seed, "drawn points").choice(n, limit, replace=False))
-    return chosen if view.n == n else np.asarray(chosen[np.isin(chosen, view.population)])
+    sample = np.sort(stream(view.seed, "drawn points").choice(n, limit, replace=False))
+    return sample if view.n == n else np.asarray(sample[np.isin(sample, view.population)])
 
 
 def leave_out(view: View, group: int, k: int) -> View:
-    """The view without one group of points, with k neighbors a row; recomputed if a stored list is too short."""
-    left = view.without(group, k)
-    if left is not None:
-        return left
+    """Return the view without one group of points, with k neighbors a row; recompute if a stored list is too short."""
+    reduced = view.without(group, k)
+    if reduced is not None:
+        return reduced
     codes = view.groups.codes if view.groups else np.full(len(view.Y), -1)
     stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
-    again = sweep(
+    recomputed = sweep(
         take(view.X, stay, view.metric),
         {"": view.Y[stay]},
         k=k,
@@ -427,14 +430,16 @@ def leave_out(view: View, group: int, k: int) -> View:
         n_jobs=view.n_jobs,
         metric=view.metric,
     )[""]
-    lists = {"nearest_data": stay[again.nearest_data].astype(np.int32)}  # positions among all n points, as in ``view``
-    lists["nearest_embedding"] = stay[again.nearest_embedding].astype(np.int32)
-    known = view.variables()
-    return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, seed=view.seed, **known, **lists)
+    lists = {
+        "nearest_data": stay[recomputed.nearest_data].astype(np.int32)
+    }  # positions among all n points, as in ``view``
+    lists["nearest_embedding"] = stay[recomputed.nearest_embedding].astype(np.int32)
+    variables = view.variables()
+    return replace(recomputed, X=view.X, Y=view.Y, rows=rows, population=stay, seed=view.seed, **variables, **lists)
 
 
 def extra_neighbors(k: int, groups: Groups, m: int) -> int:
-    """How many neighbors beyond k to keep, so that k remain in every row when any group is left out.
+    """Return how many neighbors beyond k must be stored, so that k remain in every row when any group is left out.
 
     With random groups the number of a group's members among them is hypergeometric. Some list is too short with
     probability below 1e-9; it is then recomputed in full.
@@ -448,107 +453,111 @@ def extra_neighbors(k: int, groups: Groups, m: int) -> int:
     return extra
 
 
-def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None, left_one: tuple[int, int]) -> _Lists:
-    """Arrays for the results of all rows."""
-    wide = groups.count if groups is not None else 0
-    kind = np.uint16 if groups is None or groups.largest() < 2**16 else np.uint32
+def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None, farther_shape: tuple[int, int]) -> _Lists:
+    """Return arrays for the results of all rows."""
+    n_groups = groups.count if groups is not None else 0
+    dtype = np.uint16 if groups is None or groups.largest() < 2**16 else np.uint32
     return _Lists(
         nearest=np.zeros((m, k), np.int32),
         data_rank=np.zeros((m, k_ranks), np.int32),
         embedding_rank=np.zeros((m, k_ranks), np.int32),
         tied=np.zeros(m, np.bool_),
-        data_counts=np.zeros((m, k_ranks, wide), kind),
-        embedding_counts=np.zeros((m, k_ranks, wide), kind),
-        farther=np.zeros((2, *left_one), np.int64),
+        data_counts=np.zeros((m, k_ranks, n_groups), dtype),
+        embedding_counts=np.zeros((m, k_ranks, n_groups), dtype),
+        farther_counts=np.zeros((2, *farther_shape), np.int64),
     )
 
 
-def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data: _Lists, room: FloatArray) -> None:
-    """Neighbors in the data of a block of rows."""
+def _only_neighbors(
+    space: Space, rows: IntArray, block: slice, k_stored: int, data: _Lists, buffer: FloatArray
+) -> None:
+    """Compute the neighbors in the data of a row block."""
     from dreval.geometry._loops import rows as loops
 
-    block, points = space.block(rows, room), space.arrays().points
-    wanted = min(kept + 1, space.n - 1)
-    index, value = np.empty((len(rows), wanted), np.int64), np.empty((len(rows), wanted))
-    loops.select_rows(block, rows, True, points, space.norms, points, space.norms, space.gamma, wanted, index, value)
+    distances, points = space.block(rows, buffer), space.arrays().points
+    k_selected = min(k_stored + 1, space.n - 1)
+    index, value = np.empty((len(rows), k_selected), np.int64), np.empty((len(rows), k_selected))
+    loops.select_rows(
+        distances, rows, True, points, space.norms, points, space.norms, space.gamma, k_selected, index, value
+    )
     tied = np.flatnonzero((np.diff(value, axis=1) <= ROUNDING * value[:, 1:]).any(axis=1))
     if len(tied):
-        data.tied[place][tied] = True
-        index[tied] = orders(space, rows[tied])[:, :wanted]
-    data.nearest[place] = index[:, :kept]
+        data.tied[block][tied] = True
+        index[tied] = orders(space, rows[tied])[:, :k_selected]
+    data.nearest[block] = index[:, :k_stored]
 
 
 def _tied_at(space: Space, rows: IntArray, ranks: Lists) -> npt.NDArray[np.bool_]:
-    """Whether two of the k + 1 nearest points of some rows, or a point at one of k ``ranks`` and another, are tied."""
+    """Return whether two of the k + 1 nearest points of a row, or a point at one of k ``ranks`` and another, tie."""
     equal = np.zeros((len(rows), space.n), np.bool_)  # of the r-th and the next, with none before and behind
     equal[:, 1:-1] = equal_next(space, rows)
-    at = np.take_along_axis(equal, ranks, axis=1) | np.take_along_axis(equal, ranks - 1, axis=1)
-    return np.asarray(equal[:, 1 : ranks.shape[1] + 1].any(axis=1) | at.any(axis=1))
+    at_ranks = np.take_along_axis(equal, ranks, axis=1) | np.take_along_axis(equal, ranks - 1, axis=1)
+    return np.asarray(equal[:, 1 : ranks.shape[1] + 1].any(axis=1) | at_ranks.any(axis=1))
 
 
 def _one_block(
     space: Space,
     spaces: Mapping[str, Space],
     rows: IntArray,
-    place: slice,
-    kept: int,
+    block: slice,
+    k_stored: int,
     groups: Groups | None,
     data: _Lists,
     lists: Mapping[str, _Lists],
     ks: IntArray,
-    room: tuple[FloatArray, FloatArray],
+    buffers: tuple[FloatArray, FloatArray],
     lock: Lock,
 ) -> None:
-    """Distances, neighbors and cross ranks of one block of rows in all spaces; products lie in the ``room`` of two.
+    """Compute distances, neighbors and cross ranks of a row block in all spaces; products are written into ``buffers``.
 
-    Few neighbors are selected and each is ranked; where there are many, the whole rows are sorted, and so are rows with
+    Few neighbors are selected and each is ranked. Where there are many, whole rows are sorted, and so are rows with
     ties up to rounding, which are broken by row number.
     """
-    from dreval.geometry._loops import orders as again
+    from dreval.geometry._loops import orders as sorting
     from dreval.geometry._loops import ranks as loops
 
     if not spaces:
-        _only_neighbors(space, rows, place, kept, data, room[0])
+        _only_neighbors(space, rows, block, k_stored, data, buffers[0])
         return
     codes, count = (groups.codes, groups.count) if groups is not None else (np.zeros(0, np.int64), 0)
-    every, sort = np.arange(len(rows)), kept**2 > SORTED * space.n
+    all_rows, sort = np.arange(len(rows)), k_stored**2 > SORTING_RATIO * space.n
     tied_data = np.zeros(len(rows), np.bool_)
-    products = None if sort else space.lines(rows, room[0])
+    products = None if sort else space.lines(rows, buffers[0])
     by_data = orders(space, rows, tied_data) if sort else None
-    for at, (name, theirs) in enumerate(spaces.items()):
-        into = lists[name]
-        in_data = data.nearest[place], into.embedding_rank[place], into.embedding_counts[place]
-        in_embedding = into.nearest[place], into.data_rank[place], into.data_counts[place]
-        farther = np.zeros(into.farther.shape, np.int32)
+    for index, (name, embedding_space) in enumerate(spaces.items()):
+        arrays = lists[name]
+        in_data = data.nearest[block], arrays.embedding_rank[block], arrays.embedding_counts[block]
+        in_embedding = arrays.nearest[block], arrays.data_rank[block], arrays.data_counts[block]
+        farther = np.zeros(arrays.farther_counts.shape, np.int32)
         if by_data is not None:
             tied_embedding = np.zeros(len(rows), np.bool_)
-            both = by_data, orders(theirs, rows, tied_embedding)
-            again.cross_from_orders(*both, every, codes, count, in_data, in_embedding, ks, farther)
-            for here, some, ranks in (
-                (space, np.flatnonzero(tied_data), into.data_rank[place]),
-                (theirs, np.flatnonzero(tied_embedding), into.embedding_rank[place]),
+            sorted_orders = by_data, orders(embedding_space, rows, tied_embedding)
+            sorting.cross_from_orders(*sorted_orders, all_rows, codes, count, in_data, in_embedding, ks, farther)
+            for tied_space, tied_rows, ranks in (
+                (space, np.flatnonzero(tied_data), arrays.data_rank[block]),
+                (embedding_space, np.flatnonzero(tied_embedding), arrays.embedding_rank[block]),
             ):
-                into.tied[place][some] |= _tied_at(here, rows[some], ranks[some])
+                arrays.tied[block][tied_rows] |= _tied_at(tied_space, rows[tied_rows], ranks[tied_rows])
         else:
             loops.cross_rows(
                 rows,
                 space.coarse,
                 products,
-                theirs.coarse,
-                theirs.lines(rows, room[1]),
-                at == 0,
+                embedding_space.coarse,
+                embedding_space.lines(rows, buffers[1]),
+                index == 0,
                 codes,
                 count,
                 in_data,
                 in_embedding,
-                data.tied[place],
-                into.tied[place],
+                data.tied[block],
+                arrays.tied[block],
                 ks,
                 farther,
             )
-            tied = np.flatnonzero(into.tied[place])
+            tied = np.flatnonzero(arrays.tied[block])
             if len(tied):
-                both = orders(space, rows[tied]), orders(theirs, rows[tied])
-                again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding, ks, farther)
+                sorted_orders = orders(space, rows[tied]), orders(embedding_space, rows[tied])
+                sorting.cross_from_orders(*sorted_orders, tied, codes, count, in_data, in_embedding, ks, farther)
         with lock:  # integers: the order in which blocks are added does not matter
-            np.add(into.farther, farther, out=into.farther)
+            np.add(arrays.farther_counts, farther, out=arrays.farther_counts)

@@ -1,8 +1,8 @@
 """Graphs of nearest neighbors: the owner of edges, components and geodesic distances.
 
 A graph is a symmetric sparse matrix of edge lengths. Duplicate points have edges of length 0, which are stored: a
-stored 0 is an edge, an entry that is not stored is none. (Sums, maxima and dense copies of sparse matrices lose the
-difference.)
+stored 0 is an edge; an entry that is not stored is not an edge. (Sums, maxima and dense copies of sparse matrices do
+not preserve the difference.)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DISCONNECTED = ("error", "connect")
 
 
 class Reach(NamedTuple):
-    """How far neighborhoods reach: to the ``k`` nearest other points, or to all within ``radius``; the other is None.
+    """The extent of neighborhoods: the ``k`` nearest other points, or all within ``radius``; the other field is None.
 
     ``str`` of it is the argument with its value.
 
@@ -44,7 +44,7 @@ class Reach(NamedTuple):
 
     @property
     def near(self) -> str:
-        """What a neighborhood holds, in words."""
+        """Text that describes a neighborhood."""
         return f"{self.k} nearest neighbors" if self.radius is None else f"points within {self.radius:.4g}"
 
     def __str__(self) -> str:
@@ -52,19 +52,19 @@ class Reach(NamedTuple):
 
 
 def reach_of(n_neighbors: Any, radius: Any, n: int) -> Reach:
-    """The reach of neighborhoods among n points, of which exactly one of the two arguments must be given.
+    """Return the reach of neighborhoods among n points from the one of the two arguments that is not None.
 
     An infinite radius reaches all points.
 
     Raises
     ------
     InputError
-        If both or neither is None, or the given one is out of its range.
+        If both or neither is None, or the other one is out of its range.
 
     Warns
     -----
     ApproximationWarning
-        If there are fewer other points than ``n_neighbors``; all are then taken.
+        If there are fewer other points than ``n_neighbors``; all are then used.
 
     Examples
     --------
@@ -74,11 +74,11 @@ def reach_of(n_neighbors: Any, radius: Any, n: int) -> Reach:
     if radius is None and n_neighbors is not None:
         return Reach(k=allowed_neighbors(n_neighbors, n))
     if radius is None:
-        cure = "Pass a number of neighbors, or a radius."
-        raise InputError("n_neighbors", "must be a number where radius is None", "None for both", cure)
+        hint = "Pass a number of neighbors, or a radius."
+        raise InputError("n_neighbors", "must be a number where radius is None", "None for both", hint)
     if n_neighbors is not None:
-        got, cure = f"{describe(n_neighbors)} with radius={radius}", f"Pass n_neighbors=None with radius={radius}."
-        raise InputError("n_neighbors", "must be None where a radius is passed", got, cure)
+        received, hint = f"{describe(n_neighbors)} with radius={radius}", f"Pass n_neighbors=None with radius={radius}."
+        raise InputError("n_neighbors", "must be None where a radius is passed", received, hint)
     everywhere = isinstance(radius, Real) and not isinstance(radius, bool) and radius == np.inf
     if not everywhere and check_float(radius, "radius", low=0.0) == 0.0:
         raise InputError("radius", "must be above 0", "0", "Choose a distance in the unit of the data.")
@@ -86,16 +86,16 @@ def reach_of(n_neighbors: Any, radius: Any, n: int) -> Reach:
 
 
 def allowed_neighbors(n_neighbors: Any, n: int) -> int:
-    """The number of neighbors, or with a warning that of all other points if that is less."""
-    wanted = check_int(n_neighbors, "n_neighbors", low=1)
-    if wanted < n:
-        return wanted
-    warn(ApproximationWarning(note("neighbors.fewer", wanted=wanted, n=n, used=n - 1)))
+    """Return the number of neighbors, or, with a warning, the number of all other points if that is less."""
+    requested = check_int(n_neighbors, "n_neighbors", low=1)
+    if requested < n:
+        return requested
+    warn(ApproximationWarning(note("neighbors.fewer", wanted=requested, n=n, used=n - 1)))
     return n - 1
 
 
 def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr_matrix:
-    """The graph that joins two points when either is among the k nearest neighbors of the other.
+    """Return the graph that joins two points when either is among the k nearest neighbors of the other.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr
 
 
 def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
-    """The graph that joins two points when their distance is at most ``radius``: neighborhoods are balls.
+    """Return the graph that joins two points when their distance is at most ``radius``: neighborhoods are balls.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
     Returns
     -------
     csr_matrix (n, n)
-        Euclidean lengths of the edges, as of ``knn_graph``. A point without another in its ball has no edge.
+        Euclidean lengths of the edges, as in ``knn_graph``. A point without another in its ball has no edge.
 
     Notes
     -----
@@ -168,47 +168,49 @@ def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
         wide = np.sqrt(limit) * (1 + 1e-9)  # the distances of the tree are rounded, too
         pairs = cKDTree(space.points).query_pairs(wide, output_type="ndarray").astype(np.int64)
     else:
-        found = []
+        block_pairs = []
         for part in np.array_split(np.arange(len(X)), -(-len(X) // block_rows(len(X)))):
             block = space.block(part, np.empty((len(part), len(X))))
             block -= space.gamma * (space.norms[part, None] + space.norms)  # products have rounding errors
             inside = np.argwhere(block <= limit)
-            found.append(np.column_stack([part[inside[:, 0]], inside[:, 1]]))
-        pairs = np.concatenate(found)
+            block_pairs.append(np.column_stack([part[inside[:, 0]], inside[:, 1]]))
+        pairs = np.concatenate(block_pairs)
         pairs = pairs[pairs[:, 0] < pairs[:, 1]]
     lengths = space.listed(pairs[:, 0], pairs[:, 1])
-    kept = lengths**2 <= limit
-    return _symmetric(len(X), pairs[kept, 0], pairs[kept, 1], lengths[kept] / space.scale)
+    inside_ball = lengths**2 <= limit
+    return _symmetric(len(X), pairs[inside_ball, 0], pairs[inside_ball, 1], lengths[inside_ball] / space.scale)
 
 
 def _squared_radius(radius: float, space: Space) -> float:
-    """The largest direct value of two points within the radius."""
+    """Return the largest direct value of two points within the radius."""
     scaled = radius * space.scale
     return scaled * scaled * (1 + ROUNDING)  # infinite where no float holds it
 
 
 def neighbor_graph(X: FloatArray, reach: Reach) -> csr_matrix:
-    """The graph of nearest neighbors, or of points within the radius."""
+    """Return the graph of nearest neighbors, or of points within the radius."""
     if reach.radius is not None:
         return radius_graph(X, reach.radius)
     return knn_graph(X, int(reach.k or 0))
 
 
 def _symmetric(n: int, rows: IntArray, columns: IntArray, lengths: FloatArray) -> csr_matrix:
-    """Both directions of each edge with one length, the smaller one if they differ by rounding."""
+    """Return both directions of each edge with one length, the smaller one if they differ by rounding."""
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     order = np.lexsort((lengths, high, low))
     low, high, lengths = low[order], high[order], lengths[order]
-    first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])][: len(low)]
-    low, high, lengths = low[first], high[first], lengths[first]
-    both = (np.r_[low, high], np.r_[high, low])
-    graph = csr_matrix((np.r_[lengths, lengths], both), shape=(n, n))
+    is_first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])][: len(low)]
+    low, high, lengths = low[is_first], high[is_first], lengths[is_first]
+    ends = (np.r_[low, high], np.r_[high, low])
+    graph = csr_matrix((np.r_[lengths, lengths], ends), shape=(n, n))
     graph.sort_indices()
     return graph
 
 
 def connected_parts(graph: csr_matrix) -> tuple[int, IntArray]:
-    """Number of components, and the component (n,) of each point from 0 on; O(n + edges) time and memory.
+    """Return the number of components, and the component (n,) of each point from 0 on.
+
+    O(n + edges) time and memory.
 
     Examples
     --------
@@ -221,15 +223,15 @@ def connected_parts(graph: csr_matrix) -> tuple[int, IntArray]:
     return int(count), parts.astype(np.int64)
 
 
-LINKED = 5  # components, the nearest ones, that each is linked to
+LINKED = 5  # number of nearest components that each is linked to
 
 
 def connect_components(graph: csr_matrix, X: FloatArray, linked: int = LINKED) -> tuple[csr_matrix, IntArray]:
-    """The graph with its components joined by the shortest links.
+    """Return the graph with its components joined by the shortest links.
 
-    Of every pair of components the nearest two points make a link. A component gets its shortest links to ``linked``
-    others, so that up to ``linked`` + 1 components are joined pair by pair; of more, the minimum spanning tree of all
-    links is added.
+    The link of a pair of components joins their two nearest points. A component gets its shortest links to ``linked``
+    other components, so that up to ``linked`` + 1 components are joined pair by pair. With more components the minimum
+    spanning tree of all links is added.
 
     Parameters
     ----------
@@ -238,7 +240,7 @@ def connect_components(graph: csr_matrix, X: FloatArray, linked: int = LINKED) -
     X : ndarray (n, p)
         The points.
     linked : int
-        Number of other components that each is linked to. With 0 there is the tree only.
+        Number of other components that each is linked to. With 0 only the tree is added.
 
     Returns
     -------
@@ -249,8 +251,8 @@ def connect_components(graph: csr_matrix, X: FloatArray, linked: int = LINKED) -
 
     Notes
     -----
-    The tree alone says how far neighboring components are, and folds the rest: local Procrustes R_C (lower is better)
-    of two coordinates by the tree, by 5 and by 10 components, and by all pairs:
+    The tree alone gives the distances of neighboring components only, and other components fold over. Local Procrustes
+    R_C (lower is better) of two coordinates by the tree, by 5 and by 10 components, and by all pairs:
 
     =============================  ====================  ====  ====  ====  ====
     data (n_neighbors = 7)         method                tree     5    10   all
@@ -290,29 +292,29 @@ def connect_components(graph: csr_matrix, X: FloatArray, linked: int = LINKED) -
     ends = np.cumsum(np.bincount(parts))
     lengths, pairs = [], []
     for a in range(count - 1):
-        mine, others = order[ends[a] - np.sum(parts == a) : ends[a]], order[ends[a] :]
-        distances, found = cKDTree(X[mine]).query(X[others])
-        by_part = np.lexsort((distances, parts[others]))
-        at = by_part[np.r_[0, ends[a + 1 : -1] - ends[a]]]
-        lengths.append(distances[at])
-        pairs.append(np.column_stack([mine[found[at]], others[at]]))
+        members, later = order[ends[a] - np.sum(parts == a) : ends[a]], order[ends[a] :]
+        distances, neighbors = cKDTree(X[members]).query(X[later])
+        by_part = np.lexsort((distances, parts[later]))
+        closest = by_part[np.r_[0, ends[a + 1 : -1] - ends[a]]]  # one point of each later component
+        lengths.append(distances[closest])
+        pairs.append(np.column_stack([members[neighbors[closest]], later[closest]]))
     length, link = np.concatenate(lengths), np.concatenate(pairs).astype(np.int64)
     shortest = np.lexsort((link[:, 1], link[:, 0], length))
     length, link = length[shortest], link[shortest]
     a, b = parts[link].T
-    place = np.full((count, count), len(link))  # of the link of two components among all
-    place[a, b] = place[b, a] = np.arange(len(link))
+    link_number = np.full((count, count), len(link))
+    link_number[a, b] = link_number[b, a] = np.arange(len(link))
     tree = csgraph.minimum_spanning_tree(csr_matrix((np.arange(1.0, len(link) + 1), (a, b)), shape=(count, count)))
-    nearest_parts = np.sort(place, axis=1)[:, : min(linked, count - 1)]
-    chosen = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)
-    length, link = length[chosen], link[chosen]
-    old = graph.tocoo()
-    rows, columns = np.r_[old.row, link[:, 0]], np.r_[old.col, link[:, 1]]
-    return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), np.r_[old.data, length]), link
+    nearest_parts = np.sort(link_number, axis=1)[:, : min(linked, count - 1)]
+    selected = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)
+    length, link = length[selected], link[selected]
+    edges = graph.tocoo()
+    rows, columns = np.r_[edges.row, link[:, 0]], np.r_[edges.col, link[:, 1]]
+    return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), np.r_[edges.data, length]), link
 
 
 def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected: str) -> tuple[csr_matrix, IntArray]:
-    """The connected graph of neighbors and its added links, for methods that use paths along the data.
+    """Return the connected graph of neighbors and its added links, for methods that use paths along the data.
 
     Parameters
     ----------
@@ -323,8 +325,8 @@ def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected
     reach : Reach
         Number of neighbors, or the radius.
     disconnected : {"error", "connect"}
-        How a graph of several components is handled: by an error, or by joining each component to the nearest others by
-        the shortest links (``connect_components``), with a warning.
+        How a graph of several components is handled: by an error, or by joining each component to its nearest
+        components by the shortest links (``connect_components``), with a warning.
 
     Returns
     -------
@@ -360,9 +362,9 @@ def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected
     """
     disconnected = check_one_of(disconnected, DISCONNECTED, "disconnected", aliases=True)
     count, parts = connected_parts(graph)
-    said = None if reach.k is None else short_cuts(graph, X, reach.k)
-    if said is not None and (count == 1 or disconnected == "connect"):
-        warn(ApproximationWarning(said))
+    short_cut_note = None if reach.k is None else short_cuts(graph, X, reach.k)
+    if short_cut_note is not None and (count == 1 or disconnected == "connect"):
+        warn(ApproximationWarning(short_cut_note))
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
     if disconnected == "error":
@@ -380,24 +382,24 @@ def join_components(graph: csr_matrix, X: FloatArray, reach: Reach, disconnected
     longest = np.linalg.norm(X[links[-1, 0]] - X[links[-1, 1]])
     median = float(np.median(graph.data)) if graph.nnz else 0.0
     added = {"links": len(links), "longest": float(longest), "median": median}
-    said = parts_note("graph.joined", parts, reach, **added)
-    warn(ApproximationWarning(said))
+    warn(ApproximationWarning(parts_note("graph.joined", parts, reach, **added)))
     return connected, links
 
 
-FEWEST = 7  # neighbors of the graph to compare with: fewer leave holes, about which paths are long
-TIMES = 6.0  # the length of an edge, from which on the path between its ends tells of a short cut
-SHARE, LEAST_CUTS = 1e-3, 3  # of the edges, and how many
-SOURCES = 1000  # points whose edges are looked at
-SEARCHES = 50  # points at a time
+MIN_COMPARED_NEIGHBORS = 7  # neighbors of the graph to compare with: with fewer, paths go around holes
+MIN_PATH_RATIO = 6.0  # an edge is a short cut if the path between its ends is longer than this times its length
+MIN_SHORT_CUT_SHARE = 1e-3  # of the edges, for a note
+MIN_SHORT_CUTS = 3  # for a note
+MAX_SOURCES = 1000  # points whose edges are examined
+SOURCES_PER_BLOCK = 50
 
 
 def short_cuts(graph: csr_matrix, X: FloatArray, n_neighbors: int) -> Note | None:
-    """A note if edges are likely to join parts of the data that are far from each other along the data.
+    """Return a note if edges are likely to join parts of the data that are far from each other along the data.
 
-    The graph of max(7, k / 2) neighbors, k / 2 rounded up, is what the graph of k neighbors is compared with; points at
-    one place count once in it. An edge is a short cut if the path between its ends in the former, where there is one,
-    is more than 6 times as long. The note comes with at least 3 short cuts that are at least 1 in 1000 edges.
+    The graph of k neighbors is compared with the graph of max(7, k / 2) neighbors, k / 2 rounded up, in which
+    coincident points count once. An edge is a short cut if the path between its ends in the smaller graph, where there
+    is one, is more than 6 times as long. There is a note with at least 3 short cuts that are at least 1 in 1000 edges.
 
     Parameters
     ----------
@@ -415,14 +417,14 @@ def short_cuts(graph: csr_matrix, X: FloatArray, n_neighbors: int) -> Note | Non
 
     Notes
     -----
-    Noted of all of 6 swiss rolls of 500 points with k = 15 and with k = 20 (1.0 to 34 short cuts in 1000 edges), of 3
-    of 6 with k = 10 and of none with k = 8; of none of four S-curves of 500 points (k = 8, 10, 15) and of neither the
-    digits (at most .8 in 1000), iris nor wdbc with k = 8, 10, 15 and 20. Short cuts that the smaller graph has as
-    well are not found.
+    There is a note for all of 6 swiss rolls of 500 points with k = 15 and with k = 20 (1.0 to 34 short cuts in 1000
+    edges), for 3 of 6 with k = 10 and for none with k = 8. There is none for four S-curves of 500 points (k = 8, 10,
+    15), nor for the digits (at most .8 in 1000), iris and wdbc with k = 8, 10, 15 and 20. Short cuts that the smaller
+    graph has as well are not detected.
 
-    The edges of at most 1000 points, evenly spaced by row. The smaller graph is part of the given one, but for points
-    at one place. Paths are searched for from points with an edge whose ends are not within three steps of it that are
-    short enough, whatever they are: up to 1000 times O(n (k + log n)) time.
+    The edges of at most 1000 points, evenly spaced by row, are examined. Except for coincident points, the smaller
+    graph is part of ``graph``. An edge whose ends are joined by three steps that are surely short enough needs no
+    search. The other edges need a search for paths from one end: up to 1000 times O(n (k + log n)) time.
 
     Examples
     --------
@@ -433,64 +435,64 @@ def short_cuts(graph: csr_matrix, X: FloatArray, n_neighbors: int) -> Note | Non
     >>> short_cuts(knn_graph(X, 15), X, 15).code
     'graph.short_cuts'
     """
-    fewer = max(FEWEST, -(n_neighbors // -2))
+    fewer = max(MIN_COMPARED_NEIGHBORS, -(n_neighbors // -2))
     if n_neighbors <= fewer:
         return None
-    place = np.arange(len(X))
-    if graph.data.all():  # the nearest of the nearest
-        ends = np.repeat(place, np.diff(graph.indptr))
+    position = np.arange(len(X))
+    if graph.data.all():  # no coincident points: the nearest of the nearest neighbors
+        ends = np.repeat(position, np.diff(graph.indptr))
         order = np.lexsort((graph.indices, graph.data, ends))
-        first = order[np.arange(graph.nnz) - graph.indptr[ends] < fewer]
-        smaller = _symmetric(len(X), ends[first], graph.indices[first].astype(np.int64), graph.data[first])
+        selected = order[np.arange(graph.nnz) - graph.indptr[ends] < fewer]
+        smaller = _symmetric(len(X), ends[selected], graph.indices[selected].astype(np.int64), graph.data[selected])
     else:
-        places, place = np.unique(X, axis=0, return_inverse=True)
-        if len(places) <= fewer:
+        distinct_points, position = np.unique(X, axis=0, return_inverse=True)
+        if len(distinct_points) <= fewer:
             return None
-        smaller = knn_graph(places, fewer)
+        smaller = knn_graph(distinct_points, fewer)
     parts = connected_parts(smaller)[1]
     step = csr_matrix((np.ones(smaller.nnz), smaller.indices, smaller.indptr), shape=smaller.shape)
     step = step + identity(len(parts), format="csr")
-    longest = smaller.max(axis=1).toarray().ravel()  # edge of each point
-    about = np.maximum.reduceat(longest[smaller.indices], smaller.indptr[:-1])
-    rows = np.unique(np.linspace(0, len(X) - 1, min(SOURCES, len(X))).astype(np.int64))
+    longest = smaller.max(axis=1).toarray().ravel()  # longest edge of each point
+    longest_nearby = np.maximum.reduceat(longest[smaller.indices], smaller.indptr[:-1])
+    rows = np.unique(np.linspace(0, len(X) - 1, min(MAX_SOURCES, len(X))).astype(np.int64))
     cuts = edges = 0
-    for at in range(0, len(rows), SEARCHES):
-        some = rows[at : at + SEARCHES]
-        near = graph[some].tocoo()
-        i, j, far = place[some[near.row]], place[near.col], TIMES * near.data
-        three_steps = np.asarray((step[place[some]] @ step @ step)[near.row, j]).ravel() > 0
-        known = three_steps & (longest[i] + about[i] + longest[j] <= far)  # a path of three edges is short enough
-        asked = np.flatnonzero(~known & (parts[i] == parts[j]))
-        sources, source = np.unique(i[asked], return_inverse=True)
-        if len(asked):
-            paths = csgraph.dijkstra(smaller, indices=sources, limit=far[asked].max())
-            cuts += int(np.sum(paths[source, j[asked]] > far[asked]))
-        edges += near.nnz
-    if cuts < max(2 * LEAST_CUTS, SHARE * edges):  # every edge is seen from both ends
+    for at in range(0, len(rows), SOURCES_PER_BLOCK):
+        block = rows[at : at + SOURCES_PER_BLOCK]
+        block_edges = graph[block].tocoo()
+        i, j, limit = position[block[block_edges.row]], position[block_edges.col], MIN_PATH_RATIO * block_edges.data
+        three_steps = np.asarray((step[position[block]] @ step @ step)[block_edges.row, j]).ravel() > 0
+        short_enough = three_steps & (longest[i] + longest_nearby[i] + longest[j] <= limit)
+        searched = np.flatnonzero(~short_enough & (parts[i] == parts[j]))
+        sources, source = np.unique(i[searched], return_inverse=True)
+        if len(searched):
+            paths = csgraph.dijkstra(smaller, indices=sources, limit=limit[searched].max())
+            cuts += int(np.sum(paths[source, j[searched]] > limit[searched]))
+        edges += block_edges.nnz
+    if cuts < max(2 * MIN_SHORT_CUTS, MIN_SHORT_CUT_SHARE * edges):  # every edge counts from both ends
         return None
-    return note("graph.short_cuts", k=n_neighbors, fewer=fewer, percent=100.0 * cuts / edges, times=TIMES)
+    return note("graph.short_cuts", k=n_neighbors, fewer=fewer, percent=100.0 * cuts / edges, times=MIN_PATH_RATIO)
 
 
 def _rounded_up(length: Any) -> str:
-    """A length in four digits, none of which makes it shorter."""
+    """Return a length in four digits, rounded up."""
     unit = 10.0 ** (np.floor(np.log10(length)) - 3)
     return f"{np.ceil(length / unit) * unit:.4g}"
 
 
 def farthest_of(X: FloatArray, count: int) -> str:
-    """The least radius, rounded up, within which every point has ``count`` others."""
+    """Return the least radius, rounded up, within which every point has ``count`` other points."""
     return _rounded_up(np.sqrt(nearest(X, count)[1][:, -1].max()))
 
 
 def parts_note(code: str, parts: IntArray, reach: Reach, **values: Any) -> Note:
-    """A note on a graph of several components: their number and sizes, the largest five first."""
+    """Return a note on a graph of several components: their number and sizes, the largest five first."""
     sizes = sorted(np.bincount(parts).tolist(), reverse=True)
     facts = {"reach": str(reach)} if code == "graph.parts" else {"near": reach.near}
     return note(code, **facts, components=len(sizes), sizes=sizes[:5], more=len(sizes) > 5, **values)
 
 
 def neighborhoods(X: FloatArray, reach: Reach, graph: csr_matrix, links: IntArray) -> list[tuple[IntArray, IntArray]]:
-    """The neighbors of all points (without the point itself), in groups of equal number.
+    """Return the neighbors of all points (without the point itself), in groups of equal number.
 
     Parameters
     ----------
@@ -499,10 +501,10 @@ def neighborhoods(X: FloatArray, reach: Reach, graph: csr_matrix, links: IntArra
     reach : Reach
         Number k of nearest neighbors, or the radius.
     graph : csr_matrix (n, n)
-        The graph with the links, as from ``join_components``. With a radius its rows are the neighborhoods; nearest
-        neighbors are searched for again, since the graph has them of both ends.
+        The graph with the links, as from ``join_components``. With a radius its rows are the neighborhoods. Nearest
+        neighbors are searched for, since a row of the graph also has the points of which it is a neighbor.
     links : ndarray (c, 2)
-        Further pairs, neighbors of each other (those that ``join_components`` added).
+        Further pairs of neighbors (the links that ``join_components`` added).
 
     Returns
     -------
@@ -523,23 +525,23 @@ def neighborhoods(X: FloatArray, reach: Reach, graph: csr_matrix, links: IntArra
         degree = np.diff(graph.indptr)
         rows = np.repeat(np.arange(n), degree)
         members = graph.indices[np.lexsort((graph.indices, graph.data, rows))].astype(np.int64)
-        found = [(np.flatnonzero(degree == count), count) for count in np.unique(degree)]
-        return [(own, members[graph.indptr[own][:, None] + np.arange(count)]) for own, count in found]
+        groups = [(np.flatnonzero(degree == count), count) for count in np.unique(degree)]
+        return [(group, members[graph.indptr[group][:, None] + np.arange(count)]) for group, count in groups]
     neighbors = nearest(X, int(reach.k or 0))[0]
     if not len(links):
         return [(np.arange(n), neighbors)]
-    ends, others = np.r_[links[:, 0], links[:, 1]], np.r_[links[:, 1], links[:, 0]]
+    ends, other_ends = np.r_[links[:, 0], links[:, 1]], np.r_[links[:, 1], links[:, 0]]
     degree = np.bincount(ends, minlength=n)
     groups = []
     for count in np.unique(degree):
         rows = np.flatnonzero(degree == count)
-        added = np.array([others[ends == i] for i in rows], dtype=np.int64).reshape(len(rows), count)
+        added = np.array([other_ends[ends == i] for i in rows], dtype=np.int64).reshape(len(rows), count)
         groups.append((rows, np.hstack([neighbors[rows], added])))
     return groups
 
 
 def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
-    """The points near new ones, in groups of equal number; a new point with an empty ball gets the nearest point.
+    """Return the points near new points, in groups of equal number; at least the nearest point.
 
     Parameters
     ----------
@@ -548,7 +550,7 @@ def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArra
     reach : Reach
         Number k of nearest points, or the radius.
     new : ndarray (m, p)
-        New points; one that is a point of X has this in its neighborhood.
+        New points; a copy of a point of X has this point in its neighborhood.
 
     Returns
     -------
@@ -557,7 +559,8 @@ def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArra
 
     Notes
     -----
-    The search of ``dreval.geometry.distances.nearest``; with a radius O(n m p) time and O(n) memory beside the result.
+    The search of ``dreval.geometry.distances.nearest``; with a radius O(n m p) time and, besides the result, O(n)
+    memory.
 
     Examples
     --------
@@ -578,17 +581,17 @@ def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArra
             lists.append((order, row[order] / space.scale / space.scale))
     sizes = np.array([len(members) for members, _ in lists])
     groups = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
-    return [(own, np.array([lists[i][0] for i in own]), np.array([lists[i][1] for i in own])) for own in groups]
+    return [(rows, np.array([lists[i][0] for i in rows]), np.array([lists[i][1] for i in rows])) for rows in groups]
 
 
-DENSE = 0.1  # of all pairs have edges: paths by way of all stops are faster than one search from each point
-STOPS = 64  # a block of rows that stays in the cache
-PIECE = 200_000_000  # additions between two moments in which a call can be interrupted
-LEAST_SOURCES = 8  # of searches: each call reads all edges once
+MIN_DENSE_SHARE = 0.1  # of pairs with edges, from which Floyd and Warshall's algorithm is faster than searches
+STOPS = 64  # a block of rows that fits into the cache
+PIECE = 200_000_000  # additions after which a call can be interrupted
+MIN_SOURCES = 8  # of a search: each call reads all edges once
 
 
 def geodesics(graph: csr_matrix) -> FloatArray:
-    """Lengths of the shortest paths between all points.
+    """Return the lengths of the shortest paths between all points.
 
     Parameters
     ----------
@@ -604,7 +607,7 @@ def geodesics(graph: csr_matrix) -> FloatArray:
     -----
     Dijkstra's algorithm from every point: O(n (edges + n log n)) time. Where more than a tenth of the pairs have edges,
     the algorithm of Floyd and Warshall by blocks of stops: O(n^3) time. Their sums differ in rounding. O(n^2) memory
-    for the answer. Both go in pieces of a fraction of a second, between which the call can be interrupted.
+    for the result. Both run in pieces of a fraction of a second, after which the call can be interrupted.
 
     Examples
     --------
@@ -614,23 +617,23 @@ def geodesics(graph: csr_matrix) -> FloatArray:
     """
     n = graph.shape[0]
     distances = np.empty((n, n))
-    if graph.nnz > DENSE * n * n:
-        from dreval.geometry._loops import paths as loops
+    if graph.nnz > MIN_DENSE_SHARE * n * n:
+        from dreval.geometry._loops import shortest_paths as loops
 
         distances.fill(np.inf)
         distances[np.repeat(np.arange(n), np.diff(graph.indptr)), graph.indices] = graph.data
         np.fill_diagonal(distances, 0.0)
         rows = max(1, PIECE // (STOPS * n))
-        for first in range(0, n, STOPS):
-            last = min(first + STOPS, n)
-            loops.close_among(distances, first, last)
+        for low_stop in range(0, n, STOPS):
+            high_stop = min(low_stop + STOPS, n)
+            loops.close_among(distances, low_stop, high_stop)
             for low in range(0, n, rows):
-                loops.stop_among(distances, first, last, low, min(low + rows, n))
+                loops.stop_among(distances, low_stop, high_stop, low, min(low + rows, n))
     else:
-        sources = max(LEAST_SOURCES, PIECE // (10 * (graph.nnz + n)))
+        sources = max(MIN_SOURCES, PIECE // (10 * (graph.nnz + n)))
         for low in range(0, n, sources):
-            some = np.arange(low, min(low + sources, n))
-            distances[some] = csgraph.dijkstra(graph, directed=True, indices=some)
+            block = np.arange(low, min(low + sources, n))
+            distances[block] = csgraph.dijkstra(graph, directed=True, indices=block)
     return np.minimum(distances, distances.T)
 
 
@@ -638,14 +641,14 @@ THIN = 1e-6  # directions of a smaller extent, relative to the largest, are left
 
 
 def flattened(points: FloatArray) -> FloatArray:
-    """Coordinates (n, r) on the principal axes, without those of nearly no extent: a rotation otherwise."""
+    """Return coordinates (n, r) on the principal axes, without axes of nearly no extent: otherwise a rotation."""
     centered = points - points.mean(axis=0)
     left, size, _ = np.linalg.svd(centered, full_matrices=False)
     return np.asarray(left * size)[:, size > THIN * size[0]]
 
 
 def delaunay(points: FloatArray) -> IntArray:
-    """The simplices of the Delaunay tessellation.
+    """Return the simplices of the Delaunay tessellation.
 
     Parameters
     ----------
@@ -660,7 +663,7 @@ def delaunay(points: FloatArray) -> IntArray:
     Warns
     -----
     ApproximationWarning
-        If rounding made the tessellation fail, so that the points were moved by about a billionth of their size.
+        If the tessellation failed by rounding, so that the points were moved by about a billionth of their size.
 
     Notes
     -----
@@ -694,7 +697,7 @@ def delaunay(points: FloatArray) -> IntArray:
 
 
 def simplex_edges(simplices: IntArray) -> IntArray:
-    """The edges (e, 2) of simplices (s, r + 1), each once, i < j.
+    """Return the edges (e, 2) of simplices (s, r + 1), each once, i < j.
 
     Examples
     --------
@@ -708,7 +711,7 @@ def simplex_edges(simplices: IntArray) -> IntArray:
 
 
 def chunks_of(points: FloatArray, size: int) -> list[IntArray]:
-    """Rows in groups of at most ``size`` that lie near each other: halved at the median of the first principal axis.
+    """Return rows in groups of at most ``size`` near points, halved at the median of the first principal axis.
 
     Examples
     --------
@@ -730,11 +733,11 @@ def chunks_of(points: FloatArray, size: int) -> list[IntArray]:
 
 
 def beta_skeleton(points: FloatArray, beta: float) -> IntArray:
-    """The edges (e, 2), i < j, of the lune-based beta-skeleton, 1 <= beta <= 2.
+    """Return the edges (e, 2), i < j, of the lune-based beta-skeleton, 1 <= beta <= 2.
 
-    Two points are joined when no other lies in the common part of the two balls of radius beta |x_i - x_j| / 2 about
-    (1 - beta/2) x_i + (beta/2) x_j and its mirror image: for beta = 1 the ball on the segment (Gabriel graph), for
-    beta = 2 the points nearer to both than these are to each other (relative neighborhood graph). It contains the
+    Two points are joined when no other point is in the intersection of the two balls of radius beta |x_i - x_j| / 2
+    about (1 - beta/2) x_i + (beta/2) x_j and its mirror image: for beta = 1 the ball on the segment (Gabriel graph),
+    for beta = 2 the points nearer to both than these are to each other (relative neighborhood graph). It contains the
     minimum spanning tree.
 
     Notes
@@ -757,9 +760,9 @@ def beta_skeleton(points: FloatArray, beta: float) -> IntArray:
 
 
 def beta_skeleton_of(squared: FloatArray, beta: float) -> IntArray:
-    """The beta-skeleton from squared distances (n, n), which decide it.
+    """Return the beta-skeleton from squared distances (n, n), which decide it.
 
-    A point l lies in a ball of the lune when ``(1 - b) |il|^2 + b |jl|^2 - b (1 - b) |ij|^2`` is below the square of
+    A point l is in a ball of the lune when ``(1 - b) |il|^2 + b |jl|^2 - b (1 - b) |ij|^2`` is below the square of
     its radius ``b |ij|``, b = beta / 2; for the Gabriel graph when ``|il|^2 + |jl|^2 < |ij|^2``.
 
     Examples
@@ -776,7 +779,7 @@ def beta_skeleton_of(squared: FloatArray, beta: float) -> IntArray:
 
 
 def spanning_tree(space: Space) -> tuple[IntArray, FloatArray]:
-    """A minimum spanning tree of all points.
+    """Return a minimum spanning tree of all points.
 
     Parameters
     ----------
@@ -793,8 +796,8 @@ def spanning_tree(space: Space) -> tuple[IntArray, FloatArray]:
 
     Notes
     -----
-    Prim's algorithm: O(n^2 p) time, and O(n) memory beside the points, since each distance is computed when its first
-    point joins the tree.
+    Prim's algorithm: O(n^2 p) time, and O(n) memory in addition to the points, since each distance is computed when its
+    first point joins the tree.
 
     Examples
     --------
@@ -806,18 +809,18 @@ def spanning_tree(space: Space) -> tuple[IntArray, FloatArray]:
     from dreval.geometry._loops.rows import listed_values
 
     n, at = space.n, 0
-    rest = np.arange(1, n, dtype=np.int32)  # the points outside the tree, in any order, and their links to it
+    outside = np.arange(1, n, dtype=np.int32)  # the points outside the tree, in any order, and their links to it
     best, link, values = np.full(n - 1, np.inf), np.zeros(n - 1, np.int32), np.empty(n - 1)
     edges = np.empty((n - 1, 2), np.int64)
     for last in range(n - 2, -1, -1):
         size = last + 1
-        listed_values(space.points, np.full(size, at, np.int32), space.points, rest[:size], values[:size])
+        listed_values(space.points, np.full(size, at, np.int32), space.points, outside[:size], values[:size])
         closer = np.flatnonzero(values[:size] < best[:size])
         best[closer], link[closer] = values[closer], at
         nearest = int(np.argmin(best[:size]))
-        at = int(rest[nearest])
+        at = int(outside[nearest])
         edges[last] = min(at, link[nearest]), max(at, link[nearest])
-        for listed in (rest, best, link):  # the last one takes the free place
-            listed[nearest] = listed[last]
+        for array in (outside, best, link):  # the last entry moves to the free position
+            array[nearest] = array[last]
     edges = edges[np.lexsort(edges.T[::-1])]
     return edges, space.listed(edges[:, 0], edges[:, 1])

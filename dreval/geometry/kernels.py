@@ -1,4 +1,4 @@
-"""Compute kernels, their low-rank factors, and the maps between embedding and data that kernels give."""
+"""Compute kernels, their low-rank factors, and maps between embedding and data in kernel spaces."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from dreval.records.notes import Notes, note
 
 
 def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:
-    """The length-scale sigma of the median rule, and notes.
+    """Return the length-scale sigma of the median rule, and notes.
 
     Parameters
     ----------
@@ -68,19 +68,19 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
 
 
 def _warn(notes: Notes) -> None:
-    """Warn of what the median rule assumes."""
-    for one in notes:
-        warn(DegenerateDataWarning(one))
+    """Warn of the assumptions of the median rule."""
+    for assumption in notes:
+        warn(DegenerateDataWarning(assumption))
 
 
 def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:
-    """The same without a warning, for records that have the note."""
+    """Return the length-scale of ``median_bandwidth`` and its notes, without a warning."""
     sigma, replaced = _median_scale(squared_distances)
     return sigma, (note("bandwidth.smallest", argument=argument),) if replaced else ()
 
 
 def _median_scale(squared_distances: FloatArray, overwrite: bool = False) -> tuple[float, bool]:
-    """The square root of the median, and whether that is 0 and the smallest positive value replaces it.
+    """Return the square root of the median, and whether it is 0 and replaced by the smallest positive value.
 
     With ``overwrite`` the distances may change their order.
     """
@@ -96,7 +96,7 @@ _RADIAL: dict[str, Callable[[FloatArray], FloatArray]] = {
     "laplace": lambda t: np.exp(-np.sqrt(t)),
     "rational_quadratic": lambda t: 1.0 / (1.0 + 0.5 * t),
 }
-# Kernels of the inner product g_ij of deviations from the means, in units of the squared bandwidth; s_ij stands for
+# Kernels of the inner product g_ij of deviations from the means, in units of the squared bandwidth; s_ij is
 # sqrt((1 + g_ii)(1 + g_jj)), at least 1 + g_ij by Cauchy and Schwarz.
 _DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "exponential": lambda g, _: np.exp(g),
@@ -105,9 +105,9 @@ _DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 RADIAL_KERNELS = tuple(_RADIAL)
 _SCALED = (*RADIAL_KERNELS, *_DOT)
 KERNELS = (*_SCALED, "linear", "delta", "precomputed")
-_FLAT = 1e-12  # variation of a kernel matrix, relative to its size, below which it is constant
-_FAR = 1e8  # squared deviations beyond this, in squared bandwidths, are far
-_LARGEST = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
+_MIN_VARIATION = 1e-12  # relative variation below which a kernel matrix is constant
+_MAX_SQUARED_DEVIATION = 1e8  # in squared bandwidths, of the binomial kernel
+_MAX_ENTRY = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def gram_matrix(
     *,
     indefinite: bool = False,
 ) -> Gram:
-    """The kernel matrix of one variable.
+    """Return the kernel matrix of one variable.
 
     With d the Euclidean distance and sigma the bandwidth: ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace``
     exp(-d / sigma), ``rational_quadratic`` 1 / (1 + d^2 / (2 sigma^2)), ``linear`` the inner product g of the columns'
@@ -160,7 +160,7 @@ def gram_matrix(
     bandwidth : float, "median" or None
         Length-scale sigma > 0; None and "median" choose sigma^2 = median of the squared distances of pairs i < j.
     indefinite : bool
-        Whether a precomputed matrix may have negative eigenvalues. Distances are refused nevertheless: matrices
+        Whether a precomputed matrix may have negative eigenvalues. Distances raise an error nevertheless: matrices
         without a negative entry and with a diagonal of 0.
 
     Returns
@@ -187,12 +187,12 @@ def gram_matrix(
     array([1., 0., 1., 1.])
     """
     kernel = check_one_of(kernel, KERNELS, "kernel", aliases=True)
-    sigma = _checked(bandwidth)
+    sigma = _check_bandwidth(bandwidth)
     if kernel in _SCALED and not is_classes(value):
-        return _scaled(value, argument, kernel, sigma)
+        return _scaled_gram(value, argument, kernel, sigma)
     if sigma is not None and kernel not in _SCALED:
-        cure = "Leave `bandwidth` out; for a pair of kernels give a pair with None in this place."
-        raise InputError("bandwidth", f"must be None where the kernel is {kernel!r}", str(bandwidth), cure)
+        hint = "Leave `bandwidth` out; for a pair of kernels pass a pair with None in this place."
+        raise InputError("bandwidth", f"must be None where the kernel is {kernel!r}", str(bandwidth), hint)
     if kernel == "precomputed":
         return Gram(_precomputed(value, argument, indefinite), kernel, None)
     if kernel == "delta" or is_classes(value):
@@ -207,43 +207,43 @@ def gram_matrix(
     with np.errstate(over="ignore", under="ignore"):
         matrix = deviations @ deviations.T
     largest = float(np.max(np.abs(matrix)))
-    if not 1 / _LARGEST < largest < _LARGEST:
+    if not 1 / _MAX_ENTRY < largest < _MAX_ENTRY:
         raise InputError(argument, "must have a usual scale", f"inner products up to {largest:.3g}", "Rescale it.")
     _check_varies(_off_diagonal(matrix), argument)
     return Gram(matrix, kernel, None)
 
 
-def _checked(bandwidth: float | str | None) -> float | None:
-    """A bandwidth that is given, or None where the median rule is to choose it."""
+def _check_bandwidth(bandwidth: float | str | None) -> float | None:
+    """Return a checked bandwidth, or None where the median rule is to choose it."""
     if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "median"):
         return None
     if isinstance(bandwidth, str) or check_float(bandwidth, "bandwidth") <= 0:
-        cure = "Leave it out for the median rule."
-        raise InputError("bandwidth", "must be a positive number, 'median' or None", repr(bandwidth), cure)
+        hint = "Leave it out for the median rule."
+        raise InputError("bandwidth", "must be a positive number, 'median' or None", repr(bandwidth), hint)
     return float(bandwidth)
 
 
 def length_scale(points: FloatArray, argument: str, kernel: str, bandwidth: float | str | None) -> tuple[float, Notes]:
-    """The bandwidth with which ``gram_matrix`` makes a radial kernel of some points, and notes; with the same checks.
+    """Return the bandwidth of ``gram_matrix`` for a radial kernel of some points, and notes; with the same checks.
 
-    No matrix is made. What the distances of the last few points give is kept: the tests of an evaluation ask for it in
-    turn.
+    It makes no matrix. Results for the distances of the last few sets of points are cached, since the tests of an
+    evaluation request them in turn.
     """
-    given = _checked(bandwidth)
+    fixed = _check_bandwidth(bandwidth)
     scaled, exponent = unit_scaled(points, argument)
-    median, replaced, low, high = _distances(np.ascontiguousarray(scaled).tobytes(), scaled.shape[1])
-    sigma, notes = median, (note("bandwidth.smallest", argument=argument),) if replaced else ()
-    if given is not None:
-        sigma, notes = _in_unit(given, exponent), ()
+    median_sigma, is_replaced, low, high = _distance_summary(np.ascontiguousarray(scaled).tobytes(), scaled.shape[1])
+    sigma, notes = median_sigma, (note("bandwidth.smallest", argument=argument),) if is_replaced else ()
+    if fixed is not None:
+        sigma, notes = _in_unit(fixed, exponent), ()
     _warn(notes)
     with np.errstate(over="ignore", under="ignore"):
-        _check_varies(_RADIAL[kernel](np.array([low, high]) / sigma / sigma), argument, given)
+        _check_varies(_RADIAL[kernel](np.array([low, high]) / sigma / sigma), argument, fixed)
     return float(np.ldexp(sigma, exponent)), notes
 
 
 @lru_cache(maxsize=4)
-def _distances(content: bytes, columns: int) -> tuple[float, bool, float, float]:
-    """The length-scale of the median rule, whether it is replaced, and the ends of the squared distances of points."""
+def _distance_summary(content: bytes, columns: int) -> tuple[float, bool, float, float]:
+    """Return the length-scale of the median rule, whether it is replaced, and the range of squared distances."""
     from scipy.spatial.distance import pdist
 
     squared = pdist(np.frombuffer(content).reshape(-1, columns), "sqeuclidean")
@@ -251,12 +251,12 @@ def _distances(content: bytes, columns: int) -> tuple[float, bool, float, float]
 
 
 def _in_unit(bandwidth: float, exponent: int) -> float:
-    """A bandwidth over a power of two, above 0."""
+    """Return a bandwidth over a power of two, above 0."""
     return max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny)
 
 
 def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
-    """The values of a radial kernel between all points (n, p) and one point (p,), in units of the bandwidth.
+    """Return the function of values of a radial kernel between all points (n, p) and one point (p,), in bandwidths.
 
     None for kernels of another kind.
     """
@@ -273,7 +273,7 @@ def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray
 
 
 def is_classes(value: Any) -> bool:
-    """Whether a variable holds classes: one column of text, booleans, categories or objects that are no numbers."""
+    """Return whether a variable is one column of classes: text, booleans, categories or objects, not numbers."""
     if str(getattr(value, "dtype", "")) == "category":
         return True
     array = of_one_kind(np.asarray(value))
@@ -281,7 +281,7 @@ def is_classes(value: Any) -> bool:
 
 
 def radial_values(squared_distances: FloatArray, kernel: str, bandwidth: float) -> FloatArray:
-    """Values of a kernel with a length-scale at squared distances of any shape; 1 at distance 0.
+    """Return values of a kernel with a length-scale at squared distances of any shape; 1 at distance 0.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def radial_values(squared_distances: FloatArray, kernel: str, bandwidth: float) 
 
 
 def center(matrix: FloatArray) -> FloatArray:
-    """H K H with H = I - 11'/n, in place.
+    """Center a matrix in place: H K H with H = I - 11'/n.
 
     Parameters
     ----------
@@ -321,9 +321,9 @@ def center(matrix: FloatArray) -> FloatArray:
 
 
 def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: float | None) -> FloatArray:
-    """Kernel values (m, n) between new rows and the points of a ``gram_matrix`` with this kernel and bandwidth.
+    """Return kernel values (m, n) between new rows and the points of a ``gram_matrix`` with this kernel and bandwidth.
 
-    The linear kernel takes deviations from the means of ``points``. With "precomputed" the rows are the values.
+    The linear kernel uses deviations from the means of ``points``. With "precomputed" the rows are the values.
 
     Examples
     --------
@@ -343,8 +343,8 @@ def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: floa
         return _RADIAL[kernel](cdist(*scaled, "sqeuclidean"))
 
 
-def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> Gram:
-    """A kernel with a length-scale, in units of a power of two so that squares neither overflow nor vanish."""
+def _scaled_gram(value: Any, argument: str, kernel: str, bandwidth: float | None) -> Gram:
+    """Return a kernel with a length-scale, in units of a power of two so that squares neither overflow nor vanish."""
     from scipy.spatial.distance import pdist, squareform
 
     points = check_points(value, argument, columns=getattr(value, "columns", None))
@@ -367,18 +367,20 @@ def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> 
             g = centered @ centered.T
             root = np.sqrt(1.0 + np.diagonal(g))
             matrix = _DOT[kernel](g, np.outer(root, root))
-        far = float(np.max(np.diagonal(g))) > _FAR and kernel == "binomial"  # s - g would keep too few digits
-        if far or not np.isfinite(matrix).all() or np.max(matrix) > _LARGEST:
-            cure = "Choose a larger `bandwidth`, or kernel='gaussian'."
-            got = f"deviations up to {np.sqrt(np.max(np.diagonal(g))):.3g} bandwidths"
-            raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", got, cure)
+        too_far = (
+            float(np.max(np.diagonal(g))) > _MAX_SQUARED_DEVIATION and kernel == "binomial"
+        )  # s - g would keep too few digits
+        if too_far or not np.isfinite(matrix).all() or np.max(matrix) > _MAX_ENTRY:
+            hint = "Choose a larger `bandwidth`, or kernel='gaussian'."
+            received = f"deviations up to {np.sqrt(np.max(np.diagonal(g))):.3g} bandwidths"
+            raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", received, hint)
         values = _off_diagonal(matrix)
     _check_varies(values, argument, bandwidth)
     return Gram(matrix, kernel, float(np.ldexp(sigma, exponent)), notes)
 
 
 def unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
-    """The points over a power of two that brings their deviations from the first row below 1, and its exponent."""
+    """Return the points over a power of two that brings deviations from the first row below 1, and its exponent."""
     with np.errstate(over="ignore"):
         largest = float(np.max(np.abs(points - points[0])))
     if largest == 0.0:
@@ -390,61 +392,61 @@ def unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
 
 
 def _check_varies(values: FloatArray, argument: str, bandwidth: float | None = None) -> None:
-    """Refuse a kernel whose off-diagonal values are all equal: permuting the rows would change nothing."""
+    """Raise if all off-diagonal values of a kernel are equal: permuting the rows would change nothing."""
     low, high = float(values.min()), float(values.max())
-    if high - low > _FLAT * max(abs(low), abs(high)):
+    if high - low > _MIN_VARIATION * max(abs(low), abs(high)):
         return
-    cure = "Give a variable whose rows differ from each other by different amounts."
+    hint = "Give a variable whose rows differ from each other by different amounts."
     if bandwidth is not None:
-        cure = "Choose a bandwidth near the distances of the rows, or leave it out for the median rule."
+        hint = "Choose a bandwidth near the distances of the rows, or leave it out for the median rule."
     raise InputError(
-        argument, "must not look the same under every permutation of its rows", "rows that are all equally alike", cure
+        argument, "must not look the same under every permutation of its rows", "rows that are all equally alike", hint
     )
 
 
 def _off_diagonal(matrix: FloatArray) -> FloatArray:
-    """The entries above the diagonal."""
+    """Return the entries above the diagonal."""
     return matrix[np.triu_indices(len(matrix), 1)]
 
 
 def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
-    """Codes of classes of which there are at least two, one of them with two rows."""
+    """Return codes of classes; there must be at least two classes, one of them with two rows."""
     n = len(np.atleast_1d(np.asarray(value)))
-    cure = "Write codes of classes as whole numbers, or choose a kernel for numbers."
-    codes, classes = check_classes(value, n, argument, cure)
+    hint = "Write codes of classes as whole numbers, or choose a kernel for numbers."
+    codes, classes = check_classes(value, n, argument, hint)
     if n < MIN_POINTS:
         raise InputError(argument, f"must have at least {MIN_POINTS} rows", f"{n} rows", "Give one class per point.")
     if len(classes) in (1, n):
-        got = "one class" if len(classes) == 1 else f"{n} classes for {n} rows"
-        cure = "Give classes that some rows share and others do not, or numbers, with a kernel for numbers."
-        raise InputError(argument, "must have at least two classes, one of them with two rows", got, cure)
+        received = "one class" if len(classes) == 1 else f"{n} classes for {n} rows"
+        hint = "Give classes that some rows share and others do not, or numbers, with a kernel for numbers."
+        raise InputError(argument, "must have at least two classes, one of them with two rows", received, hint)
     return codes
 
 
 def _precomputed(value: Any, argument: str, indefinite: bool) -> FloatArray:
-    """A copy of a symmetric matrix of kernel values with no negative eigenvalue beyond rounding (1e-7 of the trace).
+    """Return a copy of a symmetric matrix of kernel values without negative eigenvalues beyond rounding.
 
-    With ``indefinite`` eigenvalues are not checked.
+    Rounding is 1e-7 of the trace. With ``indefinite`` eigenvalues are not checked.
     """
     from scipy.linalg import cholesky, eigh
 
     matrix: FloatArray = check_numeric(value, argument).astype(np.float64)
     kind = "symmetric" if indefinite else "symmetric positive semi-definite"
-    rule = f"must be a {kind} (n, n) matrix of kernel values, n >= 4, where its kernel is 'precomputed'"
+    requirement = f"must be a {kind} (n, n) matrix of kernel values, n >= 4, where its kernel is 'precomputed'"
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < MIN_POINTS:
-        raise InputError(argument, rule, describe(matrix), "Pass k(x_i, x_j) for all pairs of rows.")
+        raise InputError(argument, requirement, describe(matrix), "Pass k(x_i, x_j) for all pairs of rows.")
     check_finite(matrix, argument)
     largest = float(np.max(np.abs(matrix)))
     if float(np.max(np.abs(matrix - matrix.T))) > 1e-8 * largest:
-        raise InputError(argument, rule, "a matrix that is not symmetric", "Average it with its transpose.")
-    if not 1 / _LARGEST < largest < _LARGEST:
+        raise InputError(argument, requirement, "a matrix that is not symmetric", "Average it with its transpose.")
+    if not 1 / _MAX_ENTRY < largest < _MAX_ENTRY:
         raise InputError(argument, "must have a usual scale", f"values up to {largest:.3g}", "Rescale it.")
-    cure = "Distances D are no kernel: pass exp(-D**2 / (2 sigma**2)) instead."
+    hint = "Distances D are not a kernel: pass exp(-D**2 / (2 sigma**2)) instead."
     if indefinite:
         if not np.diagonal(matrix).any() and matrix.min() >= 0:
-            raise InputError(argument, rule, "a matrix with a diagonal of 0, as of distances", cure)
-    elif np.trace(matrix) - matrix.mean(axis=0).sum() <= _FLAT * largest * len(matrix):
-        raise InputError(argument, rule, "a constant matrix or one with negative variance", cure)
+            raise InputError(argument, requirement, "a matrix with a diagonal of 0, as of distances", hint)
+    elif np.trace(matrix) - matrix.mean(axis=0).sum() <= _MIN_VARIATION * largest * len(matrix):
+        raise InputError(argument, requirement, "a constant matrix or one with negative variance", hint)
     _check_varies(_off_diagonal(matrix), argument)
     matrix += matrix.T.copy()
     matrix /= 2
@@ -456,17 +458,17 @@ def _precomputed(value: Any, argument: str, indefinite: bool) -> FloatArray:
     try:
         cholesky(shifted, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
-        least = float(eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
-        got = f"a matrix with the eigenvalue {least:.4g}"
-        cure = "A kernel has no negative eigenvalue: distances D can be passed as exp(-D**2 / (2 sigma**2))."
-        raise InputError(argument, rule, got, cure) from None
+        smallest = float(eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+        received = f"a matrix with the eigenvalue {smallest:.4g}"
+        hint = "A kernel has no negative eigenvalues: pass distances D as exp(-D**2 / (2 sigma**2))."
+        raise InputError(argument, requirement, received, hint) from None
     return matrix
 
 
 # Low-rank factors L L' of kernel matrices: pivoted incomplete Cholesky, one column of the kernel at a time.
 
-TRACE_TOLERANCE = 1e-4  # share of the trace that factors may leave
-MEDIAN_ROWS = 2000  # of more rows the median of distances is computed from so many, the same ones for every seed
+TRACE_TOLERANCE = 1e-4  # largest share of the trace that factors omit
+MEDIAN_ROWS = 2000  # rows for the median of distances if there are more, the same ones for every seed
 
 
 @dataclass(frozen=True)
@@ -497,9 +499,9 @@ class LowRank:
 
 
 def pivoted_cholesky(
-    diagonal: FloatArray, column: Callable[[int], FloatArray], tolerance: float, most: int
+    diagonal: FloatArray, column: Callable[[int], FloatArray], tolerance: float, max_columns: int
 ) -> tuple[FloatArray, float]:
-    """L (n, r) with K - L L' positive semi-definite and of trace at most ``tolerance`` times that of K.
+    """Return L (n, r) with K - L L' positive semi-definite and of trace at most ``tolerance`` times that of K.
 
     Parameters
     ----------
@@ -508,9 +510,9 @@ def pivoted_cholesky(
     column : callable
         Returns column i of K.
     tolerance : float
-        Share of the trace that L L' may leave.
-    most : int
-        Largest number r of columns; when it is reached, L L' leaves more.
+        Largest share of the trace that L L' omits.
+    max_columns : int
+        Largest number r of columns; when it is reached, L L' omits more.
 
     Returns
     -------
@@ -519,7 +521,7 @@ def pivoted_cholesky(
 
     Notes
     -----
-    Each step takes the column with the largest remaining diagonal entry. O(n r^2) time, O(n r) memory.
+    Each step uses the column with the largest remaining diagonal entry. O(n r^2) time, O(n r) memory.
 
     References
     ----------
@@ -529,27 +531,27 @@ def pivoted_cholesky(
     --------
     >>> import numpy as np
     >>> K = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
-    >>> L, left = pivoted_cholesky(K.diagonal(), lambda i: K[i], 1e-4, 3)
-    >>> L.ravel(), left
+    >>> L, omitted = pivoted_cholesky(K.diagonal(), lambda i: K[i], 1e-4, 3)
+    >>> L.ravel(), omitted
     (array([1., 2., 3.]), 0.0)
     """
-    left = diagonal.astype(np.float64)
-    bound = tolerance * float(left.sum())
-    rows = np.empty((0, len(left)))
+    remaining = diagonal.astype(np.float64)
+    bound = tolerance * float(remaining.sum())
+    rows = np.empty((0, len(remaining)))
     r = 0
-    while r < most and float(left.sum()) > bound:
+    while r < max_columns and float(remaining.sum()) > bound:
         if r == len(rows):
-            rows = np.concatenate([rows, np.empty((max(32, r), len(left)))])
-        pivot = int(np.argmax(left))
+            rows = np.concatenate([rows, np.empty((max(32, r), len(remaining)))])
+        pivot = int(np.argmax(remaining))
         new = rows[r]
         new[:] = column(pivot)
         new -= rows[:r, pivot] @ rows[:r]
-        new /= np.sqrt(left[pivot])
-        left -= new**2
-        np.maximum(left, 0.0, out=left)
-        left[pivot] = 0.0
+        new /= np.sqrt(remaining[pivot])
+        remaining -= new**2
+        np.maximum(remaining, 0.0, out=remaining)
+        remaining[pivot] = 0.0
         r += 1
-    return np.ascontiguousarray(rows[:r].T), float(left.sum())
+    return np.ascontiguousarray(rows[:r].T), float(remaining.sum())
 
 
 def low_rank_kernel(
@@ -561,7 +563,7 @@ def low_rank_kernel(
     tolerance: float = TRACE_TOLERANCE,
     most: int | None = None,
 ) -> LowRank:
-    """The centered low-rank factor of one variable's kernel; parameters as in ``gram_matrix``.
+    """Return the centered low-rank factor of one variable's kernel; parameters as in ``gram_matrix``.
 
     For Gaussian, Laplace and rational quadratic kernels the matrix is never in memory: O(n r) memory, O(n r (r + p))
     time. The delta kernel has one column for each class, the linear one those of the data. Other kernels are factored
@@ -572,40 +574,41 @@ def low_rank_kernel(
     >>> import numpy as np
     >>> from dreval.geometry.kernels import center
     >>> x = np.linspace(0, 1, 50)
-    >>> found = low_rank_kernel(x, "x")
+    >>> low_rank = low_rank_kernel(x, "x")
     >>> exact = center(gram_matrix(x, "x").matrix)
-    >>> found.factor.shape[1] < 10, bool(np.abs(found.factor @ found.factor.T - exact).max() < 1e-2)
+    >>> L = low_rank.factor
+    >>> L.shape[1] < 10, bool(np.abs(L @ L.T - exact).max() < 1e-2)
     (True, True)
     """
     n = len(value)
     most = n if most is None else min(most, n)
     if kernel == "delta" or is_classes(value):
         codes, used = delta_codes(value, argument), "delta"
-        factor, left = pivoted_cholesky(np.ones(n), lambda i: (codes == codes[i]).astype(np.float64), 0.0, most)
-        return LowRank(factor - factor.mean(axis=0), left, float(n), used, None, codes=codes)
+        factor, omitted = pivoted_cholesky(np.ones(n), lambda i: (codes == codes[i]).astype(np.float64), 0.0, most)
+        return LowRank(factor - factor.mean(axis=0), omitted, float(n), used, None, codes=codes)
     radial = radial_columns(kernel)
     if radial is None and kernel != "linear":
         gram = gram_matrix(value, argument, kernel, bandwidth)
         diagonal = gram.matrix.diagonal().copy()
-        factor, left = pivoted_cholesky(diagonal, lambda i: gram.matrix[i], tolerance, most)
+        factor, omitted = pivoted_cholesky(diagonal, lambda i: gram.matrix[i], tolerance, most)
         factor -= factor.mean(axis=0)
-        return LowRank(factor, left, float(diagonal.sum()), gram.kernel, gram.bandwidth, gram.notes)
+        return LowRank(factor, omitted, float(diagonal.sum()), gram.kernel, gram.bandwidth, gram.notes)
     points = check_points(value, argument, columns=getattr(value, "columns", None))
     if radial is None:
-        gram_matrix(points[some_rows(n)], argument, kernel, bandwidth)  # its checks
+        gram_matrix(points[some_rows(n)], argument, kernel, bandwidth)  # for its checks
         centered = points - points.mean(axis=0)
         return LowRank(centered, 0.0, float(np.vdot(centered, centered)), kernel, None)
     sigma, notes = length_scale(points[some_rows(n)], argument, kernel, bandwidth)
     if n > MEDIAN_ROWS and bandwidth in (None, "median"):
         notes = (*notes, note("bandwidth.drawn", argument=argument, rows=MEDIAN_ROWS))
     scaled = (points - points.mean(axis=0)) / sigma
-    factor, left = pivoted_cholesky(np.ones(n), lambda i: radial(scaled, scaled[i]), tolerance, most)
+    factor, omitted = pivoted_cholesky(np.ones(n), lambda i: radial(scaled, scaled[i]), tolerance, most)
     factor -= factor.mean(axis=0)
-    return LowRank(factor, left, float(n), kernel, sigma, notes)
+    return LowRank(factor, omitted, float(n), kernel, sigma, notes)
 
 
 def some_rows(n: int) -> npt.NDArray[np.int64]:
-    """All rows, or ``MEDIAN_ROWS`` of them, the same ones for every seed."""
+    """Return all rows, or ``MEDIAN_ROWS`` of them, the same ones for every seed."""
     if n <= MEDIAN_ROWS:
         return np.arange(n)
     return np.sort(stream(0, "rows of the median rule", n).choice(n, MEDIAN_ROWS, replace=False))
@@ -616,11 +619,11 @@ def some_rows(n: int) -> npt.NDArray[np.int64]:
 # Also kernel ridge regression with leave-one-out errors, and reconstructions refitted on folds of the points and on
 # resampled residuals.
 
-PATH = np.geomspace(1e-12, 1e3, 61)  # candidate ridges over the largest eigenvalue of the centered kernel
+CANDIDATE_RIDGES = np.geomspace(1e-12, 1e3, 61)  # over the largest eigenvalue of the centered kernel
 
 
 class Scaled(NamedTuple):
-    """Points times a power of two, that number, and the bandwidth in the unit of the scaled points.
+    """Points times a power of two, this number, and the bandwidth in the unit of the scaled points.
 
     ``bandwidth`` is 0 if all points coincide, which no kernel of the distance can distinguish.
     """
@@ -631,12 +634,12 @@ class Scaled(NamedTuple):
     notes: Notes
 
     def gram(self, kernel: str = "gaussian") -> FloatArray:
-        """The kernel matrix (n, n)."""
+        """Return the kernel matrix (n, n)."""
         return radial_values(pairwise_squared(self.points), kernel, self.bandwidth)
 
 
 def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = None) -> Scaled:
-    """The points scaled to size 1, so that no square overflows or vanishes, and the median rule's bandwidth."""
+    """Return the points scaled to size 1, so that no square overflows or vanishes, and the median rule's bandwidth."""
     from scipy.spatial.distance import pdist
 
     if bandwidth is not None and check_float(bandwidth, "bandwidth") <= 0:
@@ -653,10 +656,10 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
 
 
 class RidgeFit(NamedTuple):
-    """One regression: the ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error.
+    """One regression: ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error.
 
-    The relative error is over the squared deviations of each point from the mean of the others, so that it is 1 for a
-    fit no better than the mean.
+    The relative error is over the squared deviations of each point from the mean of all other points, so that it is 1
+    for a fit no better than the mean.
     """
 
     ridge: float
@@ -681,11 +684,14 @@ class KernelRidge:
     """
 
     def __init__(self, gram: FloatArray) -> None:
+        """Decompose the centered kernel matrix."""
         from scipy.linalg import eigh
 
         n = len(gram)
         centered = center(gram.copy())
-        constant = 2.0 * float(np.trace(centered))  # above all others: the constant vector comes last and is dropped
+        constant = 2.0 * float(
+            np.trace(centered)
+        )  # above all other eigenvalues: the constant vector is last and is dropped
         values, vectors = eigh(centered + constant / n, driver="evd", overwrite_a=True, check_finite=False)
         self.values, self.vectors = np.maximum(values[:-1], 0.0), np.ascontiguousarray(vectors[:, :-1])
         self.squares = self.vectors**2
@@ -696,39 +702,42 @@ class KernelRidge:
         return float(self.values[-1])
 
     def condition(self, ridge: float) -> float:
-        """Condition number of HKH + ridge I among vectors that sum to 0."""
+        """Return the condition number of HKH + ridge I among vectors that sum to 0."""
         return (self.largest + ridge) / (float(self.values[0]) + ridge)
 
-    def rests(self, ridge: float) -> FloatArray:
-        """1 - S_ii of every point, S the matrix that maps responses to fits."""
+    def residual_factors(self, ridge: float) -> FloatArray:
+        """Return 1 - S_ii of every point, with S the matrix that maps responses to fits."""
         return self.squares @ (ridge / (self.values + ridge))
 
     def fit(self, responses: FloatArray, ridge: float | None = None) -> RidgeFit:
-        """Regress centered responses (n, r) at one ridge, by default that of the least leave-one-out error."""
+        """Fit centered responses (n, r) with one ridge, by default that of the least leave-one-out error."""
         scores = self.vectors.T @ responses
         if ridge is None:
             ridge = self._best_ridge(scores)
         shrunk = ridge / (self.values + ridge)
         residuals = self.vectors @ (shrunk[:, None] * scores)
-        left_out = residuals / self.rests(ridge)[:, None]
-        n = len(responses)  # a deviation from the mean of the others is n / (n - 1) times that from the mean
+        left_out = residuals / self.residual_factors(ridge)[:, None]
+        n = len(responses)  # a deviation from the mean of the other points is n / (n - 1) times that from the mean
         total = float(np.vdot(responses, responses)) * (n / (n - 1)) ** 2
         error = float(np.vdot(left_out, left_out)) / total if total > 0 else 0.0
         return RidgeFit(ridge, residuals / ridge, residuals, left_out, error)
 
     def best_ridge(self, responses: FloatArray) -> float:
-        """The ridge of the path with the least leave-one-out error for centered responses (n, r)."""
+        """Return the candidate ridge with the least leave-one-out error for centered responses (n, r)."""
         return self._best_ridge(self.vectors.T @ responses)
 
     def _best_ridge(self, scores: FloatArray) -> float:
-        """The ridge of the path with the least leave-one-out error; wide responses are reduced to n columns first."""
+        """Return the candidate ridge with the least leave-one-out error.
+
+        Wide responses are reduced to n columns before.
+        """
         if scores.shape[1] > len(scores):
             scores = np.linalg.qr(scores.T, mode="r").T
-        ridges = PATH * self.largest
+        ridges = CANDIDATE_RIDGES * self.largest
         shrunk = ridges / (self.values[:, None] + ridges)
-        rests = self.squares @ shrunk  # 1 - S_ii, (n, path)
+        residual_factors = self.squares @ shrunk  # 1 - S_ii, (n, path)
         errors = [
-            float(np.sum((self.vectors @ (shrunk[:, [t]] * scores)) ** 2 / rests[:, [t]] ** 2))
+            float(np.sum((self.vectors @ (shrunk[:, [t]] * scores)) ** 2 / residual_factors[:, [t]] ** 2))
             for t in range(len(ridges))
         ]
         return float(ridges[int(np.argmin(errors))])
@@ -754,10 +763,10 @@ class KernelMap(Record):
     condition : float
         Condition number of the linear system: the kernel matrix with its ridge, or the matrix A of Theorem 3.
     error : float
-        Share of the variance of the values that the map leaves at the fitted points.
+        Share of the variance of the values that the map does not explain at the fitted points.
     left_out_error : float
-        The same with each point left out of the fit, over its deviation from the mean of the other points; NaN if the
-        rule has no such form.
+        This share with each point left out of the fit, over its deviation from the mean of the other points; NaN if
+        the rule has no such form.
     notes : tuple of Note
         Assumptions.
     columns : tuple of str or None
@@ -787,11 +796,11 @@ class KernelMap(Record):
     columns: tuple[str, ...] | None = None
 
     def __call__(self, points: Any) -> FloatArray:
-        """Values (m, r) at new points (m, q); O(m n (q + r)) time, blocks of rows."""
+        """Return values (m, r) at new points (m, q); O(m n (q + r)) time, blocks of rows."""
         new = check_points(in_columns(points, self.columns, "points"), "points", min_rows=1)
         if new.shape[1] != len(self.origin):
-            cure = "Pass rows with the same columns in the same order."
-            raise InputError("points", f"must have {len(self.origin)} columns", f"{new.shape[1]} columns", cure)
+            hint = "Pass rows with the same columns in the same order."
+            raise InputError("points", f"must have {len(self.origin)} columns", f"{new.shape[1]} columns", hint)
         out = np.empty((len(new), len(self.mean)))
         step = block_rows(len(self.weights))
         for at in range(0, len(new), step):
@@ -806,7 +815,7 @@ class KernelMap(Record):
 
 
 def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:
-    """The embedding as a function of the data space: phi(x) = mean + (Y - mean)' (K + reg I)^-1 K(x).
+    """Return the embedding as a function of the data space: phi(x) = mean + (Y - mean)' (K + reg I)^-1 K(x).
 
     Parameters
     ----------
@@ -826,9 +835,9 @@ def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: fl
 
     Notes
     -----
-    As printed the theorem inverts K itself, which is numerically singular for most data, and its map tends to 0 far
-    from the data. Here K has a stated ridge, and the mean of the embedding takes the place of 0, so that a translation
-    of the embedding translates the map. O(n^3) time, O(n^2) memory.
+    The printed theorem inverts K itself, which is numerically singular for most data, and its map tends to 0 far from
+    the data. This function adds a ridge to K and replaces 0 by the mean of the embedding, so that a translation of the
+    embedding translates the map. O(n^3) time, O(n^2) memory.
 
     References
     ----------
@@ -845,25 +854,25 @@ def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: fl
     from scipy.linalg import eigh
 
     names = column_names(X)
-    X, Y = _pair(X, Y)
+    X, Y = _check_pair(X, Y)
     if check_float(reg, "reg") <= 0:
         raise InputError("reg", "must be positive", repr(reg), "Leave it out for 1e-6.")
     scaled, mean = scaled_points(X, "X", bandwidth), Y.mean(axis=0)
     centered = Y - mean
     if scaled.bandwidth == 0.0:
-        return _constant("theorem2", X, scaled, Y, mean, names)
+        return _constant_map("theorem2", X, scaled, Y, mean, names)
     values, vectors = eigh(scaled.gram(), driver="evd", check_finite=False)
     values = np.maximum(values, 0.0)
     weights = vectors @ ((vectors.T @ centered) / (values + reg)[:, None])
     condition = float((values[-1] + reg) / (values[0] + reg))
     sizes = (reg, condition, _share(reg * weights, centered), float("nan"))
-    return _map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes, names)
+    return _kernel_map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes, names)
 
 
 def reconstruction_map(
     Y: Any, X: Any, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
 ) -> KernelMap:
-    """The data as a function of the embedding, f(y) = mean + sum_i beta_i (k(y, y_i) - mean_j k(y_j, y_i)).
+    """Return the data as a function of the embedding, f(y) = mean + sum_i beta_i (k(y, y_i) - mean_j k(y_j, y_i)).
 
     Parameters
     ----------
@@ -874,10 +883,10 @@ def reconstruction_map(
     rule : {"ridge", "theorem3", "theorem3_printed"}
         "ridge": kernel ridge regression. "theorem3" (Roy 2021): A = K H Y / n and beta = A (A'A)^+ Cov(Y, X), the
         shortest beta with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is not a smoother.
-        "theorem3_printed": the same as printed there, with A = G_y G_x alpha, which lacks a factor 1 / n, so that its
+        "theorem3_printed": the theorem as printed, with A = G_y G_x alpha, which lacks a factor 1 / n, so that its
         values collapse to the mean.
     reg : float, optional
-        For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
+        For "ridge": added to the diagonal; by default the candidate of 61 with the least leave-one-out error.
     bandwidth : float, optional
         Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
         embedding. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs.
@@ -904,14 +913,14 @@ def reconstruction_map(
     True
     """
     names = column_names(Y)
-    Y, X = _pair(Y, X, ("Y", "X"))
+    Y, X = _check_pair(Y, X, ("Y", "X"))
     rule = check_one_of(rule, RULES, "rule", aliases=True)
     if reg is not None and (rule != "ridge" or check_float(reg, "reg") <= 0):
-        got = f"{reg!r} with rule={rule!r}"
-        raise InputError("reg", 'must be positive, and rule "ridge"', got, "Leave it out.")
+        received = f"{reg!r} with rule={rule!r}"
+        raise InputError("reg", 'must be positive, and rule "ridge"', received, "Leave it out.")
     scaled, mean = scaled_points(Y, "Y", bandwidth), X.mean(axis=0)
     if scaled.bandwidth == 0.0:
-        return _constant(rule, Y, scaled, X, mean, names)
+        return _constant_map(rule, Y, scaled, X, mean, names)
     gram, centered = scaled.gram(), X - mean
     unit = power_of_two(centered)  # no square of them overflows or vanishes
     centered *= unit
@@ -919,45 +928,49 @@ def reconstruction_map(
         solver = KernelRidge(gram)
         fit = solver.fit(centered, reg)
         sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centered), fit.left_out_error)
-        return _map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes, names)
-    first, second = theorem3_weights(rule, gram, scaled.points, X)
-    sizes = np.linalg.svd(first, compute_uv=False)  # the inverses of those of A
-    weights, condition = first @ (second @ centered), float(sizes[0] / sizes[_kept(sizes, len(Y))][-1])
+        return _kernel_map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes, names)
+    left, right = theorem3_weights(rule, gram, scaled.points, X)
+    sizes = np.linalg.svd(left, compute_uv=False)  # the inverses of those of A
+    weights, condition = left @ (right @ centered), float(sizes[0] / sizes[_above_rounding(sizes, len(Y))][-1])
     share = _share(centered - (gram - gram.mean(axis=0)) @ weights, centered)
-    return _map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan), names)
+    return _kernel_map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan), names)
 
 
 def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Theorem 3 in two factors, beta = left (right X) for centered X: A (A'A)^+ and the centered embedding over n."""
+    """Return Theorem 3 in two factors, beta = left (right X) for centered X.
+
+    They are A (A'A)^+ and the centered embedding over n.
+    """
     A = gram @ (Y - Y.mean(axis=0)) / len(Y)
     if rule == "theorem3_printed":
         alpha = embedding_map(X, Y).weights
         A = center(gram.copy()) @ (center(scaled_points(X, "X").gram()) @ alpha)
     left, sizes, right = np.linalg.svd(A, full_matrices=False)
-    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_kept(sizes, len(Y)))
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_above_rounding(sizes, len(Y)))
     return left @ (inverse[:, None] * right), (Y - Y.mean(axis=0)).T / len(Y)
 
 
-def _kept(sizes: FloatArray, n: int) -> npt.NDArray[np.bool_]:
-    """Whether singular values exceed rounding."""
+def _above_rounding(sizes: FloatArray, n: int) -> npt.NDArray[np.bool_]:
+    """Return whether singular values exceed rounding."""
     return np.asarray(sizes > sizes[0] * n * np.finfo(float).eps)
 
 
-def _pair(first: Any, second: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[FloatArray, FloatArray]:
-    a, b = check_points(first, names[0], min_rows=2), check_points(second, names[1], min_rows=2)
-    check_rows(len(b), len(a), names[1])
-    return a, b
+def _check_pair(left: Any, right: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[FloatArray, FloatArray]:
+    """Check two tables of the same rows."""
+    left_points, right_points = check_points(left, names[0], min_rows=2), check_points(right, names[1], min_rows=2)
+    check_rows(len(right_points), len(left_points), names[1])
+    return left_points, right_points
 
 
-def _share(rest: FloatArray, total: FloatArray) -> float:
-    """|rest|^2 / |total|^2; 0 if the total is 0."""
+def _share(part: FloatArray, total: FloatArray) -> float:
+    """Return |part|^2 / |total|^2; 0 if the total is 0."""
     unit = power_of_two(total)
-    rest, total = rest * unit, total * unit
+    part, total = part * unit, total * unit
     size = float(np.linalg.norm(total))
-    return float(np.linalg.norm(rest / size)) ** 2 if size > 0 else 0.0
+    return float(np.linalg.norm(part / size)) ** 2 if size > 0 else 0.0
 
 
-def _map(
+def _kernel_map(
     rule: str,
     points: FloatArray,
     scaled: Scaled,
@@ -967,11 +980,12 @@ def _map(
     sizes: tuple[float, float, float, float],
     columns: tuple[str, ...] | None,
 ) -> KernelMap:
+    """Return the map with its bandwidth in the unit of the points."""
     bandwidth = scaled.bandwidth / scaled.scale
     return KernelMap(rule, scaled, points[0], weights, mean, center, bandwidth, *sizes, scaled.notes, columns)
 
 
-def _constant(
+def _constant_map(
     rule: str,
     points: FloatArray,
     scaled: Scaled,
@@ -979,18 +993,18 @@ def _constant(
     mean: FloatArray,
     columns: tuple[str, ...] | None,
 ) -> KernelMap:
-    """The mean everywhere, for points that all coincide."""
+    """Return the map that is the mean everywhere, for points that all coincide."""
     sizes = (0.0, 1.0, _share(values - mean, values - mean), np.nan)
-    return _map(rule, points, scaled, np.zeros(values.shape), mean, np.zeros(len(values)), sizes, columns)
+    return _kernel_map(rule, points, scaled, np.zeros(values.shape), mean, np.zeros(len(values)), sizes, columns)
 
 
-UNDERSMOOTHED = 0.1  # ridge of the residuals over that with the least leave-one-out error
-POINTS = 1000  # a fit costs n^3; of more points a random subset is fitted
-ROUNDING = 1e-12  # share of the variance below which a residual is that of the smallest ridge
+UNDERSMOOTHING = 0.1  # ridge of the residuals over the ridge with the least leave-one-out error
+POINTS = 1000  # largest number of fitted points, since a fit costs n^3; of more points a random subset is fitted
+EXACT_FIT_SHARE = 1e-12  # share of the variance below which a fit is exact up to rounding
 
 
 class HeldOut(NamedTuple):
-    """Residuals x - f(y) and deviations x - mean of points held out from the fit; fold of each; ridges."""
+    """Residuals x - f(y) and deviations x - mean of points held out of the fit; fold of each point; ridges."""
 
     residuals: FloatArray
     deviations: FloatArray
@@ -1006,31 +1020,31 @@ class HeldOut(NamedTuple):
 
 
 def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
-    """The fitted points: all, or 1000 drawn at random; with one seed the same for measure and certificate."""
+    """Return the fitted points: all, or 1000 random ones; with one seed the same for measure and certificate."""
     if n <= POINTS:
         return np.arange(n)
     return np.sort(stream(root, "reconstruction points").choice(n, POINTS, replace=False))
 
 
 def held_out(X: FloatArray, Y: FloatArray, rule: str, count: int, root: int) -> HeldOut:
-    """Cross-validated residuals: each of ``count`` random folds is reconstructed by the fit of the others."""
+    """Return cross-validated residuals: each of ``count`` random folds is reconstructed by the fit of the others."""
     fold = np.empty(len(X), dtype=np.int64)
     fold[stream(root, "folds").permutation(len(X))] = np.arange(len(X)) % count
     residuals, deviations, ridges = np.empty_like(X), np.empty_like(X), []
     for number in range(count):
-        out = fold == number
-        learned = reconstruction_map(Y[~out], X[~out], rule=rule)
-        residuals[out], deviations[out] = X[out] - learned(Y[out]), X[out] - learned.mean
-        ridges.append(learned.ridge)
+        test = fold == number
+        fit = reconstruction_map(Y[~test], X[~test], rule=rule)
+        residuals[test], deviations[test] = X[test] - fit(Y[test]), X[test] - fit.mean
+        ridges.append(fit.ridge)
     return HeldOut(residuals, deviations, fold, ridges)
 
 
 class Refit:
     """A reconstruction with its residuals, and the residuals of refits to resampled residuals.
 
-    Under "ridge" the residuals are those of a tenth of the ridge with the least leave-one-out error, whose smoothing
-    bias would look like dependence. On a Swiss roll with noise and true latents (n = 100) a nominal 5 % test of the
-    residuals rejects 11 % with the best ridge, 5 % with a tenth of it (300 simulations).
+    With "ridge" the residuals are from a tenth of the ridge with the least leave-one-out error: the smoothing bias of
+    the best ridge would appear as dependence. On a Swiss roll with noise and true latents (n = 100) a nominal 5 % test
+    of the residuals rejects 11 % with the best ridge, and 5 % with a tenth of it (300 simulations).
 
     Attributes
     ----------
@@ -1043,6 +1057,7 @@ class Refit:
     """
 
     def __init__(self, Y: FloatArray, X: FloatArray, rule: str) -> None:
+        """Fit the reconstruction and compute its residuals."""
         self.map: KernelMap = reconstruction_map(Y, X, rule=rule)
         self.rule = rule
         gram = self.map.scaled.gram()
@@ -1051,28 +1066,32 @@ class Refit:
         if rule == "ridge":
             self.solver = KernelRidge(gram)
             self.ridge = self._ridge(centered)
-            self.residuals, rests = self.solver.fit(centered, self.ridge).residuals, self.solver.rests(self.ridge)
+            self.residuals, residual_factors = (
+                self.solver.fit(centered, self.ridge).residuals,
+                self.solver.residual_factors(self.ridge),
+            )
         else:
             self.left, self.right = theorem3_weights(rule, gram, self.map.scaled.points, X)
             self.left = (gram - gram.mean(axis=0)) @ self.left
-            self.residuals = self._leave(centered)
-            rests = 1.0 - 1.0 / len(X) - np.einsum("id,di->i", self.left, self.right)
+            self.residuals = self._residuals_of_refit(centered)
+            residual_factors = 1.0 - 1.0 / len(X) - np.einsum("id,di->i", self.left, self.right)
         self.fitted = centered - self.residuals
-        errors = self.residuals / np.sqrt(np.maximum(rests, 1e-12))[:, None]
+        errors = self.residuals / np.sqrt(np.maximum(residual_factors, 1e-12))[:, None]
         self.errors = errors - errors.mean(axis=0)
-        self.exact = self.map.error <= ROUNDING
+        self.exact = self.map.error <= EXACT_FIT_SHARE
 
     def _ridge(self, centered: FloatArray) -> float:
-        return UNDERSMOOTHED * self.solver.best_ridge(centered)
+        """Return the undersmoothing ridge for centered data."""
+        return UNDERSMOOTHING * self.solver.best_ridge(centered)
 
-    def _leave(self, centered: FloatArray) -> FloatArray:
-        """Residuals of centered data after a refit."""
+    def _residuals_of_refit(self, centered: FloatArray) -> FloatArray:
+        """Return the residuals of centered data after a refit."""
         if self.rule == "ridge":
             return self.solver.fit(centered, self._ridge(centered)).residuals
         return centered - self.left @ (self.right @ centered)
 
     def resampled(self, rng: np.random.Generator) -> FloatArray:
-        """The residual of f(Y) + e* after a refit, with e* drawn with replacement from the errors."""
+        """Return the residual of f(Y) + e* after a refit, with e* drawn with replacement from the errors."""
         n = len(self.errors)
-        made = self.fitted + self.errors[rng.integers(n, size=n)]
-        return self._leave(made - made.mean(axis=0))
+        data = self.fitted + self.errors[rng.integers(n, size=n)]
+        return self._residuals_of_refit(data - data.mean(axis=0))

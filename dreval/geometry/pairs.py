@@ -17,21 +17,22 @@ from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import PAIRED, View, per_view, random_groups
 from dreval.geometry.distances import Space
-from dreval.geometry.streaming import Seen, seen_spaces
+from dreval.geometry.streaming import Seen, anchored_spaces
 from dreval.records.answers import Shepard
 from dreval.records.notes import Notes, note
 
-# Mid ranks of many distances, with ties up to rounding, and where the sorted distances reach some levels.
+# Mid ranks of many distances, with ties up to rounding, and the positions of some levels in the sorted distances.
 #
-# Ranks are doubled and centered, 2 r - 1 - N of N values: whole numbers of 4 bytes whose sum is 0.
+# Ranks are doubled and centered: a rank r of N values is stored as 2 r - 1 - N. These are whole numbers of 4 bytes;
+# their sum is 0.
 
 Short = npt.NDArray[np.int32]
 SortedPlaces = npt.NDArray[np.uint32]
 
 BUCKET = 6144  # values that are sorted together, within the processor's cache
-SHARE = 16  # bits to which ranks are read where a table by rank must stay in the processor's cache
-PARTS = 8  # parts of the values, or buckets, that a thread takes at a time
-CELLS = 60  # cells of the Shepard table a side
+SHARE = 16  # bits of a rank that index a table, so that the table fits into the processor's cache
+PARTS = 8  # parts of the values, or buckets, per task of a thread
+CELLS = 60  # cells of the Shepard table along each axis
 STEPS = 200  # steps of its ascending function
 
 
@@ -45,9 +46,9 @@ class Ranked(NamedTuple):
     distinct : bool
         Whether no two are equal.
     cells, steps : ndarray
-        A value lies in the cell (the step) whose number is that of the ranks in ``cells`` (in ``steps``, less one) up
-        to its own. Cells are equally wide, from 0 to the largest value; steps have equally many values. Ties are in the
-        cell of the smallest, and in one step.
+        The number of the cell of a value is the number of ranks in ``cells`` up to its own rank; the number of its step
+        is the number of ranks in ``steps`` up to it, minus one. Cells are equally wide, from 0 to the largest value;
+        steps have equally many values. Ties are in the cell of the smallest, and in one step.
     step_edges : ndarray
         The smallest value of each step, and the largest of all.
     """
@@ -60,60 +61,62 @@ class Ranked(NamedTuple):
 
 
 def mid_ranks(measure: Callable[[], FloatArray], n_jobs: int | None = None) -> Ranked:
-    """Mid ranks of the values >= 0 that ``measure`` gives, and which are overwritten; O(N log N).
+    """Return mid ranks of the values >= 0 that ``measure`` returns and that are overwritten; O(N log N).
 
-    Those that are equal up to rounding are ties; so few near ties as random values have anyway stay as they are. The
-    values are parted by their leading bits into buckets, which are sorted one by one on several threads. Memory is
-    4 bytes a value in addition to the values; values with many near ties are measured twice.
+    Values that are equal up to rounding are ties; near ties as few as random values have are ignored. The values are
+    partitioned by their leading bits into buckets, which are sorted one by one on several threads. Memory is 4 bytes a
+    value in addition to the values; values with many near ties are measured twice.
     """
-    ranks, *others = _ranked(measure, n_jobs)
-    return Ranked(ranks.astype(np.int32), *others)
+    ranks, *edges = _ranked(measure, n_jobs)
+    return Ranked(ranks.astype(np.int32), *edges)
 
 
 def _ranked(measure: Callable[[], FloatArray], n_jobs: int | None) -> tuple[IntArray, bool, Short, Short, FloatArray]:
-    """As ``mid_ranks``, with the ranks in place of the values."""
+    """Compute ``mid_ranks``, with the ranks written over the values."""
     from dreval.geometry._loops import orders as loops
 
     values = measure()
     total, largest = len(values), float(values.max())
-    order, bounds = _parted(values, n_jobs)
+    order, bounds = _partition(values, n_jobs)
     count = len(bounds) - 1
     edges, near, tied = np.empty((count, 2)), np.zeros(count, np.int64), np.zeros(count, np.bool_)
     marks = np.linspace(0.0, largest if largest > 0 else 1.0, CELLS + 1)[1:-1]
     below = np.full(len(marks), -1)
-    places = np.linspace(0, total, min(STEPS, total) + 1).astype(np.int64)[:-1]
-    picked = np.empty(len(places))
+    positions = np.linspace(0, total, min(STEPS, total) + 1).astype(np.int64)[:-1]
+    picked = np.empty(len(positions))
 
-    def sort(at: int) -> None:
-        some = slice(at, min(at + PARTS, count))
-        own = bounds[some.start : some.stop + 1]
-        loops.rank_buckets(values, order, own, edges[some], near[some], tied[some], marks, below, places, picked)
+    def sort(start: int) -> None:
+        part = slice(start, min(start + PARTS, count))
+        part_bounds = bounds[part.start : part.stop + 1]
+        loops.rank_buckets(
+            values, order, part_bounds, edges[part], near[part], tied[part], marks, below, positions, picked
+        )
 
     run_blocks(sort, range(0, count, PARTS), n_jobs)
-    apart = np.diff(edges.reshape(-1))[1::2]  # from the largest value of a bucket to the smallest of the next
-    joined = not loops.few_near(near.sum() + np.count_nonzero(apart <= loops.ROUNDING * edges[1:, 0]), total)
+    gaps = np.diff(edges.reshape(-1))[1::2]  # from the largest value of a bucket to the smallest of the next
+    joined = not loops.few_near(near.sum() + np.count_nonzero(gaps <= loops.ROUNDING * edges[1:, 0]), total)
     if joined:
         del values
         values = measure()
         loops.rank_joined(values, order)
     ranks: IntArray = values.view(np.int64)
     below = np.where(below < 0, bounds[np.searchsorted(edges[:, 1], marks)], below)
-    cells, before = ranks[order[np.minimum(below, total - 1)]], ranks[order[np.maximum(below, 1) - 1]]
-    cells += (cells == before) & (below > 0)
-    steps, at = np.unique(ranks[order[places]], return_index=True)
+    cells, previous = ranks[order[np.minimum(below, total - 1)]], ranks[order[np.maximum(below, 1) - 1]]
+    cells += (cells == previous) & (below > 0)
+    steps, at = np.unique(ranks[order[positions]], return_index=True)
     edges = np.append(picked[at], largest)
     return ranks, not (joined or tied.any()), cells.astype(np.int32), steps.astype(np.int32), edges
 
 
 def shares_of(total: int) -> int:
-    """Number of bits of a place among sorted values that are left out to have at most 2^SHARE shares of all places."""
+    """Return the number of low bits of a sorted position to drop, so that at most 2^SHARE shares remain."""
     return max(0, (total - 1).bit_length() - SHARE)
 
 
-def _parted(values: FloatArray, n_jobs: int | None) -> tuple[SortedPlaces, IntArray]:
-    """Places of the values by bucket, ascending within each, and where the buckets begin and end.
+def _partition(values: FloatArray, n_jobs: int | None) -> tuple[SortedPlaces, IntArray]:
+    """Return the positions of the values by bucket, ascending within each, and the bounds of the buckets.
 
-    Values of one bucket share a range of leading bits; there are no more of them than BUCKET, but for equal bits.
+    Values of one bucket share a range of leading bits. A bucket has at most BUCKET values, except for equal bits.
     """
     from dreval.geometry._loops import orders as loops
 
@@ -121,28 +124,28 @@ def _parted(values: FloatArray, n_jobs: int | None) -> tuple[SortedPlaces, IntAr
     if total <= BUCKET:
         return np.arange(total, dtype=np.uint32), np.array([0, total])
     low, high = loops.extent(bits)
-    drop = max(0, loops.length(high - low) - loops.FINE)
+    n_dropped = max(0, loops.length(high - low) - loops.FINE)
     starts = np.linspace(0, total, PARTS + 1).astype(np.int64)
     counts = np.zeros((PARTS, (1 << loops.FINE) + 1), np.int64)
 
-    def each_part(work: Callable[[int, Any], None]) -> None:
-        run_blocks(lambda k: work(k, bits[starts[k] : starts[k + 1]]), range(PARTS), n_jobs)
+    def run_parts(process: Callable[[int, Any], None]) -> None:
+        run_blocks(lambda k: process(k, bits[starts[k] : starts[k + 1]]), range(PARTS), n_jobs)
 
-    each_part(lambda k, some: loops.count_parts(some, low, drop, counts[k]))
+    run_parts(lambda k, part: loops.count_parts(part, low, n_dropped, counts[k]))
     sizes = counts.sum(axis=0)
     _, buckets = np.unique((np.cumsum(sizes) - sizes) // BUCKET, return_inverse=True)
     first = np.searchsorted(buckets, np.arange(buckets[-1] + 1))
     table = np.add.reduceat(counts, first, axis=1)
     stops = np.cumsum(table.T).reshape(-1, PARTS)
-    at, order = np.ascontiguousarray((stops - table.T).T), np.empty(total, np.uint32)
-    each_part(lambda k, some: loops.part(some, low, drop, buckets, at[k], starts[k], order))
+    next_place, order = np.ascontiguousarray((stops - table.T).T), np.empty(total, np.uint32)
+    run_parts(lambda k, part: loops.partition(part, low, n_dropped, buckets, next_place[k], starts[k], order))
     bounds = np.append(0, stops[:, -1])
     return order, bounds[np.append(True, np.diff(bounds) > 0)]
 
 
 # Pairs of points: the owner of their distances in the data and in the embedding.
 #
-# Up to 5000 points all n(n-1)/2 pairs are used, beyond that a sample of 2,000,000 pairs without replacement, with a
+# Up to 5000 points all n(n-1)/2 pairs are used; beyond, a sample of 2,000,000 pairs without replacement, with a
 # standard error. From anchors all pairs (anchor, other point) are used, at most 2,000,000, or 500,000 beyond 50,000
 # points.
 
@@ -150,15 +153,16 @@ PackedPlaces = npt.NDArray[Any]  # positions of points, in as few bytes as their
 Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
-SAMPLED_PAIRS, FEWER_PAIRS = 2_000_000, 500_000  # of all points, or anchors; of anchors among many points
-FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both have one unit
+SAMPLED_PAIRS = 2_000_000  # of all points, or of anchors
+FEWER_PAIRS = 500_000  # of anchors among many points
+MAX_UNIT_SHIFT = 100  # up to this power of two between the sizes of data and embedding, both have one unit
 SPLITS = 20  # groups from which the standard error of a sample is computed
 
 
 class Distances:
-    """The distances of the pairs in one space: values and ranks, each computed when first needed.
+    """The distances of the pairs in one space: values and ranks, each computed at the first request.
 
-    ``measure`` gives the values (N,) in the order of the pairs. They are kept only if a measure reads them, but not if
+    ``measure`` returns the values (N,) in the order of the pairs. They are stored if a measure reads them, but not if
     it reads their ranks alone. ``ranking`` is called when they are ranked.
     """
 
@@ -173,22 +177,22 @@ class Distances:
         return self._measure()
 
     def passing(self) -> FloatArray:
-        """The distances, which are not kept for this."""
+        """Return the distances without storing them."""
         return self.values if "values" in vars(self) else self._measure()
 
     def sorted_by_mean(self) -> FloatArray:
-        """The distances in ascending order, divided by their mean (unless it is 0)."""
-        found = np.sort(self.passing())
-        found /= found.mean() or 1.0
-        return found
+        """Return the distances in ascending order, divided by their mean (unless it is 0)."""
+        values = np.sort(self.passing())
+        values /= values.mean() or 1.0
+        return values
 
     @cached_property
     def ranked(self) -> Ranked:
         """Mid ranks with ties up to rounding, and the edges of the Shepard table."""
-        found = mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
+        ranked = mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
         if self._ranking is not None:
             self._ranking()
-        return found
+        return ranked
 
     @property
     def ranks(self) -> Short:
@@ -209,16 +213,20 @@ class Distances:
         return bool(largest - self.values.min() <= ROUNDING * largest)
 
     def only(self, keep: Keep) -> Distances:
-        """The distances of some pairs; their ranks are counted among those of all."""
-        from dreval.geometry._loops import orders
+        """Return the distances of some pairs; their ranks are those among these pairs."""
+        from dreval.geometry._loops import orders as sorting
         from dreval.geometry._loops.pairs import compress
 
         count = int(np.count_nonzero(keep))
-        return _Some(lambda: compress(keep, count, self.values), lambda: orders.kept_ranks(self.ranks, keep, count))
+
+        def values() -> FloatArray:
+            return np.asarray(compress(keep, count, self.values))
+
+        return _Subset(values, lambda: sorting.selected_ranks(self.ranks, keep, count))
 
 
-class _Some(Distances):
-    """The distances of some pairs of a table, which have no Shepard table."""
+class _Subset(Distances):
+    """The distances of some pairs of a table; they have no Shepard table."""
 
     def __init__(self, measure: Callable[[], FloatArray], rank: Callable[[], tuple[Short, bool]]) -> None:
         super().__init__(measure)
@@ -244,7 +252,7 @@ class Pairs:
         data that the squares of both are not finite in one unit. Only ``gap``, which compares x with y, needs it.
     ends : tuple of ndarray (N,) of uint16 or int32, or None
         The two points of each pair, as positions among all n; of a pair from an anchor the first is the anchor. None
-        stands for all pairs of the population.
+        means all pairs of the population.
     points, rows : ndarray
         The population, and the points from which distances are measured.
     ordered : bool
@@ -277,25 +285,26 @@ class Pairs:
         return self.embedding.values
 
     @cached_property
-    def _both(self) -> tuple[PackedPlaces, PackedPlaces]:
+    def _end_points(self) -> tuple[PackedPlaces, PackedPlaces]:
+        """The two points of each pair."""
         return _all_ends(self.points) if self.ends is None else self.ends
 
     @property
     def first(self) -> PackedPlaces:
         """The first point of each pair (N,)."""
-        return self._both[0]
+        return self._end_points[0]
 
     @property
     def second(self) -> PackedPlaces:
         """The second point of each pair (N,)."""
-        return self._both[1]
+        return self._end_points[1]
 
     def to_one_unit(self) -> tuple[float, float]:
-        """Factors of x and y that convert both to the coarser of their units; 1 if ``shift`` is 0."""
+        """Return factors of x and y that convert both to the coarser of their units; 1 if ``shift`` is 0."""
         return math.ldexp(1.0, -max(self.shift, 0)), math.ldexp(1.0, -max(-self.shift, 0))
 
     def gap(self) -> tuple[float, int]:
-        """The sum of (x - y)^2 in one unit, as a number and the exponent of four that it must be multiplied by."""
+        """Return the sum of (x - y)^2 in one unit, as a number and the exponent of four to multiply it by."""
         from dreval.geometry._loops.pairs import squared_gap
 
         if self.shift > 0:
@@ -308,16 +317,16 @@ class Pairs:
         return len(self.points) * (len(self.points) - 1) // 2
 
     def order(self) -> npt.NDArray[np.uint32]:
-        """Places of the pairs in ascending order of the data, then of the embedding; O(N)."""
+        """Return the positions of the pairs in ascending order of the data, then of the embedding; O(N)."""
         from dreval.geometry._loops.orders import by_rank
 
-        places = np.arange(len(self), dtype=np.uint32)
+        positions = np.arange(len(self), dtype=np.uint32)
         if not self.data.distinct:
-            places = by_rank(self.embedding.ranks, places)
-        return np.asarray(by_rank(self.data.ranks, places))
+            positions = by_rank(self.embedding.ranks, positions)
+        return np.asarray(by_rank(self.data.ranks, positions))
 
     def only(self, keep: Keep, points: IntArray | None = None, rows: IntArray | None = None) -> Pairs:
-        """The selected pairs, in the same order; O(N)."""
+        """Return the selected pairs, in the same order; O(N)."""
         from dreval.geometry._loops.pairs import compress
 
         count = int(np.count_nonzero(keep))
@@ -332,9 +341,9 @@ class Estimate:
     """The value of a measure over pairs, and its uncertainty if not all pairs were used.
 
     ``left_out`` computes the values without each group of anchors, shrunk for the finite population, so that the
-    delete-a-group jackknife of them has the design-based standard error; ``carriers`` the expected number of anchors
-    among the points that carry the error (``_carriers``). ``sampling_se`` is the standard error of a sample of pairs,
-    and ``n_used`` the number of pairs, or points, that were drawn, if not all.
+    delete-a-group jackknife of them has the design-based standard error. ``carriers`` computes the expected number of
+    anchors among the points that contribute to the error (``_carriers``). ``sampling_se`` is the standard error of a
+    sample of pairs, and ``n_used`` the number of pairs, or points, that were sampled, if not all.
     """
 
     value: float
@@ -348,25 +357,25 @@ class Estimate:
 Statistic = Callable[[Pairs], tuple[float, Notes]]
 
 
-def set_parent(left: View, parent: View) -> None:
-    """Record the view from which a view was taken, so that its pairs need not be measured."""
-    left.once("parent", lambda: parent)
+def set_parent(view: View, parent: View) -> None:
+    """Record the view from which a view was derived, so that its pairs need not be measured."""
+    view.once("parent", lambda: parent)
 
 
 def parent_of(view: View) -> View | None:
-    """The view from which a view was taken, if it was recorded."""
-    found: View | None = view.once("parent", lambda: None)
-    return found
+    """Return the view from which a view was derived, if it was recorded."""
+    parent: View | None = view.once("parent", lambda: None)
+    return parent
 
 
 def largest_distance_note(pairs: Pairs, n: int) -> Notes:
-    """A note for a value in units of the largest distance, if not all pairs of n points were used."""
-    some = pairs.ordered or pairs.sampled or len(pairs.points) < n
-    return (note("pairs.largest"),) if some else ()
+    """Return a note for a value in units of the largest distance, if not all pairs of n points were used."""
+    incomplete = pairs.ordered or pairs.sampled or len(pairs.points) < n
+    return (note("pairs.largest"),) if incomplete else ()
 
 
 def n_pairs(view: View) -> int:
-    """Number of pairs that are used for a view."""
+    """Return the number of pairs that are used for a view."""
     n, m = view.n, len(view.rows)
     if m < n:
         return min(m * (n - 1), FEWER_PAIRS if view.streamed else SAMPLED_PAIRS)
@@ -374,15 +383,15 @@ def n_pairs(view: View) -> int:
 
 
 def pairs_of(view: View) -> Pairs:
-    """The pairs of a view; shared by all of its measures, and those of the data by all embeddings.
+    """Return the pairs of a view, shared by all of its measures; all embeddings share the distances in the data.
 
     O(n^2 (p + d)) time. Up to 5000 points the ranks of a space take 4 bytes a pair (50 MB at 5000) and 12 while they
-    are made, values 8 bytes; beyond there are O(1) pairs.
+    are computed, values 8 bytes; beyond there are O(1) pairs.
     """
     parent = parent_of(view)
     if parent is None:
-        made: Pairs = view.once("pairs", lambda: _make(view))
-        return made
+        pairs: Pairs = view.once("pairs", lambda: _compute_pairs(view))
+        return pairs
     table = pairs_of(parent)
     stay = np.zeros(len(view.Y), np.bool_)
     stay[view.population] = True
@@ -390,40 +399,40 @@ def pairs_of(view: View) -> Pairs:
 
 
 def measured_pairs(view: View) -> Pairs | None:
-    """The pairs of a view, if a measure has used them."""
-    found: Pairs | None = view.cached("pairs")
-    return found
+    """Return the pairs of a view, if a measure has used them."""
+    pairs: Pairs | None = view.cached_value("pairs")
+    return pairs
 
 
-def _make(view: View) -> Pairs:
-    """The pairs of the data, with their distances in the embedding."""
-    table: Pairs = view.once_for_data(("pairs", view.seed), lambda: _in_data(view))
-    space = seen_spaces(view)[1] if table.ordered else Space.of(view.Y)
+def _compute_pairs(view: View) -> Pairs:
+    """Return the pairs of the data, with their distances in the embedding."""
+    table: Pairs = view.once_for_data(("pairs", view.seed), lambda: _pairs_in_data(view))
+    space = anchored_spaces(view)[1] if table.ordered else Space.of(view.Y)
     shift = -round(math.log2(table.unit) + math.log2(space.scale))
-    factor = 2.0**shift if abs(shift) <= FAR_APART else 1.0
+    factor = 2.0**shift if abs(shift) <= MAX_UNIT_SHIFT else 1.0
     embedding = _distances(space, view, table.ends, factor)
-    return replace(table, embedding=embedding, shift=0 if abs(shift) <= FAR_APART else shift)
+    return replace(table, embedding=embedding, shift=0 if abs(shift) <= MAX_UNIT_SHIFT else shift)
 
 
-def _in_data(view: View) -> Pairs:
-    """The pairs and their distances in the data, which stand for those in the embedding too."""
+def _pairs_in_data(view: View) -> Pairs:
+    """Return the pairs and their distances in the data, which are used in place of those in the embedding too."""
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
     used = n_pairs(view)
     sampled = used < possible
-    data, ends = seen_spaces(view)[0] if ordered else view.data_space(), None
+    data, ends = anchored_spaces(view)[0] if ordered else view.data_space(), None
     if ordered or sampled:
-        draw = stream(view.seed, "pairs")
-        chosen = draw.choice(possible, used, replace=False, shuffle=False) if sampled else np.arange(possible)
-        chosen.sort()
+        rng = stream(view.seed, "pairs")
+        numbers = rng.choice(possible, used, replace=False, shuffle=False) if sampled else np.arange(possible)
+        numbers.sort()
         if ordered:  # pairs (anchor, other point) by their number; the anchor itself is skipped
-            anchor, place = np.divmod(chosen, view.n - 1)
-            place += place >= view.within(view.rows)[anchor]
-            first, second = view.rows[anchor], view.population[place]
+            anchor, position = np.divmod(numbers, view.n - 1)
+            position += position >= view.within(view.rows)[anchor]
+            first, second = view.rows[anchor], view.population[position]
         else:
-            first, second = _unranked(view.population, chosen)
-        kind = _kind(len(view.Y) - 1)
-        ends = first.astype(kind), second.astype(kind)
+            first, second = _pairs_by_number(view.population, numbers)
+        dtype = _position_dtype(len(view.Y) - 1)
+        ends = first.astype(dtype), second.astype(dtype)
     distances = _distances(data, view, ends, 1.0)
     return Pairs(distances, distances, ends, view.population, view.rows, 1 / data.scale, ordered, sampled)
 
@@ -431,21 +440,25 @@ def _in_data(view: View) -> Pairs:
 def _distances(
     space: Space | Seen, view: View, ends: tuple[PackedPlaces, PackedPlaces] | None, factor: float
 ) -> Distances:
-    """Distances of the pairs in one space, times a power of two."""
-    points, rows, n_jobs = view.population, view.rows, view.n_jobs  # not the view: the pairs of the data outlive it
+    """Return distances of the pairs in one space, times a power of two."""
+    points, rows, n_jobs = (
+        view.population,
+        view.rows,
+        view.n_jobs,
+    )  # not the view, since the pairs of the data are used longer
     reported = view.reported
 
     def measure() -> FloatArray:
         if isinstance(space, Seen):
-            anchors, others = ends or _all_ends(points)
-            found = space.distances(np.searchsorted(rows, anchors), others.astype(np.int64), n_jobs)
+            anchors, targets = ends or _all_ends(points)
+            distances = space.distances(np.searchsorted(rows, anchors), targets.astype(np.int64), n_jobs)
         elif ends is None and space.plain:
-            found = condensed_distances(space.points[points], n_jobs)
+            distances = condensed_distances(space.points[points], n_jobs)
         else:
-            found = space.listed(*(ends or _all_ends(points)), n_jobs)
+            distances = space.listed(*(ends or _all_ends(points)), n_jobs)
         if factor != 1.0:
-            found *= factor
-        return found
+            distances *= factor
+        return distances
 
     def report() -> None:
         if reported is not None:
@@ -454,21 +467,21 @@ def _distances(
     return Distances(measure, n_jobs, report)
 
 
-def _kind(largest: int) -> type[Any]:
-    """Type of whole numbers that holds positions up to ``largest``."""
+def _position_dtype(largest: int) -> type[Any]:
+    """Return the type of whole numbers for positions up to ``largest``."""
     return np.uint16 if largest < 2**16 else np.int32
 
 
 def _all_ends(points: IntArray) -> tuple[PackedPlaces, PackedPlaces]:
-    """Both points of all pairs in the condensed order."""
+    """Return both points of all pairs in the condensed order."""
     from dreval.geometry._loops.pairs import all_ends
 
-    first, second = all_ends(points.astype(_kind(points[-1])))
+    first, second = all_ends(points.astype(_position_dtype(points[-1])))
     return first, second
 
 
 def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatArray:
-    """Distances of all pairs a < b in the condensed order, by blocks of rows."""
+    """Return distances of all pairs a < b in the condensed order, by row blocks."""
     from dreval.geometry._loops import pairs as loops
 
     n = len(points)
@@ -480,19 +493,19 @@ def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatA
     return out
 
 
-def _unranked(points: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
-    """Pairs (a, b), a < b, by their number in the condensed order."""
+def _pairs_by_number(points: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the pairs (a, b), a < b, with some numbers in the condensed order."""
     n = len(points)
-    a = np.floor((2 * n - 1 - np.sqrt((2 * n - 1) ** 2 - 8.0 * chosen)) / 2).astype(np.int64)
+    a = np.floor((2 * n - 1 - np.sqrt((2 * n - 1) ** 2 - 8.0 * numbers)) / 2).astype(np.int64)
     for _ in range(2):  # the root may be rounded to either side
-        a -= a * (2 * n - a - 1) // 2 > chosen
-        a += (a + 1) * (2 * n - a - 2) // 2 <= chosen
-    b = chosen - a * (2 * n - a - 1) // 2 + a + 1
+        a -= a * (2 * n - a - 1) // 2 > numbers
+        a += (a + 1) * (2 * n - a - 2) // 2 <= numbers
+    b = numbers - a * (2 * n - a - 1) // 2 + a + 1
     return points[a], points[b]
 
 
 def estimate(view: View, statistic: Statistic) -> Estimate:
-    """A statistic of pairs on a view, with the parts of its uncertainty, and a note if pairs were drawn."""
+    """Return a statistic of pairs on a view, with the parts of its uncertainty, and a note if pairs were sampled."""
     table = pairs_of(view)
     value, notes = statistic(table)
     if parent_of(view) is not None or not (table.ordered or table.sampled):
@@ -510,11 +523,12 @@ def estimate(view: View, statistic: Statistic) -> Estimate:
 
 
 def _carriers(table: Pairs) -> float:
-    """Expected number of anchors among the points that carry the error: m over the kurtosis of the points' errors.
+    """Return the expected number of anchors among the points that contribute to the error.
 
-    The error of a point is the mean squared difference of the ranks that its distances from the anchors have among all
-    pairs, in the data and in the embedding. Distances from anchors reach every point, so points that carry the error
-    count also if none of them is an anchor. j of n points with equal errors, and no others, have the kurtosis n/j.
+    It is m over the kurtosis of the points' errors. The error of a point is the mean squared difference between the
+    ranks of its distances from the anchors in the data and in the embedding, among all pairs. Distances from anchors
+    reach every point, so these points count even if none of them is an anchor. If j of n points have equal errors and
+    all other points have none, the kurtosis is n/j.
     """
     gaps = table.data.ranks - table.embedding.ranks.astype(np.float64)
     _, points = np.unique(table.second, return_inverse=True)
@@ -525,26 +539,26 @@ def _carriers(table: Pairs) -> float:
 
 
 def _without_anchors(view: View, table: Pairs, statistic: Statistic, value: float) -> FloatArray:
-    """Values of a statistic of pairs without each group of anchors."""
+    """Return values of a statistic of pairs without each group of anchors."""
 
     def without(stay: Keep) -> float:
-        kept = np.zeros(len(view.Y), np.bool_)
-        kept[view.rows[stay]] = True
-        return statistic(table.only(kept[table.first], rows=view.rows[stay]))[0]
+        is_anchor = np.zeros(len(view.Y), np.bool_)
+        is_anchor[view.rows[stay]] = True
+        return statistic(table.only(is_anchor[table.first], rows=view.rows[stay]))[0]
 
     return left_out_anchors(view, value, without)
 
 
 def left_out_anchors(view: View, value: float, without: Callable[[Keep], float], n: int | None = None) -> FloatArray:
-    """Values without each of 20 random groups of the m rows, shrunk towards the value by sqrt(1 - m/n)."""
+    """Return values without each of 20 random groups of the m rows, shrunk towards the value by sqrt(1 - m/n)."""
     m = len(view.rows)
     groups = random_groups(m, min(SPLITS, m), stream(view.seed, "anchor groups"))
-    found = np.array([without(groups.codes != group) for group in range(groups.count)])
-    return value + math.sqrt(max(1 - m / (n or view.n), 0.0)) * (found - value)
+    values = np.array([without(groups.codes != group) for group in range(groups.count)])
+    return value + math.sqrt(max(1 - m / (n or view.n), 0.0)) * (values - value)
 
 
 def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate:
-    """As ``estimate``, for a statistic of all pairs of its points: beyond 5000 those of ``count`` random ones."""
+    """Estimate a statistic of all pairs of points; beyond 5000 points from ``count`` random ones."""
     parent = parent_of(view)
     base = view if parent is None else parent
     if len(base.rows) < base.n or base.n <= EXACT_POINTS:
@@ -553,70 +567,70 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
     table = pairs_of(part)
 
     def without(stay: Keep) -> float:
-        kept = np.zeros(len(view.Y), np.bool_)
-        kept[part.rows[stay]] = True
+        included = np.zeros(len(view.Y), np.bool_)
+        included[part.rows[stay]] = True
         points = part.rows[stay]
-        return statistic(table.only(kept[table.first] & kept[table.second], points, points))[0]
+        return statistic(table.only(included[table.first] & included[table.second], points, points))[0]
 
     if parent is not None:
         return Estimate(without(np.isin(part.rows, view.population)))
     value, notes = statistic(table)
-    found = left_out_anchors(part, value, without, view.n)
-    se = math.sqrt((len(found) - 1) / len(found) * float(np.sum((found - found.mean()) ** 2)))
+    values = left_out_anchors(part, value, without, view.n)
+    se = math.sqrt((len(values) - 1) / len(values) * float(np.sum((values - values.mean()) ** 2)))
     drawn = note("points.drawn", drawn=count, total=view.n, se=se)
     return Estimate(value, (*notes, drawn), sampling_se=se, n_used=count)
 
 
 @per_view
 def _some_points(view: View, count: int) -> View:
-    """The view of some random points only."""
-    chosen = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))
-    return replace(view, rows=chosen, population=chosen, _kept={}, _of_data={})
+    """Return the view of some random points only."""
+    sample = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))
+    return replace(view, rows=sample, population=sample, _kept={}, _of_data={})
 
 
 # Statistics of pairs of points: correlations of distances, the Shepard table, and triplets.
 
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, Notes]:
-    """The ratio xy / sqrt(xx yy) in [-1, 1]; 0 if all distances of one side are equal, 1 if those of both are."""
+    """Return xy / sqrt(xx yy) in [-1, 1]; 0 if all distances of one side are equal, 1 if those of both are."""
     flat = table.data.flat or xx == 0, table.embedding.flat or yy == 0
-    return _within((xx, yy, xy), *flat, all(flat) and _alike(table), "distances")
+    return _bounded_correlation((xx, yy, xy), *flat, all(flat) and _both_zero_or_positive(table), "distances")
 
 
 def correlation_chance(view: View) -> float:
-    """Mean over all permutations of the rows of a correlation of distances, of values, mid ranks or orders.
+    """Return the mean over all permutations of the rows of a correlation of distances, of values, mid ranks or orders.
 
-    Exactly 0, with ties or without, since every two pairs of points are exchangeable, with a common point or not. But 1
-    if all distances are equal in both spaces, because every permutation then has the value 1.
+    It is exactly 0, with ties or without, since every two pairs of points are exchangeable, with a common point or not.
+    But it is 1 if all distances are equal in both spaces, because every permutation then has the value 1.
     """
     table = pairs_of(view)
-    return 1.0 if table.data.flat and table.embedding.flat and _alike(table) else 0.0
+    return 1.0 if table.data.flat and table.embedding.flat and _both_zero_or_positive(table) else 0.0
 
 
-def _alike(table: Pairs) -> bool:
-    """Whether the distances of two spaces, equal in each, are positive in both or 0 in both."""
+def _both_zero_or_positive(table: Pairs) -> bool:
+    """Return whether the distances of two spaces, equal in each, are positive in both or 0 in both."""
     return bool((table.x[0] > 0) == (table.y[0] > 0))
 
 
 def spearman(table: Pairs) -> tuple[float, Notes]:
-    """Correlation of mid ranks."""
+    """Return the correlation of mid ranks."""
     from dreval.geometry._loops.pairs import rank_products
 
     return correlation(table, *rank_products(table.data.ranks, table.embedding.ranks))
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
-    """Spearman correlation of two vectors with mid ranks, and the same convention for constant ones; O(N log N)."""
+    """Return the Spearman correlation of two vectors with mid ranks, constant ones as above; O(N log N)."""
     from dreval.geometry._loops.pairs import rank_products
 
     sums = rank_products(mid_ranks(x.copy).ranks, mid_ranks(y.copy).ranks)
-    return _within(sums, sums[0] == 0, sums[1] == 0, (x[0] > 0) == (y[0] > 0), "radii")
+    return _bounded_correlation(sums, sums[0] == 0, sums[1] == 0, (x[0] > 0) == (y[0] > 0), "radii")
 
 
-def _within(
+def _bounded_correlation(
     sums: tuple[float, float, float], flat_x: bool, flat_y: bool, alike: bool | np.bool_, what: str
 ) -> tuple[float, Notes]:
-    """The correlation from its sums, or the convention for it if a side does not vary."""
+    """Return the correlation from its sums, or its conventional value if a side does not vary."""
     if flat_x and flat_y and alike:
         return 1.0, (note("correlation.both_equal", what=what),)
     if flat_x or flat_y:
@@ -626,32 +640,32 @@ def _within(
 
 
 def shepard(view: View) -> Shepard | None:
-    """The Shepard table of a view whose pairs were measured; None if no measure has read pairs, or one is infinite.
+    """Return the Shepard table of a view, or None if no measure has used its pairs or a distance is infinite.
 
-    O(N) time for N pairs whose ranks are known.
+    O(N) time for N pairs whose ranks are computed.
     """
     from dreval.geometry._loops import pairs as loops
 
     pairs = measured_pairs(view)
     if pairs is None or not len(pairs):
         return None
-    known, unit_y = pairs.data.ranked, math.ldexp(pairs.unit, pairs.shift)
+    x_ranked, unit_y = pairs.data.ranked, math.ldexp(pairs.unit, pairs.shift)
     with np.errstate(over="ignore"):
-        ends = np.array([known.step_edges[-1], pairs.embedding.ranked.step_edges[-1]]) * [pairs.unit, unit_y]
+        ends = np.array([x_ranked.step_edges[-1], pairs.embedding.ranked.step_edges[-1]]) * [pairs.unit, unit_y]
     if not np.isfinite(ends).all():
         return None
     x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
     width = (y_edges / unit_y)[-1] / CELLS
-    levels, ranks, total = np.union1d(known.cells, known.steps), known.ranks, len(pairs)
+    levels, ranks, total = np.union1d(x_ranked.cells, x_ranked.steps), x_ranked.ranks, len(pairs)
     shift = shares_of(total)
-    found, y = loops.level_table(ranks, levels, shift), pairs.embedding.passing()
+    first_level, y = loops.level_table(ranks, levels, shift), pairs.embedding.passing()
 
-    def some(part: slice, out: FloatArray) -> None:
-        loops.count_levels(ranks[part], y[part], total, levels, found, shift, width, out)
+    def count_part(part: slice, out: FloatArray) -> None:
+        loops.count_levels(ranks[part], y[part], total, levels, first_level, shift, width, out)
 
-    table = sum_over_rows(some, total, np.zeros((len(levels) + 1, CELLS + 1)), view.n_jobs)
-    cell, step = (np.searchsorted(edges, levels, side="right") for edges in (known.cells, known.steps))
-    counts, sums = np.zeros((CELLS, CELLS)), np.zeros((len(known.steps), 2))
+    table = sum_over_rows(count_part, total, np.zeros((len(levels) + 1, CELLS + 1)), view.n_jobs)
+    cell, step = (np.searchsorted(edges, levels, side="right") for edges in (x_ranked.cells, x_ranked.steps))
+    counts, sums = np.zeros((CELLS, CELLS)), np.zeros((len(x_ranked.steps), 2))
     np.add.at(counts, np.append(0, cell), table[:, :-1])
     np.add.at(sums, np.append(1, step) - 1, np.column_stack([table[:, :-1].sum(axis=1), table[:, -1]]))
     from scipy.optimize import isotonic_regression
@@ -661,7 +675,7 @@ def shepard(view: View) -> Shepard | None:
         x_edges=x_edges,
         y_edges=y_edges,
         counts=counts.astype(np.int64),
-        step_edges=known.step_edges * pairs.unit,
+        step_edges=x_ranked.step_edges * pairs.unit,
         steps=np.asarray(fit, np.float64) * unit_y,
         pairs=total,
         total=pairs.total,
@@ -669,13 +683,13 @@ def shepard(view: View) -> Shepard | None:
     )
 
 
-EVERY = 20_000  # up to this many triplets of a point all are used
+EVERY = 20_000  # up to this many triplets of a point, all are used
 
 
 class Triplets(NamedTuple):
-    """For each row the share of its triplets on which the spaces agree, and their number; whether they were drawn.
+    """For each row the share of its triplets on which the spaces agree, and their number; whether they were sampled.
 
-    ``changes`` (n,) is what the sum of the shares of other rows changes by when each point is left out.
+    ``changes`` (n,) is the change in the sum of the shares of other rows when each point is left out.
     """
 
     share: npt.NDArray[np.float64]
@@ -685,8 +699,8 @@ class Triplets(NamedTuple):
 
 
 @per_view
-def triplets(view: View, wanted: int) -> Triplets:
-    """Agreement of the triplets of each row: all of them up to 20,000 (or ``wanted``), else ``wanted`` random ones.
+def triplets(view: View, n_sampled: int) -> Triplets:
+    """Return the agreement of the triplets of each row: all up to 20,000 (or ``n_sampled``), else ``n_sampled`` random.
 
     O(m n (p + d) + m n^2) time for all triplets of m rows, O(m t (p + d)) for t random ones. The triplets of a row
     depend on the seed and the row, not on the other rows, so that leaving points out changes no other triplets.
@@ -694,24 +708,26 @@ def triplets(view: View, wanted: int) -> Triplets:
     from dreval.geometry._loops import pairs as loops
 
     n, m = len(view.Y), len(view.rows)
-    drawn = (n - 1) * (n - 2) // 2 > max(wanted, EVERY)
+    is_sampled = (n - 1) * (n - 2) // 2 > max(n_sampled, EVERY)
     share, used = np.empty(m), np.empty(m, np.int64)
     key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
-    if view.streamed:  # without values for each point that is left out, which are for all points as rows
-        points = np.empty((m, wanted, 2), np.int64)
+    if view.streamed:  # without values for each point left out, which need all points as rows
+        points = np.empty((m, n_sampled, 2), np.int64)
         loops.triplet_points(view.rows, n, key, points)
-        anchors = np.repeat(np.arange(m), 2 * wanted)
-        x, y = (seen.values(anchors, points.ravel(), view.n_jobs).reshape(points.shape) for seen in seen_spaces(view))
+        anchors = np.repeat(np.arange(m), 2 * n_sampled)
+        x, y = (
+            space.values(anchors, points.ravel(), view.n_jobs).reshape(points.shape) for space in anchored_spaces(view)
+        )
         loops.agreeing(x, y, share, used)
-        return Triplets(share, used, drawn, np.empty(0))
+        return Triplets(share, used, is_sampled, np.empty(0))
     X, Y = view.data_space().points, Space.of(view.Y).points
     stay = np.zeros(n, np.bool_)
     stay[view.population] = True
 
-    def one(part: slice, changes: FloatArray) -> None:
-        if drawn:
-            loops.drawn_triplets(X, Y, view.rows[part], stay, key, wanted, share[part], used[part], changes)
+    def process(part: slice, changes: FloatArray) -> None:
+        if is_sampled:
+            loops.sampled_triplets(X, Y, view.rows[part], stay, key, n_sampled, share[part], used[part], changes)
         else:
-            loops.every_triplet(X, Y, view.rows[part], view.population, share[part], used[part], changes)
+            loops.all_triplets(X, Y, view.rows[part], view.population, share[part], used[part], changes)
 
-    return Triplets(share, used, drawn, sum_over_rows(one, m, np.zeros(n), view.n_jobs)[view.population])
+    return Triplets(share, used, is_sampled, sum_over_rows(process, m, np.zeros(n), view.n_jobs)[view.population])

@@ -1,6 +1,7 @@
-"""Which embeddings are the data, and which are the same map: equal values, or equal up to a similarity transformation.
+"""Find embeddings that are the data, and embeddings that are the same map.
 
-A similarity transformation is a rotation or reflection, a translation and one scale for all columns.
+Two tables are the same map if their values are equal, or equal up to a similarity transformation: a rotation or
+reflection, a translation and one scale for all columns.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from dreval.geometry.procrustes import SAME_MAP, Centered, disparity, distances_
 from dreval.inputs.data import Data
 from dreval.inputs.stored import blockwise
 
-PROFILE_TOLERANCE = 1e-5  # of distances from the center, at size 1: ten times what SAME_MAP allows them to differ
-MAX_ROTATED_COLUMNS = 2000  # columns beyond which a rotation is not looked for, since it takes O(p^3) time
+PROFILE_TOLERANCE = 1e-5  # of distances from the center, at size 1: ten times the difference that SAME_MAP allows
+MAX_ROTATED_COLUMNS = 2000  # with more columns no rotation is computed, since it takes O(p^3) time
 
 
 def same_values(X: Any, Y: Any) -> bool:
@@ -38,7 +39,7 @@ def same_values(X: Any, Y: Any) -> bool:
 
 
 def same_map(X: Any, Y: Any) -> bool:
-    """Return whether two tables of as many columns are equal up to a similarity transformation.
+    """Return whether two tables with the same number of columns are equal up to a similarity transformation.
 
     Their Procrustes disparity must be below 1e-12. It is computed only if the distances from the center, at the same
     total size, agree: O(n p) time for these, O(n p^2 + p^3) for the disparity. Of more than 2000 columns only equal
@@ -55,20 +56,20 @@ def same_map(X: Any, Y: Any) -> bool:
     if X.shape[1] > MAX_ROTATED_COLUMNS:
         return same_values(X, Y)
     profiles = distances_from_center(X), distances_from_center(Y)
-    return _near(*profiles) and disparity(X, Y) < SAME_MAP
+    return _similar_profiles(*profiles) and disparity(X, Y) < SAME_MAP
 
 
-def _near(first: FloatArray, second: FloatArray) -> bool:
+def _similar_profiles(left: FloatArray, right: FloatArray) -> bool:
     """Return whether two profiles of distances from the center differ by rounding only."""
-    return bool(np.linalg.norm(first - second) < PROFILE_TOLERANCE)
+    return bool(np.linalg.norm(left - right) < PROFILE_TOLERANCE)
 
 
 def data_among(data: Data, embedded: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the embeddings that are the data: they show how values look where nothing is lost.
+    """Return the names of the embeddings that are the data: their values are those of a perfect embedding.
 
     An embedding is the data if it has their number of columns, and their values or, where distances in the data are
     Euclidean, a Procrustes disparity from them below 1e-12. Other distances change under the transformations that
-    leave the disparity as it is. The number of columns alone makes no embedding the data.
+    do not change the disparity. An equal number of columns alone does not make an embedding the data.
     """
     same = same_map if data.metric == "euclidean" else same_values
     return tuple(name for name, Y in embedded.items() if same_values(data.table, Y) or same(data.table, Y))
@@ -84,14 +85,14 @@ def equal_maps(embedded: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
     (('a', 'c'),)
     """
     shapes = [Y.shape for Y in embedded.values()]
-    asked = {name: Y for name, Y in embedded.items() if shapes.count(Y.shape) > 1}
-    profiles = {name: distances_from_center(Y) for name, Y in asked.items()}
+    candidates = {name: Y for name, Y in embedded.items() if shapes.count(Y.shape) > 1}
+    profiles = {name: distances_from_center(Y) for name, Y in candidates.items()}
     groups: list[list[str]] = []
-    for name, Y in asked.items():
+    for name, Y in candidates.items():
         for group in groups:
-            first = asked[group[0]]
-            near = first.shape == Y.shape and _near(profiles[name], profiles[group[0]])
-            if near and (same_values(first, Y) or same_map(first, Y)):
+            reference = candidates[group[0]]
+            similar = reference.shape == Y.shape and _similar_profiles(profiles[name], profiles[group[0]])
+            if similar and (same_values(reference, Y) or same_map(reference, Y)):
                 group.append(name)
                 break
         else:

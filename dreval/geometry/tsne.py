@@ -18,9 +18,9 @@ from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.distances import Space, block_rows, nearest
 from dreval.records.notes import note
 
-# Affinities of neighbors with a given perplexity, and sums of Student weights over all pairs.
+# Affinities of neighbors with a specified perplexity, and sums of Student weights over all pairs.
 
-LEAST = 1.5  # smallest perplexity; below it one neighbor would have nearly all of the affinity
+MIN_PERPLEXITY = 1.5  # below it one neighbor would have nearly all of the affinity
 
 
 class Listed(NamedTuple):
@@ -32,32 +32,34 @@ class Listed(NamedTuple):
 
     @classmethod
     def of(cls, affinities: csr_matrix) -> Listed:
-        """The sum of both directions of each pair."""
+        """Return the sum of both directions of each pair."""
         upper = triu(affinities + affinities.T, k=1, format="csr")
         return cls(upper.indptr.astype(np.int64), upper.indices.astype(np.int64), upper.data)
 
     def attract(self, Y: FloatArray, dof: float, gradient: FloatArray) -> float:
-        """Sum of p s (``dof`` 0), or of p (dof + 1) / 2 log(1 + s / dof); its gradient is added to ``gradient``."""
+        """Return the sum of p s (``dof`` 0), or of p (dof + 1) / 2 log(1 + s / dof).
+
+        Its gradient is added to ``gradient``.
+        """
         from dreval.geometry._loops import layouts as loops
 
         return float(loops.attraction(*self, np.ascontiguousarray(Y), dof, gradient))
 
 
 def allowed_perplexity(perplexity: Any, n: int) -> float:
-    """The perplexity, or with a warning a third of the number of other points if that is less."""
-    wanted = check_float(perplexity, "perplexity", low=1.0)
-    most = max((n - 1) / 3.0, LEAST)
-    if wanted <= most:
-        return wanted
-    said = note("perplexity.smaller", wanted=wanted, n=n, used=most)
-    warn(ApproximationWarning(said))
-    return most
+    """Return the perplexity, or, with a warning, a third of the number of other points if that is less."""
+    requested = check_float(perplexity, "perplexity", low=1.0)
+    largest = max((n - 1) / 3.0, MIN_PERPLEXITY)
+    if requested <= largest:
+        return requested
+    warn(ApproximationWarning(note("perplexity.smaller", wanted=requested, n=n, used=largest)))
+    return largest
 
 
 def conditional_affinities(X: FloatArray, perplexity: float, n_neighbors: int | None = None) -> csr_matrix:
-    r"""Rows :math:`p_{j|i} \propto \exp(-\beta_i |x_i - x_j|^2)` of the given perplexity, over nearest neighbors.
+    r"""Return rows :math:`p_{j|i} \propto \exp(-\beta_i |x_i - x_j|^2)` of one perplexity over nearest neighbors.
 
-    The perplexity is the exponential of the entropy; :math:`\beta_i` is found by bisection. Only the ``n_neighbors``
+    The perplexity is the exponential of the entropy; :math:`\beta_i` comes from bisection. Only the ``n_neighbors``
     nearest neighbors have affinities, by default three times the perplexity.
     """
     from dreval.geometry._loops import layouts as loops
@@ -76,72 +78,76 @@ def conditional_affinities(X: FloatArray, perplexity: float, n_neighbors: int | 
 
 
 MOST_COLUMNS = 2
-STEP = 0.35  # of the widest lattice; the kernel falls to half at 1
-FEWEST_NODES = 48  # across an embedding, before the lattice is made finer
+STEP = 0.35  # between nodes of the coarsest lattice; the kernel falls to half at 1
+MIN_NODES = 48  # across an embedding; with fewer the lattice is finer
 MARGIN = 16  # nodes between the kernel and its periodic copy
-MOST_NODES = 4096  # along an axis of the padded lattice
-AT_NODES = (66 / 120, 26 / 120, 1 / 120)  # the quintic spline at 0, 1, 2
-ROUND_UP = 32  # lattices grow in such steps, so that the kernel's transform can be kept
+MAX_NODES = 4096  # along an axis of the padded lattice
+SPLINE_AT_NODES = (66 / 120, 26 / 120, 1 / 120)  # the quintic spline at 0, 1, 2
+SIZE_STEP = 32  # sizes of lattices are multiples of it, so that the kernel's transform can be cached
 
 
-def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[float, FloatArray] | None:
-    """Sum over pairs i < j of (1 + s / dof)^(-(dof + 1) / 2), and its gradient (n, d).
+def lattice_sum(Y: FloatArray, dof: float, max_nodes: float = math.inf) -> tuple[float, FloatArray] | None:
+    """Return the sum over pairs i < j of (1 + s / dof)^(-(dof + 1) / 2), and its gradient (n, d).
 
-    None if Y is too wide, or the lattice would have more than ``most`` nodes. The relative error is about 1e-4 in the
-    sum and 4e-3 in the norm of the gradient, compared with all pairs of 2000 points.
+    None if Y is too wide, or the lattice would have more than ``max_nodes`` nodes. The relative error is about 1e-4 in
+    the sum and 4e-3 in the norm of the gradient, compared with all pairs of 2000 points.
     """
     from scipy.fft import irfft2, rfft2
 
     from dreval.geometry._loops import layouts as loops
 
     width, step = float(np.ptp(Y, axis=0).max()), STEP
-    if 0.0 < width < FEWEST_NODES * STEP:
-        step = float(STEP * 2.0 ** np.floor(np.log2(max(width, 1e-12) / (FEWEST_NODES * STEP))))
-    places = np.zeros((len(Y), 2))
-    places[:, : Y.shape[1]] = Y / step - np.floor(Y.min(axis=0) / step)
-    counts = [int(-(-(2 * (np.floor(last) + 6) + MARGIN) // ROUND_UP) * ROUND_UP) for last in places.max(axis=0)]
-    if max(counts) > MOST_NODES or counts[0] * counts[1] > most:
+    if 0.0 < width < MIN_NODES * STEP:
+        step = float(STEP * 2.0 ** np.floor(np.log2(max(width, 1e-12) / (MIN_NODES * STEP))))
+    nodes = np.zeros((len(Y), 2))
+    nodes[:, : Y.shape[1]] = Y / step - np.floor(Y.min(axis=0) / step)
+    counts = [int(-(-(2 * (np.floor(largest) + 6) + MARGIN) // SIZE_STEP) * SIZE_STEP) for largest in nodes.max(axis=0)]
+    if max(counts) > MAX_NODES or counts[0] * counts[1] > max_nodes:
         return None
     transform = _kernel(*counts, step, dof)
     charges = np.zeros(counts)
-    loops.spread(places, charges)
+    loops.spread(nodes, charges)
     potential = irfft2(rfft2(charges) * transform, s=counts)
-    gradient = np.empty_like(places)
-    total = loops.read(places, potential, gradient)
+    gradient = np.empty_like(nodes)
+    total = loops.read(nodes, potential, gradient)
     return 0.5 * (total - len(Y)), gradient[:, : Y.shape[1]] / step
 
 
 @lru_cache(maxsize=4)
 def _kernel(rows: int, columns: int, step: float, dof: float) -> Any:
-    """Transform of the kernel at the nodes, divided twice by that of the spline along each axis."""
+    """Return the transform of the kernel at the nodes, divided twice by that of the spline along each axis."""
     from scipy.fft import rfft2
 
     steps = [np.minimum(np.arange(m), m - np.arange(m)) * step for m in (rows, columns)]
     squared = steps[0][:, None] ** 2 + steps[1] ** 2
     waves = [2.0 * np.pi * np.arange(m) / m for m in (rows, columns)]
-    spectra = [AT_NODES[0] + 2 * AT_NODES[1] * np.cos(w) + 2 * AT_NODES[2] * np.cos(2 * w) for w in waves]
+    spectra = [
+        SPLINE_AT_NODES[0] + 2 * SPLINE_AT_NODES[1] * np.cos(w) + 2 * SPLINE_AT_NODES[2] * np.cos(2 * w) for w in waves
+    ]
     values = rfft2((1.0 + squared / dof) ** (-0.5 * (dof + 1.0)))
     return values / spectra[0][:, None] ** 2 / spectra[1][: columns // 2 + 1] ** 2
 
 
-# The loss of t-SNE at a given map: affinities, gradient, second derivatives of each point, and Newton steps.
+# The loss of t-SNE at a map: affinities, gradient, second derivatives of each point, and Newton steps.
 #
 # With affinities P of sum 1, d_ij = y_i - y_j, w_ij = 1 / (1 + |d_ij|^2) and Z the sum of w over all ordered pairs, the
-# loss is L = - sum P log w + log Z, the divergence up to a constant. No (n, n) array of many points is held: affinities
-# of all pairs are computed by blocks of rows from the bandwidths, whenever they are needed.
+# loss is L = - sum P log w + log Z, the divergence up to a constant. No (n, n) array of many points is stored:
+# affinities of all pairs are computed by row blocks from the bandwidths, whenever they are needed.
 
 BoolArray = npt.NDArray[np.bool_]
 
-KEPT = 1500  # points up to which the affinities of all pairs are held, since Newton steps read them often
-FIRST = 3  # neighbors, in units of the perplexity, with which the search of a bandwidth begins
-DIRECT = 1e-6  # squared distances that are smaller, relative to the points, are computed by differences
-SOME = 8  # points that are perturbed, of a block
-ROWS = 64  # of a block, at least, where no affinities are computed
+MAX_STORED_POINTS = 1500  # up to which the affinities of all pairs are stored, since Newton steps read them often
+INITIAL_NEIGHBORS = 3  # times the perplexity, for the start of the search of a bandwidth
+MIN_PRODUCT_DISTANCE = 1e-6  # smaller squared distances, relative to the points, are computed by differences
+PERTURBED_PER_BLOCK = 8  # points
+MIN_BLOCK_ROWS = 64  # where no affinities are computed
 ALLOWED = 1e-3  # largest own Newton step of a point of a local minimum, in units of the nearest-neighbor distance
-STEPS, PRODUCTS, HALVINGS = 100, 300, 30  # of Newton's method; products with the Hessian in a step; of its length
-FARTHEST = 10.0  # nearest-neighbor distances that a point moves in a step, at most
-WIDENED = 2.0  # widths of the map, to which it may grow
-SETTLED = 0.5  # of the allowed step, where Newton's method ends
+STEPS = 100  # of Newton's method
+MAX_PRODUCTS = 300  # with the Hessian in a step
+MAX_HALVINGS = 30  # of the length of a step
+MAX_STEP = 10.0  # of a point, in units of the nearest-neighbor distance
+WIDENED = 2.0  # largest width of the map, relative to its width at the start
+SETTLED_SHARE = 0.5  # of the allowed step, where Newton's method ends
 
 
 class Bandwidths(NamedTuple):
@@ -153,15 +159,17 @@ class Bandwidths(NamedTuple):
 
 
 def _squared(space: Space, metric: str, rows: IntArray) -> FloatArray:
-    """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+    """Return squared distances (b, n) of some rows to all points, in the unit of the space."""
     from dreval.geometry._loops import rows as loops
 
     centered, _ = space.doubled if space.plain else (np.empty((0, 0)), 0.0)
     if len(centered):
         block = np.matmul(centered[rows], centered.T)
         loops.finish_products(block, rows, space.norms, space.norms, block)
-        near, far = np.nonzero(block < DIRECT * (space.norms[rows, None] + space.norms))
-        block[near, far] = space.listed(rows[near], far, 1) ** 2  # of these pairs products have few digits
+        row_index, point = np.nonzero(block < MIN_PRODUCT_DISTANCE * (space.norms[rows, None] + space.norms))
+        block[row_index, point] = (
+            space.listed(rows[row_index], point, 1) ** 2
+        )  # of these pairs products have few digits
         return block
     block = space.direct_block(rows)
     if metric != "euclidean":
@@ -171,37 +179,38 @@ def _squared(space: Space, metric: str, rows: IntArray) -> FloatArray:
 
 
 class PairAffinities:
-    """Affinities of all pairs of points, with a given perplexity; O(n) memory."""
+    """Affinities of all pairs of points, with a specified perplexity; O(n) memory."""
 
     def __init__(self, X: Any, perplexity: float, metric: str = "euclidean", n_jobs: int | None = None) -> None:
+        """Compute the bandwidths."""
         from dreval.geometry._loops import tsne_loss as loops
 
         self.space, self.metric, self.perplexity, self.n_jobs = Space.of(X, metric), metric, perplexity, n_jobs
         self.n = n = self.space.n
         self.n_neighbors, self.limits = n - 1, np.full((2, n), np.inf)
         self.bandwidths = Bandwidths(*np.empty((3, n)))
-        first = math.ceil(FIRST * perplexity)
+        n_initial = math.ceil(INITIAL_NEIGHBORS * perplexity)
 
-        def one(rows: IntArray) -> None:
-            loops.bandwidths(self.squared(rows), rows, math.log(perplexity), first, *self.bandwidths)
+        def run_block(rows: IntArray) -> None:
+            loops.bandwidths(self.squared(rows), rows, math.log(perplexity), n_initial, *self.bandwidths)
 
-        run_blocks(one, self.parts(), n_jobs)
+        run_blocks(run_block, self.parts(), n_jobs)
 
     def parts(self) -> list[IntArray]:
-        """The rows of each block."""
+        """Return the rows of each block."""
         size = block_rows(self.n)
-        return [np.arange(at, min(at + size, self.n)) for at in range(0, self.n, size)]
+        return [np.arange(start, min(start + size, self.n)) for start in range(0, self.n, size)]
 
     def squared(self, rows: IntArray) -> FloatArray:
-        """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+        """Return squared distances (b, n) of some rows to all points, in the unit of the space."""
         return _squared(self.space, self.metric, rows)
 
     def inside(self, rows: IntArray) -> BoolArray:
-        """Whether each of some points (b,) is a neighbor of each point (n,): all are."""
+        """Return whether each of some points (b,) is a neighbor of each point (n,): all are."""
         return np.ones((len(rows), self.n), dtype=bool)
 
     def rows(self, rows: IntArray) -> FloatArray:
-        """Affinities (b, n) of some rows."""
+        """Return affinities (b, n) of some rows."""
         from dreval.geometry._loops import tsne_loss as loops
 
         block = self.squared(rows)
@@ -209,68 +218,72 @@ class PairAffinities:
         return block
 
     @cached_property
-    def _held(self) -> FloatArray:
+    def _all_rows(self) -> FloatArray:
+        """The affinities of all pairs, stored."""
         return np.concatenate([self.rows(rows) for rows in self.parts()])
 
     @cached_property
-    def _every(self) -> IntArray:
-        """The indices of a block with all points."""
+    def _block_indices(self) -> IntArray:
+        """The column indices of a block with all points."""
         return np.tile(np.arange(self.n), len(self.parts()[0]))
 
     def listed(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Affinities of some rows as the parts of a sparse matrix: places, points, values."""
-        block = self._held[rows[0] : rows[-1] + 1] if self.n <= KEPT else self.rows(rows)
-        return np.arange(len(rows) + 1) * self.n, self._every[: block.size], block.reshape(-1)
+        """Return affinities of some rows as the parts of a sparse matrix: row starts, points, values."""
+        block = self._all_rows[rows[0] : rows[-1] + 1] if self.n <= MAX_STORED_POINTS else self.rows(rows)
+        return np.arange(len(rows) + 1) * self.n, self._block_indices[: block.size], block.reshape(-1)
 
 
 class ListedAffinities:
-    """Affinities that are 0 but for listed pairs: a symmetric sparse matrix of sum 1."""
+    """Affinities of listed pairs, 0 for all other pairs: a symmetric sparse matrix of sum 1."""
 
     def __init__(self, matrix: csr_array, n_jobs: int | None = None) -> None:
         self.matrix, self.n, self.n_jobs = matrix, matrix.shape[0], n_jobs
         self._indptr, self._indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
     def parts(self) -> list[IntArray]:
-        """The rows of each block."""
-        size = max(ROWS, block_rows(self.n))
-        return [np.arange(at, min(at + size, self.n)) for at in range(0, self.n, size)]
+        """Return the rows of each block."""
+        size = max(MIN_BLOCK_ROWS, block_rows(self.n))
+        return [np.arange(start, min(start + size, self.n)) for start in range(0, self.n, size)]
 
     def listed(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Affinities of some rows as the parts of a sparse matrix: places, points, values."""
-        places = self._indptr[rows[0] : rows[-1] + 2]
-        here = slice(places[0], places[-1])
-        return places - places[0], self._indices[here], self.matrix.data[here]
+        """Return affinities of some rows as the parts of a sparse matrix: row starts, points, values."""
+        starts = self._indptr[rows[0] : rows[-1] + 2]
+        entries = slice(starts[0], starts[-1])
+        return starts - starts[0], self._indices[entries], self.matrix.data[entries]
 
 
 class NeighborAffinities(ListedAffinities):
-    """Those of the nearest neighbors, three times the perplexity, as of the bundled t-SNE; O(n k) memory."""
+    """Affinities of the nearest neighbors, three times the perplexity, as in the bundled t-SNE; O(n k) memory."""
 
     def __init__(self, X: FloatArray, perplexity: float, n_jobs: int | None = None) -> None:
+        """Compute the bandwidths and the joint affinities."""
         from dreval.geometry._loops import tsne_loss as loops
 
         n = len(X)
         self.space, self.perplexity = Space.of(X, "euclidean"), perplexity
-        self.n_neighbors = k = min(n - 1, math.ceil(FIRST * perplexity))
+        self.n_neighbors = k = min(n - 1, math.ceil(INITIAL_NEIGHBORS * perplexity))
         members, squared = nearest(X, min(n - 1, k + 1), n_jobs=n_jobs)
         squared = squared * self.space.scale**2
         self.limits = np.stack([squared[:, k - 1], squared[:, k] if k < n - 1 else np.full(n, np.inf)])
         self.bandwidths = Bandwidths(*np.empty((3, n)))
         listed = np.ascontiguousarray(squared[:, :k])
         loops.neighbor_bandwidths(listed, math.log(min(perplexity, k)), *self.bandwidths)
-        beta, least, total = (one[:, None] for one in self.bandwidths)
+        beta, least, total = (values[:, None] for values in self.bandwidths)
         values = np.exp(-beta * (listed - least)) / total
-        places = np.arange(n + 1) * k
-        P = csr_array((values.ravel(), members[:, :k].ravel(), places), shape=(n, n))
-        self._named = csr_array((np.ones(n * k, dtype=bool), members[:, :k].ravel(), places), shape=(n, n)).tocsc()
+        starts = np.arange(n + 1) * k
+        P = csr_array((values.ravel(), members[:, :k].ravel(), starts), shape=(n, n))
+        self._is_neighbor = csr_array(
+            (np.ones(n * k, dtype=bool), members[:, :k].ravel(), starts), shape=(n, n)
+        ).tocsc()
         super().__init__(csr_array((P + P.T) / (2.0 * n)), n_jobs)
 
     def squared(self, rows: IntArray) -> FloatArray:
-        """Squared distances (b, n) of some rows to all points, in a unit of the space's own."""
+        """Return squared distances (b, n) of some rows to all points, in the unit of the space."""
         return _squared(self.space, "euclidean", rows)
 
     def inside(self, rows: IntArray) -> BoolArray:
-        """Whether each of some points (b,) is a neighbor of each point (n,)."""
-        return np.ascontiguousarray(self._named[:, rows].toarray().T)
+        """Return whether each of some points (b,) is a neighbor of each point (n,)."""
+        return np.ascontiguousarray(self._is_neighbor[:, rows].toarray().T)
 
 
 Affinities = PairAffinities | ListedAffinities
@@ -280,7 +293,7 @@ Affinities = PairAffinities | ListedAffinities
 class LossParts:
     """The loss of a map, and for each point its gradient (n, d) and its block of the Hessian (n, d, d).
 
-    ``total`` is the sum of w over all ordered pairs, ``pull`` (n, d) that of w^2 d over the other points.
+    ``total`` is the sum of w over all ordered pairs, ``pull`` (n, d) the sum of w^2 d over the other points.
     """
 
     value: float
@@ -299,54 +312,57 @@ class LossParts:
     def own_steps(self) -> FloatArray:
         """Length |H_ii^-1 G_i| of each point's own Newton step; infinite where H_ii is not positive definite."""
         values, vectors = self.spectra
-        steps, up = np.full(len(values), np.inf), values[:, 0] > 0
-        along = np.einsum("nij,ni->nj", vectors[up], self.gradient[up])
-        steps[up] = np.linalg.norm(along / values[up], axis=1)
+        steps, definite = np.full(len(values), np.inf), values[:, 0] > 0
+        along = np.einsum("nij,ni->nj", vectors[definite], self.gradient[definite])
+        steps[definite] = np.linalg.norm(along / values[definite], axis=1)
         return steps
 
 
 def loss_parts(affinities: Affinities, Y: FloatArray) -> LossParts:
-    """The loss with its derivatives at a map (n, d); O(n^2 d^2) time, O(n d^2) memory."""
+    """Return the loss with its derivatives at a map (n, d); O(n^2 d^2) time, O(n d^2) memory."""
     from dreval.geometry._loops import tsne_loss as loops
 
     (n, d), columns = Y.shape, np.ascontiguousarray(Y.T)
     weight, square, loss, near = np.empty((4, n))
-    (pull, draw), (tensor, stretch) = np.empty((2, n, d)), np.empty((2, n, d, d))
+    (pull, attraction), (tensor, stretch) = np.empty((2, n, d)), np.empty((2, n, d, d))
 
-    def one(rows: IntArray) -> None:
+    def run_block(rows: IntArray) -> None:
         start, stop = rows[0], rows[-1] + 1
         loops.repulsion(columns, start, stop, weight, square, pull, tensor)
-        loops.attraction(columns, start, *affinities.listed(rows), loss, near, draw, stretch)
+        loops.attraction(columns, start, *affinities.listed(rows), loss, near, attraction, stretch)
 
-    run_blocks(one, affinities.parts(), affinities.n_jobs)
+    run_blocks(run_block, affinities.parts(), affinities.n_jobs)
     Z = float(weight.sum())
-    gradient = 4.0 * draw - (4.0 / Z) * pull
+    gradient = 4.0 * attraction - (4.0 / Z) * pull
     blocks = (4.0 * near - (4.0 / Z) * square)[:, None, None] * np.eye(d)
     blocks -= 8.0 * stretch - (16.0 / Z) * tensor + (16.0 / Z / Z) * pull[:, :, None] * pull[:, None, :]
     return LossParts(float(loss.sum()) + math.log(Z), gradient, blocks, Z, pull)
 
 
 def hessian_times(affinities: Affinities, Y: FloatArray, parts: LossParts, V: FloatArray) -> FloatArray:
-    """The product of the whole Hessian at a map with a direction (n, d)."""
+    """Return the product of the whole Hessian at a map with a direction (n, d)."""
     from dreval.geometry._loops import tsne_loss as loops
 
-    drawn, pushed = np.empty((2, *Y.shape))
-    columns, turned = np.ascontiguousarray(Y.T), np.ascontiguousarray(V.T)
+    attraction, repulsion = np.empty((2, *Y.shape))
+    columns, direction = np.ascontiguousarray(Y.T), np.ascontiguousarray(V.T)
 
-    def one(rows: IntArray) -> None:
-        loops.repulsion_times(columns, turned, rows[0], rows[-1] + 1, pushed)
-        loops.attraction_times(columns, turned, rows[0], *affinities.listed(rows), drawn)
+    def run_block(rows: IntArray) -> None:
+        loops.repulsion_times(columns, direction, rows[0], rows[-1] + 1, repulsion)
+        loops.attraction_times(columns, direction, rows[0], *affinities.listed(rows), attraction)
 
-    run_blocks(one, affinities.parts(), affinities.n_jobs)
-    own = 16.0 / parts.total**2 * float(np.vdot(parts.pull, V))
-    return 4.0 * drawn - (4.0 / parts.total) * pushed - own * parts.pull
+    run_blocks(run_block, affinities.parts(), affinities.n_jobs)
+    common = 16.0 / parts.total**2 * float(np.vdot(parts.pull, V))
+    return 4.0 * attraction - (4.0 / parts.total) * repulsion - common * parts.pull
 
 
 def nearest_image(Y: FloatArray) -> float:
-    """The median distance of a point of a map to its nearest other point; without those at one place, if most are."""
+    """Return the median distance of a point of a map to its nearest other point.
+
+    Coincident points are left out if the median is 0.
+    """
     distances = np.sqrt(nearest(Y, 1)[1][:, 0])
-    middle = float(np.median(distances))
-    return middle if middle > 0 or not distances.any() else float(np.median(distances[distances > 0]))
+    median = float(np.median(distances))
+    return median if median > 0 or not distances.any() else float(np.median(distances[distances > 0]))
 
 
 Ended = Literal["minimum", "wide", "flat", "steps"]
@@ -355,64 +371,65 @@ Ended = Literal["minimum", "wide", "flat", "steps"]
 def polished(
     affinities: Affinities, Y: FloatArray, advance: Callable[[int], Any] | None = None
 ) -> tuple[FloatArray, LossParts, int, Ended]:
-    """The map after Newton steps of all points together, its loss, the number of steps, and why there are no more.
+    """Improve a map by Newton steps of all points together.
 
-    No point moves farther in a step than ``FARTHEST`` times the distance to the nearest point, and every step decreases
-    the loss. It ends at a "minimum", where the own step of each point is below ``ALLOWED`` times that distance; where
-    the map is ``WIDENED`` times as "wide" as it was, since the loss falls for as long as the map expands where nothing
-    holds parts of the data together; where the loss is "flat", no length of the step decreasing it; or after ``STEPS``
-    "steps". ``advance`` is called with the number of steps made since its last call.
+    Returns the map, its loss, the number of steps, and the reason for the end. No point moves farther in a step than
+    ``MAX_STEP`` times the distance to the nearest point, and every step decreases the loss. The reason is "minimum"
+    where the own step of each point is below ``ALLOWED`` times that distance; "wide" where the map is ``WIDENED`` times
+    as wide as at the start, since the loss falls for as long as the map expands where no affinity joins parts of the
+    data; "flat" where no length of the step decreases the loss; "steps" after ``STEPS`` steps. ``advance`` is called
+    with the number of steps since its last call.
     """
     parts, width, near = loss_parts(affinities, Y), float(Y.std(axis=0).max()), nearest_image(Y)
     for count in range(STEPS):
-        if parts.own_steps.max() <= SETTLED * ALLOWED * nearest_image(Y):
+        if parts.own_steps.max() <= SETTLED_SHARE * ALLOWED * nearest_image(Y):
             return Y, parts, count, "minimum"
         if Y.std(axis=0).max() > WIDENED * width:
             return Y, parts, count, "wide"
         direction = _newton_direction(affinities, Y, parts)
-        size = min(1.0, FARTHEST * near / float(np.linalg.norm(direction, axis=1).max()))
+        size = min(1.0, MAX_STEP * near / float(np.linalg.norm(direction, axis=1).max()))
         slope = float(np.vdot(parts.gradient, direction))
-        for _ in range(HALVINGS):
-            there = loss_parts(affinities, Y + size * direction)
-            if there.value < parts.value + 1e-4 * size * slope:
+        for _ in range(MAX_HALVINGS):
+            trial = loss_parts(affinities, Y + size * direction)
+            if trial.value < parts.value + 1e-4 * size * slope:
                 break
             size *= 0.5
         else:
             return Y, parts, count, "flat"
-        Y, parts = Y + size * direction, there
+        Y, parts = Y + size * direction, trial
         if advance:
             advance(1)
     return Y, parts, STEPS, "steps"
 
 
 def _newton_direction(affinities: Affinities, Y: FloatArray, parts: LossParts) -> FloatArray:
-    """A direction of descent: an approximate solution of H v = -G by conjugate gradients.
+    """Return a direction of descent: an approximate solution of H v = -G by conjugate gradients.
 
     They are preconditioned by the blocks, with absolute eigenvalues, and end at the first direction of negative
     curvature.
     """
     values, vectors = parts.spectra
     sizes = np.maximum(np.abs(values), 1e-3 * np.median(np.abs(values)))
-    v, left = np.zeros_like(Y), -parts.gradient
+    v, remaining = np.zeros_like(Y), -parts.gradient
 
-    def solved(R: FloatArray) -> FloatArray:
+    def precondition(R: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("nij,nj->ni", vectors, np.einsum("nij,ni->nj", vectors, R) / sizes))
 
-    own = solved(left)
-    search, product = own, float(np.vdot(left, own))
+    preconditioned = precondition(remaining)
+    search, product = preconditioned, float(np.vdot(remaining, preconditioned))
     goal = product * min(0.25, math.sqrt(product)) ** 2
-    for at in range(PRODUCTS):
-        turned = hessian_times(affinities, Y, parts, search)
-        curvature = float(np.vdot(search, turned))
+    for step in range(MAX_PRODUCTS):
+        image = hessian_times(affinities, Y, parts, search)
+        curvature = float(np.vdot(search, image))
         if curvature <= 0.0:
-            return search if at == 0 else v
+            return search if step == 0 else v
         v = v + product / curvature * search
-        left = left - product / curvature * turned
-        own = solved(left)
-        last, product = product, float(np.vdot(left, own))
+        remaining = remaining - product / curvature * image
+        preconditioned = precondition(remaining)
+        last, product = product, float(np.vdot(remaining, preconditioned))
         if product <= goal:
             break
-        search = own + product / last * search
+        search = preconditioned + product / last * search
     return v
 
 
@@ -425,27 +442,28 @@ def perturbed_distances(
     points: IntArray,
     progress: bool | None = None,
 ) -> FloatArray:
-    """How far some points of a map go, (m, 2q), when each is moved alone in the data (``_loops.tsne_loss.perturbed``).
+    """Return how far points of a map move, (m, 2q), when each is moved alone in the data.
 
-    ``scores`` (n, q) are those of the data along orthonormal directions. O(m n q) time with a large factor.
+    ``scores`` (n, q) are the scores of the data along orthonormal directions (see ``_loops.tsne_loss.perturbed``).
+    O(m n q) time with a large factor.
     """
     from dreval.geometry._loops import tsne_loss as loops
 
-    found, columns = np.empty((len(points), 2 * scores.shape[1])), np.ascontiguousarray(Y.T)
+    distances, columns = np.empty((len(points), 2 * scores.shape[1])), np.ascontiguousarray(Y.T)
     unit, size = affinities.space.scale, float(np.ptp(Y, axis=0).max())
     scores = np.ascontiguousarray(scores * unit)
     k, perplexity = affinities.n_neighbors, min(affinities.perplexity, affinities.n_neighbors)
-    first = math.ceil(FIRST * perplexity)
-    calibration = k, math.log(perplexity), first, *affinities.bandwidths, affinities.limits
-    blocks = [slice(at, at + SOME) for at in range(0, len(points), SOME)]
+    n_initial = math.ceil(INITIAL_NEIGHBORS * perplexity)
+    calibration = k, math.log(perplexity), n_initial, *affinities.bandwidths, affinities.limits
+    blocks = [slice(start, start + PERTURBED_PER_BLOCK) for start in range(0, len(points), PERTURBED_PER_BLOCK)]
 
-    def one(at: slice) -> None:
-        rows = points[at]
+    def run_block(block: slice) -> None:
+        rows = points[block]
         moved = affinities.squared(rows), affinities.inside(rows), rows, scores, length * unit, calibration
-        loops.perturbed(*moved, columns, parts.total, size, found[at])
+        loops.perturbed(*moved, columns, parts.total, size, distances[block])
 
     with open_progress(progress, counts=False) as bar:
         bar.set_description("Perturbed points")
         bar.reset(total=len(blocks))
-        run_blocks(one, blocks, affinities.n_jobs, bar.update)
-    return found
+        run_blocks(run_block, blocks, affinities.n_jobs, bar.update)
+    return distances

@@ -1,4 +1,4 @@
-"""Anchors that see all points by blocks of rows: the lists, ranks and ties of the pass over arrays in memory.
+"""Anchors and all points by row blocks: the lists, ranks and ties of the pass over arrays in memory.
 
 Every comparison is of whole numbers and exact, whatever the blocks, their order and grouping, and the threads.
 """
@@ -18,7 +18,7 @@ from strategies import KINDS, clouds, neighbor_counts, pairs
 from dreval.geometry import streaming as module
 from dreval.geometry.blocks import sweep
 from dreval.geometry.distances import Frame
-from dreval.geometry.streaming import SAMPLE, Nearest, Seen, Targets, drawn_targets, seen_from
+from dreval.geometry.streaming import SAMPLE, Nearest, Seen, Targets, sample_targets, seen_from
 
 LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous")
 METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"]
@@ -67,14 +67,14 @@ def assert_same(X, embeddings, rows, k, size, metric="euclidean", **options):
     """Lists, ranks and ties of the pass over blocks are those of the pass in memory."""
     with pytest.MonkeyPatch.context() as patch:
         in_blocks(patch, size)
-        found = seen_from(X, embeddings, rows, k=k, metric=metric, **options)
+        views = seen_from(X, embeddings, rows, k=k, metric=metric, **options)
     options = {key: value for key, value in options.items() if key == "ranks"}
     widened = {name: wide(Y) for name, Y in embeddings.items()}
     expected = sweep(wide(X), widened, k=k, rows=rows, metric=metric, **options)
-    assert list(found) == list(expected)
+    assert list(views) == list(expected)
     for name, view in expected.items():
         for part in LISTS:
-            assert_array_equal(getattr(found[name], part), getattr(view, part), err_msg=f"{part} of {name}")
+            assert_array_equal(getattr(views[name], part), getattr(view, part), err_msg=f"{part} of {name}")
 
 
 @given(pair=ANY_PAIR, form=st.sampled_from(sorted(FORMS)), metric=st.sampled_from(METRICS), data=st.data())
@@ -109,7 +109,7 @@ def test_blocks_of_sparse_rows(pair, metric, data):
 
 @given(pair=ANY_PAIR, ranks=st.booleans(), data=st.data())
 def test_lists_of_the_data_alone_and_no_lists(pair, ranks, data):
-    """Without ranks only the data are seen; k = 0 reads nothing."""
+    """Without ranks only the data are read; k = 0 reads nothing."""
     X, Y = pair
     n = len(X)
     k, size = data.draw(st.integers(0, n - 1)), data.draw(st.integers(1, n))
@@ -131,7 +131,7 @@ def test_long_tables(kind, p, single, monkeypatch):
 
 @pytest.mark.parametrize("p", [2, 20])
 def test_distances_that_nearly_agree(p):
-    """Points on a sphere seen from its center: all distances agree to a few units in the last place."""
+    """Points on a sphere and its center: all distances from the center agree to a few units in the last place."""
     rng = np.random.default_rng(p)
     X = rng.normal(size=(300, p))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -145,36 +145,36 @@ def test_distances_that_nearly_agree(p):
 def test_threads_change_no_bit(pair, size, data):
     """One thread and two: all lists, drawn points and weights."""
     X, Y = pair
-    rows, k, found = some_rows(data, len(X)), data.draw(neighbor_counts(len(X))), []
+    rows, k, results = some_rows(data, len(X)), data.draw(neighbor_counts(len(X))), []
     with pytest.MonkeyPatch.context() as patch:
         in_blocks(patch, size)
         patch.setattr(module, "TILE", 1)
         for n_jobs in (1, 2):
             options = {"k": k, "sample": np.random.default_rng(0), "n_jobs": n_jobs}
-            found.append(seen_from(X, {"Y": Y, "Z": Y[::-1].copy()}, rows, **options))
+            results.append(seen_from(X, {"Y": Y, "Z": Y[::-1].copy()}, rows, **options))
     for name in ("Y", "Z"):
-        one, other = (views[name] for views in found)
+        left, right = (views[name] for views in results)
         for part in LISTS:
-            assert_array_equal(getattr(one, part), getattr(other, part), err_msg=part)
-        for mine, theirs in zip(one.sample, other.sample, strict=True):
-            assert_array_equal(mine, theirs)
+            assert_array_equal(getattr(left, part), getattr(right, part), err_msg=part)
+        for left_array, right_array in zip(left.sample, right.sample, strict=True):
+            assert_array_equal(left_array, right_array)
 
 
-def entered(seen, parts, k):
+def nearest_in_parts(space, parts, k):
     """Lists of the nearest points of some blocks."""
-    made = Nearest.none(len(seen.rows), k)
+    nearest = Nearest.none(len(space.rows), k)
     for part in parts:
-        made.enter(seen, part, 1)
-    return made
+        nearest.enter(space, part, 1)
+    return nearest
 
 
 def folded(lists, rng):
-    """Lists merged two at a time, in any order, until one is left."""
+    """Lists merged two at a time, in any order, until a single list remains."""
     lists = list(lists)
     while len(lists) > 1:
-        one, other = (lists.pop(int(rng.integers(len(lists)))) for _ in range(2))
-        one.merge(other.state)
-        lists.append(one)
+        left, right = (lists.pop(int(rng.integers(len(lists)))) for _ in range(2))
+        left.merge(right.state)
+        lists.append(left)
     return lists[0]
 
 
@@ -182,27 +182,30 @@ def folded(lists, rng):
     X=st.one_of(clouds(), clouds(min_p=13, max_p=30)), size=st.integers(1, 9), seed=st.integers(0, 99), data=st.data()
 )
 def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
-    """Whatever the order of the blocks, the groups in which they are entered and the order of merging these."""
+    """The lists do not depend on the order of the blocks, their groups and the order of merging."""
     n, rng = len(X), np.random.default_rng(seed)
-    seen, k = Seen(X, some_rows(data, n)), data.draw(neighbor_counts(n))
-    whole = entered(seen, [slice(0, n)], k)
+    space, k = Seen(X, some_rows(data, n)), data.draw(neighbor_counts(n))
+    whole = nearest_in_parts(space, [slice(0, n)], k)
     parts = [parts_of(n, size)[at] for at in rng.permutation(len(parts_of(n, size)))]
     ends = np.sort(rng.integers(0, len(parts) + 1, rng.integers(0, 4)))
     groups = [parts[low:high] for low, high in zip([0, *ends], [*ends, len(parts)], strict=True)]
-    for made in (entered(seen, parts, k), folded([entered(seen, group, k) for group in groups], rng)):
-        assert_array_equal(made.indices, whole.indices)
-        assert_array_equal(made.values, whole.values)
-        assert_array_equal(made.ties, whole.ties)
-    assert_array_equal(whole.indices, twins.orders(X)[seen.rows, :k])
+    for merged in (
+        nearest_in_parts(space, parts, k),
+        folded([nearest_in_parts(space, group, k) for group in groups], rng),
+    ):
+        assert_array_equal(merged.indices, whole.indices)
+        assert_array_equal(merged.values, whole.values)
+        assert_array_equal(merged.ties, whole.ties)
+    assert_array_equal(whole.indices, twins.orders(X)[space.rows, :k])
 
 
 def target_twin(X, row, ids):
-    """Ranks of some points seen from a row, and whether another point is as far, from the definition."""
-    others = np.delete(np.arange(len(X)), row)
-    line = twins.joined(twins.squared_distances(X[[row]], X)[0, others])
-    order = others[np.argsort(line, kind="stable")]
+    """Ranks of some points for a row, and whether another point is tied, from the definition."""
+    targets = np.delete(np.arange(len(X)), row)
+    line = twins.joined(twins.squared_distances(X[[row]], X)[0, targets])
+    order = targets[np.argsort(line, kind="stable")]
     ranks = [int(np.flatnonzero(order == j)[0]) + 1 for j in ids]
-    return ranks, [int(np.sum(line == line[others == j][0])) > 1 for j in ids]
+    return ranks, [int(np.sum(line == line[targets == j][0])) > 1 for j in ids]
 
 
 @given(
@@ -212,16 +215,16 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
     """Any points, one of them more than once, by blocks in any order: ranks and ties of the naive twin."""
     X = X * 2.0 ** -np.frexp(np.abs(X).max())[1]  # so that no small distance of the twin vanishes
     n, rng, rows = len(X), np.random.default_rng(seed), some_rows(data, len(X))
-    seen, count = Seen(X, rows), data.draw(st.integers(1, n + 3))
+    space, count = Seen(X, rows), data.draw(st.integers(1, n + 3))
     ids = np.array([rng.choice(np.delete(np.arange(n), row), count) for row in rows], np.int32)
-    made, parts = Targets.of(seen, ids), parts_of(n, size)
-    some, first = made.blank(), rng.integers(0, len(parts) + 1)
-    for place, at in enumerate(rng.permutation(len(parts))):
-        (made if place < first else some).enter(seen, parts[at], 1)
-    made.merge(some.state)
-    ranks, tied = made.ranks()
-    for row, mine, rank, tie in zip(rows, ids, ranks, tied, strict=True):
-        expected = target_twin(X, row, mine)
+    counter, parts = Targets.of(space, ids), parts_of(n, size)
+    second_counter, n_in_counter = counter.blank(), rng.integers(0, len(parts) + 1)
+    for number, part in enumerate(rng.permutation(len(parts))):
+        (counter if number < n_in_counter else second_counter).enter(space, parts[part], 1)
+    counter.merge(second_counter.state)
+    ranks, tied = counter.ranks()
+    for row, target_ids, rank, tie in zip(rows, ids, ranks, tied, strict=True):
+        expected = target_twin(X, row, target_ids)
         assert_array_equal(rank, expected[0])
         assert_array_equal(tie, expected[1])
 
@@ -229,25 +232,25 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
 @settings(max_examples=25)
 @given(pair=pairs(min_n=12, max_n=90), seed=st.integers(0, 99), data=st.data())
 def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
-    """No anchor draws itself, a known point, or one twice; ranks are those of sorted rows; weights are at least 1."""
+    """No anchor draws itself, a listed point, or a point twice; ranks are those of sorted rows; weights are >= 1."""
     X, Y = pair
     n, rows = len(X), some_rows(data, len(X))
     k = data.draw(st.integers(1, n - 2))
     view = seen_from(X, {"Y": Y}, rows, k=k, sample=np.random.default_rng(seed))["Y"]
     spaces = {None: Seen(X, rows), "Y": Seen(Y, rows)}
     nearest = {None: view.nearest_data, "Y": view.nearest_embedding}
-    ids, weights = drawn_targets(spaces, nearest, np.random.default_rng(seed))["Y"]
+    ids, weights = sample_targets(spaces, nearest, np.random.default_rng(seed))["Y"]
     assert_array_equal(weights, view.sample.weight)
     assert ids.shape == weights.shape == (len(rows), SAMPLE)
     x, y = twins.rank_table(twins.orders(X)), twins.rank_table(twins.orders(Y))
     for at, row in enumerate(rows):
-        there = weights[at] > 0
-        known = {row, *nearest[None][at], *nearest["Y"][at]}
-        assert len(set(ids[at, there])) == there.sum() == min(SAMPLE, n - len(known))
-        assert not known & set(ids[at, there])
-        assert (weights[at, there] >= 1.0 - 1e-12).all()
-        assert_array_equal(view.sample.data_rank[at, there], x[row, ids[at, there]])
-        assert_array_equal(view.sample.embedding_rank[at, there], y[row, ids[at, there]])
+        is_drawn = weights[at] > 0
+        excluded = {row, *nearest[None][at], *nearest["Y"][at]}
+        assert len(set(ids[at, is_drawn])) == is_drawn.sum() == min(SAMPLE, n - len(excluded))
+        assert not excluded & set(ids[at, is_drawn])
+        assert (weights[at, is_drawn] >= 1.0 - 1e-12).all()
+        assert_array_equal(view.sample.data_rank[at, is_drawn], x[row, ids[at, is_drawn]])
+        assert_array_equal(view.sample.embedding_rank[at, is_drawn], y[row, ids[at, is_drawn]])
 
 
 @pytest.mark.parametrize(("of_data", "of_embedding"), [(3.0, 1.0), (1.0, 1e-150), (1e150, 0.7)])
@@ -255,16 +258,16 @@ def test_drawn_points_do_not_depend_on_the_unit(of_data, of_embedding):
     """In another unit the same points are drawn, with the same weights and ranks."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(300, 4)), rng.normal(size=(300, 2)), np.arange(0, 300, 9)
-    first, second = (
+    usual, rescaled = (
         seen_from(a * X, {"Y": b * Y}, rows, k=10, sample=np.random.default_rng(0))["Y"].sample
         for a, b in ((1.0, 1.0), (of_data, of_embedding))
     )
-    for one, other in zip(first, second, strict=True):
-        assert_array_equal(one, other)
+    for left, right in zip(usual, rescaled, strict=True):
+        assert_array_equal(left, right)
 
 
 def test_weights_of_drawn_points_add_up_to_the_others():
-    """On average over draws, and each point is drawn with the inverse of its weight: both within 4 standard errors."""
+    """Weights add up on average, and each point is drawn with the inverse of its weight: within 4 standard errors."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(400, 4)), rng.normal(size=(400, 2))
     rows, k, draws = np.arange(0, 400, 40), 10, 300
@@ -274,21 +277,22 @@ def test_weights_of_drawn_points_add_up_to_the_others():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PILOT", 200)
         patch.setattr(module, "PILOTS", 3)
-        made = [drawn_targets(spaces, nearest, np.random.default_rng(seed))["Y"] for seed in range(draws)]
+        samples = [sample_targets(spaces, nearest, np.random.default_rng(seed))["Y"] for seed in range(draws)]
     totals = np.zeros((draws, len(rows), 400))
-    for total, (ids, weights) in zip(totals, made, strict=True):
+    for total, (ids, weights) in zip(totals, samples, strict=True):
         np.add.at(total, (np.arange(len(rows))[:, None], ids), weights)
-    seen = totals.sum(axis=2)
-    others = [400 - len({row, *nearest[None][at], *nearest["Y"][at]}) for at, row in enumerate(rows)]
-    assert (np.abs(seen.mean(axis=0) - others) < 4 * seen.std(axis=0, ddof=1) / np.sqrt(draws) + 1e-9).all()
+    sums = totals.sum(axis=2)
+    n_others = [400 - len({row, *nearest[None][at], *nearest["Y"][at]}) for at, row in enumerate(rows)]
+    assert (np.abs(sums.mean(axis=0) - n_others) < 4 * sums.std(axis=0, ddof=1) / np.sqrt(draws) + 1e-9).all()
     halves = totals[:, :, 200:].sum(axis=2)
     expected = [
-        count - sum(j < 200 for j in set(range(400)) - known_of(nearest, rows, at)) for at, count in enumerate(others)
+        count - sum(j < 200 for j in set(range(400)) - excluded_points(nearest, rows, at))
+        for at, count in enumerate(n_others)
     ]
     assert (np.abs(halves.mean(axis=0) - expected) < 4 * halves.std(axis=0, ddof=1) / np.sqrt(draws)).all()
 
 
-def known_of(nearest, rows, at):
+def excluded_points(nearest, rows, at):
     """The anchor and the points in its lists."""
     return {rows[at], *nearest[None][at].tolist(), *nearest["Y"][at].tolist()}
 
@@ -301,14 +305,14 @@ def test_center_and_precision_change_nothing(X, data):
     usual, other = Seen(X, rows), Seen(X, rows)
     moved = Frame(usual.frame.scale, usual.frame.center + 0.5, not usual.frame.single)
     object.__setattr__(other, "__dict__", {**other.__dict__, "frame": moved})
-    first, second = entered(usual, parts_of(n, 5), k), entered(other, parts_of(n, 7), k)
-    assert_array_equal(first.indices, second.indices)
-    assert_allclose(first.values, second.values, rtol=0, atol=0)
+    expected, result = nearest_in_parts(usual, parts_of(n, 5), k), nearest_in_parts(other, parts_of(n, 7), k)
+    assert_array_equal(expected.indices, result.indices)
+    assert_allclose(expected.values, result.values, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("clear", [False, True])
 def test_runs_of_equal_distances_are_chained_over_all_points(clear):
-    """Distances of which each is equal to the next, and the first not to the last, are one run, as in memory."""
+    """Distances of which each is equal to the next, and the smallest not to the largest, are one run, as in memory."""
     for seed in range(150):
         rng, n = np.random.default_rng(seed), 60
         step, k = 0.4e-12 * rng.choice([0.5, 0.9, 1.0]), int(rng.integers(1, 20))

@@ -1,4 +1,4 @@
-"""The sweep: neighbors, cross ranks, counts by group and what is left without a group, against full tables."""
+"""The neighbor pass: neighbors, cross ranks, counts by group and views without a group, against full tables."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=1
 
 @pytest.fixture(scope="module", autouse=True, params=[np.inf, 0.0], ids=["selected", "sorted"])
 def _both_ways(request):
-    """Neighbors are selected and ranked one by one, or found by sorting whole rows, whatever k and n are."""
+    """Neighbors are selected and ranked one by one, or come from sorted rows, whatever k and n are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SORTED", request.param)
+        patch.setattr(blocks, "SORTING_RATIO", request.param)
         yield
 
 
@@ -34,20 +34,20 @@ def _view(X, Y, k, **options):
 def _twin(X, Y, k):
     """The four lists of a view, from full orders."""
     x, y = twins.orders(X), twins.orders(Y)
-    near, shown = x[:, :k], y[:, :k]
-    data_rank = np.take_along_axis(twins.rank_table(x), shown, axis=1)
-    return near, shown, data_rank, np.take_along_axis(twins.rank_table(y), near, axis=1)
+    near, in_embedding = x[:, :k], y[:, :k]
+    data_rank = np.take_along_axis(twins.rank_table(x), in_embedding, axis=1)
+    return near, in_embedding, data_rank, np.take_along_axis(twins.rank_table(y), near, axis=1)
 
 
-def _same(view, lists, places=None):
+def _same(view, lists, positions=None):
     for name, expected in zip(LISTS, lists, strict=True):
-        found = getattr(view, name)
-        assert_array_equal(found if places is None or "rank" in name else places[found], expected, err_msg=name)
+        values = getattr(view, name)
+        assert_array_equal(values if positions is None or "rank" in name else positions[values], expected, err_msg=name)
 
 
 @given(pair=ANY_WIDTH, data=st.data())
 def test_lists_and_cross_ranks_are_those_of_full_tables(pair, data):
-    """Exactly, for every k up to n - 1, with ties, duplicates, any scale, few columns and many."""
+    """The lists are exact for every k up to n - 1, with ties, duplicates, any scale, few columns and many."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
     _same(_view(X, Y, k), _twin(X, Y, k))
@@ -61,14 +61,14 @@ def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(distances, "_single_is_enough", lambda *_: single)
         view = _view(X, Y, k, groups=parts if groups else None)
-    kept = view.nearest_data.shape[1]
-    assert kept >= k
-    _same(view, _twin(X, Y, kept))
+    width = view.nearest_data.shape[1]
+    assert width >= k
+    _same(view, _twin(X, Y, width))
 
 
 @pytest.mark.parametrize("p", [3, 20])
 def test_ranks_among_more_points_than_16_bits_count(p):
-    """Seen from three rows of 70,000 points, of which one is far beyond all others."""
+    """Three rows of 70,000 points, where one point is far beyond all others."""
     rng = np.random.default_rng(p)
     X, Y, rows = rng.normal(size=(70_000, p)), rng.normal(size=(70_000, 2)), np.array([0, 4_321, 69_999])
     X[7] *= 1e5
@@ -83,7 +83,7 @@ def test_ranks_among_more_points_than_16_bits_count(p):
 
 
 def test_no_neighbors_cost_no_pass():
-    """k = 0, where only coordinates are read: empty lists, and no block is visited."""
+    """k = 0, where only coordinates are read: empty lists, and no block is processed."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     done = []
     view = _view(X, X, 0, ranks=False, advance=done.append)
@@ -102,7 +102,7 @@ def test_a_lattice_over_several_blocks(p):
 
 @pytest.mark.parametrize("p", [2, 20])
 def test_distances_that_nearly_agree(p):
-    """Points on a sphere seen from its center: all distances agree to a few units in the last place."""
+    """Points on a sphere and its center: all distances from the center agree to a few units in the last place."""
     rng = np.random.default_rng(p)
     X = rng.normal(size=(300, p))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -129,20 +129,20 @@ def test_counts_by_group(pair, count, seed, data):
 
 
 def _compare_left_out(X, Y, k, groups, view):
-    """Every group taken away equals a sweep on what remains."""
+    """A view without a group equals a pass over the remaining points."""
     for group in range(groups.count):
         stay = np.flatnonzero(groups.codes != group)
-        left = leave_out(view, group, k)
-        assert_array_equal(left.rows, stay)
-        assert_array_equal(left.population, stay)
-        near, shown, data_rank, embedding_rank = _twin(X[stay], Y[stay], k)
-        _same(left, (stay[near], stay[shown], data_rank, embedding_rank))
-        assert left.n == len(stay)
+        reduced = leave_out(view, group, k)
+        assert_array_equal(reduced.rows, stay)
+        assert_array_equal(reduced.population, stay)
+        near, in_embedding, data_rank, embedding_rank = _twin(X[stay], Y[stay], k)
+        _same(reduced, (stay[near], stay[in_embedding], data_rank, embedding_rank))
+        assert reduced.n == len(stay)
 
 
 @given(pair=ANY_WIDTH, count=st.integers(2, 6), seed=st.integers(0, 99), data=st.data())
 def test_without_a_group_is_a_sweep_on_the_rest(pair, count, seed, data):
-    """Exactly, from lists kept a little longer than k."""
+    """The lists are exact, from stored lists a little longer than k."""
     X, Y = pair
     groups = random_groups(len(X), count, np.random.default_rng(seed))
     k = data.draw(st.integers(1, len(X) - groups.largest() - 1) if len(X) > groups.largest() + 1 else st.just(0))
@@ -152,7 +152,7 @@ def test_without_a_group_is_a_sweep_on_the_rest(pair, count, seed, data):
 
 @given(pair=pairs(min_n=8), seed=st.integers(0, 99))
 def test_lists_that_run_out_are_made_again(pair, seed):
-    """With nothing kept beyond k every group must be seen again, and gives the same."""
+    """Without neighbors beyond k every group needs another pass, with the same result."""
     X, Y = pair
     groups = random_groups(len(X), 3, np.random.default_rng(seed))
     k = len(X) - groups.largest() - 2
@@ -165,7 +165,7 @@ def test_lists_that_run_out_are_made_again(pair, seed):
 
 @pytest.mark.parametrize("kept", ["long", "short"])
 def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
-    """Rows, labels and seed of a view stay what they were, whether its lists sufficed or were made again."""
+    """Rows, labels and seed of a view do not change, whether its lists suffice or are recomputed."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), np.arange(1, 40, 3)
     groups = random_groups(40, 4, rng)
@@ -174,19 +174,19 @@ def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
     view = replace(_view(X, Y, 8, rows=rows, groups=groups), labels=np.arange(40) % 3, seed=7)
     for group in range(4):
         stay = np.flatnonzero(groups.codes != group)
-        left = leave_out(view, group, 8)
+        reduced = leave_out(view, group, 8)
         assert (view.without(group, 8) is None) == (kept == "short")
-        assert_array_equal(left.rows, [i for i in rows if i in stay])
-        own = np.searchsorted(stay, left.rows)
-        near, shown, data_rank, embedding_rank = (part[own] for part in _twin(X[stay], Y[stay], 8))
-        _same(left, (stay[near], stay[shown], data_rank, embedding_rank))
-        assert_array_equal(left.labels, view.labels)
-        assert left.seed == 7
+        assert_array_equal(reduced.rows, [i for i in rows if i in stay])
+        positions = np.searchsorted(stay, reduced.rows)
+        near, in_embedding, data_rank, embedding_rank = (part[positions] for part in _twin(X[stay], Y[stay], 8))
+        _same(reduced, (stay[near], stay[in_embedding], data_rank, embedding_rank))
+        assert_array_equal(reduced.labels, view.labels)
+        assert reduced.seed == 7
 
 
 @given(pair=ANY_WIDTH, data=st.data())
 def test_anchors_are_rows_of_the_whole(pair, data):
-    """What is seen from some rows is what the whole sweep shows in these rows."""
+    """The lists of some rows are those of the whole pass in these rows."""
     X, Y = pair
     rows = np.array(sorted(data.draw(st.sets(st.integers(0, len(X) - 1), min_size=1))))
     k = data.draw(neighbor_counts(len(X)))
@@ -214,7 +214,7 @@ def test_blocks_and_threads_change_nothing(pair, rows, jobs):
 
 @given(pair=pairs(min_n=8), seed=st.integers(0, 99))
 def test_many_embeddings_in_one_sweep(pair, seed):
-    """One sweep over several embeddings shows each of them as a sweep of its own does."""
+    """One pass over several embeddings has the lists of a separate pass for each."""
     X, Y = pair
     embeddings = {"a": Y, "b": np.random.default_rng(seed).normal(size=(len(X), 14)), "c": X}
     for name, view in sweep(X, embeddings, k=5).items():
@@ -224,7 +224,7 @@ def test_many_embeddings_in_one_sweep(pair, seed):
 
 @given(pair=pairs())
 def test_without_ranks_only_data_neighbors_are_found(pair):
-    """Indices that read data neighbors only do not pay for the embedding's."""
+    """Without ranks the neighbors in the embedding are not computed."""
     X, Y = pair
     groups = Groups(np.arange(len(X)) % 2, 2)
     view = _view(X, Y, 1, ranks=False, groups=groups)
@@ -260,14 +260,14 @@ def test_rows_where_ties_matter_are_marked(pair, data):
     ],
 )
 def test_a_row_is_marked_for_the_ties_of_its_neighbors_only(x, y, marked):
-    """Of the first row, with one neighbor; the same with data and embedding swapped."""
+    """Ties in the first row, with one neighbor; also with data and embedding swapped."""
     X, Y = np.array(x, float)[:, None], np.array(y, float)[:, None]
     assert _view(X, Y, 1).ambiguous[0] == _view(Y, X, 1).ambiguous[0] == marked
 
 
 @given(n=st.integers(1, 60), count=st.integers(1, 20), seed=st.integers(0, 9))
 def test_random_groups_are_of_nearly_equal_size(n, count, seed):
-    """Sizes differ by at most one; the largest is known."""
+    """Sizes differ by at most one; ``largest`` is the largest."""
     groups = random_groups(n, count, np.random.default_rng(seed))
     sizes = np.bincount(groups.codes, minlength=count)
     assert sizes.max() - sizes.min() <= 1
@@ -276,7 +276,7 @@ def test_random_groups_are_of_nearly_equal_size(n, count, seed):
 
 @pytest.mark.parametrize("count", [1, 2, 20])
 def test_lists_are_kept_long_enough(count):
-    """The number kept ends even for a single group, and leaves k in every row with more than six groups."""
+    """The number is finite even for a single group, and leaves k in every row with more than six groups."""
     rng = np.random.default_rng(count)
     X, Y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2))
     view = _view(X, Y, 10, groups=random_groups(200, count, rng))
@@ -284,7 +284,7 @@ def test_lists_are_kept_long_enough(count):
 
 
 def test_an_unrelated_embedding_has_the_same_points():
-    """``shuffled`` exchanges the points that count, and only these, and forgets what depended on their places."""
+    """``shuffled`` permutes the points of the population only, and drops all values that depend on their order."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 3)), rng.normal(size=(30, 2))
     groups = random_groups(30, 3, rng)
@@ -299,7 +299,7 @@ def test_an_unrelated_embedding_has_the_same_points():
 
 
 def test_permuted_rows_know_where_they_were():
-    """``origin`` names them also after a second permutation, and what depends on the coordinates alone is shared."""
+    """``origin`` is right also after a second permutation, and values of the coordinates alone are shared."""
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(30, 2))
     view = _view(Y, Y, 4, groups=random_groups(30, 3, rng))
@@ -310,17 +310,17 @@ def test_permuted_rows_know_where_they_were():
 
 
 def test_a_shared_value_is_made_once_per_view():
-    """``once`` keeps a value for one view, and not for the views made from it."""
+    """``once`` stores a value for one view, and not for views derived from it."""
     view = _view(np.arange(8.0)[:, None], np.arange(8.0)[:, None], 2, groups=Groups(np.arange(8) % 4, 4))
-    made = []
+    calls = []
     for _ in range(2):
-        assert view.once("a", lambda: made.append(1) or 5) == 5
-    assert view.without(0, 2).once("a", lambda: made.append(1) or 6) == 6
-    assert len(made) == 2
+        assert view.once("a", lambda: calls.append(1) or 5) == 5
+    assert view.without(0, 2).once("a", lambda: calls.append(1) or 6) == 6
+    assert len(calls) == 2
 
 
 def test_a_view_without_groups_says_so():
-    """Groups can only be taken away from a sweep that counted them."""
+    """Groups can only be left out after a pass that counted them."""
     with pytest.raises(RuntimeError, match="without groups"):
         _view(np.arange(5.0)[:, None], np.arange(5.0)[:, None], 2).without(0, 1)
 
@@ -330,8 +330,8 @@ def test_more_neighbors_than_a_short_integer_counts():
     rng = np.random.default_rng(0)
     X, Y, row = rng.normal(size=(36_000, 1)), rng.normal(size=(36_000, 1)), 17
     view = _view(X, Y, 35_000, rows=np.array([row]))
-    near, shown = (np.argsort((Z[:, 0] - Z[row]) ** 2, kind="stable")[1:] for Z in (X, Y))
+    near, in_embedding = (np.argsort((Z[:, 0] - Z[row]) ** 2, kind="stable")[1:] for Z in (X, Y))
     ranks = np.empty(36_000, np.int64)
     ranks[near] = np.arange(1, 36_000)
-    assert_array_equal(view.nearest_embedding[0], shown[:35_000])
-    assert_array_equal(view.data_rank[0], ranks[shown[:35_000]])
+    assert_array_equal(view.nearest_embedding[0], in_embedding[:35_000])
+    assert_array_equal(view.data_rank[0], ranks[in_embedding[:35_000]])

@@ -1,4 +1,4 @@
-"""What a user is told while loops are compiled."""
+"""The message on a terminal while loops are compiled, and the folder of machine code."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
-    """The outermost of nested compilations count; what is not a terminal stays clean."""
-    clock, told, terminal = [0.0], _jit._Told(), Terminal()
+    """The outermost of nested compilations count; a stream that is not a terminal gets no message."""
+    clock, notice, terminal = [0.0], _jit.CompileNotice(), Terminal()
     monkeypatch.setattr(_jit.time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(_jit.sys, "stderr", terminal)
     for _ in range(3):
-        told.on_start(None)
-        told.on_start(None)
+        notice.on_start(None)
+        notice.on_start(None)
         clock[0] += 0.6
-        told.on_end(None)
+        notice.on_end(None)
         clock[0] += 0.6
-        told.on_end(None)
+        notice.on_end(None)
         clock[0] += 100.0  # of other work
-    assert terminal.getvalue() == _jit.SAID  # after 2.4 s of compiling, not of work
-    assert told.spent == pytest.approx(3 * 1.2)
+    assert terminal.getvalue() == _jit.MESSAGE  # after 2.4 s of compiling, not of work
+    assert notice.spent == pytest.approx(3 * 1.2)
 
     quiet = io.StringIO()
     monkeypatch.setattr(_jit.sys, "stderr", quiet)
-    other = _jit._Told()
+    other = _jit.CompileNotice()
     other.spent = 10.0
     other.on_start(None)
     assert quiet.getvalue() == ""
@@ -46,11 +46,11 @@ def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
 
 @pytest.mark.slow
 def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
-    """A loop is compiled again where one that it calls has changed in another file, and found again where it has not.
+    """A loop is recompiled if a loop that it calls has changed in another file, and loaded from disk if not.
 
     What other loops left beside the package a month ago is removed.
     """
-    package, kept = tmp_path / "toy", tmp_path / "toy" / "__pycache__"
+    package, cache = tmp_path / "toy", tmp_path / "toy" / "__pycache__"
     package.mkdir()
     shutil.copy(_jit.__file__, package)
     (package / "outer.py").write_text(
@@ -63,13 +63,13 @@ def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
         (package / "inner.py").write_text(
             f"from toy._jit import loop\n\n@loop()\ndef inner(x):\n    return x + {added}\n"
         )
-        given = {**environment, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-        return subprocess.check_output([sys.executable, "-c", code], env=given, text=True).strip()
+        variables = {**environment, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.check_output([sys.executable, "-c", code], env=variables, text=True).strip()
 
     assert run(1) == "4 0"
     assert run(2) == "6 0"  # numba's own cache finds outer.py unchanged, and gives 4
     assert run(1) == "4 1"
-    for folder in kept.glob("dreval-*"):
-        os.utime(folder, (0, time.time() - _jit.OLD - 60))
+    for folder in cache.glob("dreval-*"):
+        os.utime(folder, (0, time.time() - _jit.MAX_AGE_SECONDS - 60))
     assert run(2) == "6 1"
-    assert len(list(kept.glob("dreval-*"))) == 1
+    assert len(list(cache.glob("dreval-*"))) == 1

@@ -1,4 +1,4 @@
-"""The pass over sorted rows: ranks exact to the tie, curves without each group, rows and threads of no account."""
+"""The pass over sorted rows: exact ranks with ties, curves without each group; row order and threads change nothing."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ def view_of(X, Y, rows=None, groups=None, k=1, n_jobs=None):
     return sweep(X, {"Y": Y}, k=k, rows=rows, groups=groups, n_jobs=n_jobs)["Y"]
 
 
-def histograms(found: Coranking):
-    return np.array([found.kept, found.intrusions, found.extrusions])
+def histograms(result: Coranking):
+    return np.array([result.kept, result.intrusions, result.extrusions])
 
 
 def by_larger_rank(q):
     """Diagonal, entries below it and above it of the co-ranking matrix, by the larger of row and column."""
-    every = range(len(q))
-    return np.array([[q[k, k] for k in every], [q[k, :k].sum() for k in every], [q[:k, k].sum() for k in every]])
+    indices = range(len(q))
+    return np.array([[q[k, k] for k in indices], [q[k, :k].sum() for k in indices], [q[:k, k].sum() for k in indices]])
 
 
 @given(pair=ANY_PAIR)
 def test_histograms_are_those_of_the_matrix(pair):
     """Pairs by their larger rank, split by its side: those of the naive co-ranking matrix, as whole numbers."""
     X, Y = pair
-    found = coranking(view_of(X, Y))
-    assert_array_equal(histograms(found), by_larger_rank(twins.coranking_matrix(X, Y)))
-    assert histograms(found).sum() == len(X) * (len(X) - 1)
+    result = coranking(view_of(X, Y))
+    assert_array_equal(histograms(result), by_larger_rank(twins.coranking_matrix(X, Y)))
+    assert histograms(result).sum() == len(X) * (len(X) - 1)
 
 
 @given(X=st.one_of(clouds(max_n=20), clouds(min_n=70, max_n=80, min_p=13, max_p=15, kinds=["grid", "duplicates"])))
 def test_sorted_rows_are_stable_sorts_of_direct_distances(X):
-    """By (direct distance, index), the point itself last; also along runs of more than 32 equal distances."""
+    """Rows are sorted by (direct distance, index), the point itself last; also runs of more than 32 equal distances."""
     tied = np.zeros(len(X), bool)
     ours = sorted_rows(Space.of(X), np.arange(len(X)), tied)
     assert_array_equal(ours[:, :-1], orders(X))
@@ -83,7 +83,7 @@ LONG_ROWS = {  # long enough for their bits to be sorted
 
 @pytest.mark.parametrize("kind", LONG_ROWS)
 def test_long_rows_are_stable_sorts_too(kind):
-    """By (direct distance, index), the point itself last, among duplicates of it and far from everything."""
+    """Rows are sorted by (direct distance, index), the point itself last, among duplicates and far from all points."""
     X = LONG_ROWS[kind](np.random.default_rng(2))
     ours = sorted_rows(Space.of(X), np.arange(300))
     assert_array_equal(ours[:, :-1], orders(X))
@@ -101,8 +101,8 @@ def test_long_rows_of_other_metrics(metric):
         X[(X == 0) & (rng.random(X.shape) < 0.5)] = -0.0
     space = Space.of(csr_array(X)) if metric == "sparse" else Space.of(X, metric)
     ours = sorted_rows(space, np.arange(300))
-    for own, (line, order) in enumerate(zip(space.direct_block(np.arange(300)), ours, strict=True)):
-        line[own] = np.inf
+    for row, (line, order) in enumerate(zip(space.direct_block(np.arange(300)), ours, strict=True)):
+        line[row] = np.inf
         assert_array_equal(order, order_of(line[None])[0])
 
 
@@ -124,23 +124,23 @@ def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
     if n - groups.largest() < 3:
         return
     view = view_of(X, Y, groups=groups)
-    left = [leave_out(view, group, 1) for group in range(groups.count)]
-    share_coranking(view, left)
+    reduced = [leave_out(view, group, 1) for group in range(groups.count)]
+    share_coranking(view, reduced)
     alone = coranking(view_of(X, Y))
     assert_array_equal(histograms(coranking(view)), histograms(alone))
     assert_array_equal(coranking(view).areas, alone.areas)
-    for group, one in enumerate(left):
+    for group, view_without in enumerate(reduced):
         stay = groups.codes != group
-        anew = coranking(view_of(np.ascontiguousarray(X[stay]), np.ascontiguousarray(Y[stay])))
-        shared, recomputed = coranking(one), coranking(replace(one, _kept={}))
-        for other in (anew, recomputed):
+        expected = coranking(view_of(np.ascontiguousarray(X[stay]), np.ascontiguousarray(Y[stay])))
+        shared, recomputed = coranking(view_without), coranking(replace(view_without, _kept={}))
+        for other in (expected, recomputed):
             assert shared.n == other.n == stay.sum()
             assert_array_equal(histograms(shared), histograms(other))
             assert_allclose(shared.areas, other.areas, atol=1e-13)
 
 
 def test_it_is_made_once_and_only_with_groups_shared():
-    """A view keeps its co-ranking; without groups there is nothing to share."""
+    """A view stores its co-ranking; without groups it cannot be shared."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     view = view_of(X, X[:, :2])
     assert coranking(view) is coranking(view)
@@ -150,7 +150,7 @@ def test_it_is_made_once_and_only_with_groups_shared():
 
 @given(pair=pairs(min_n=6, max_n=25), limit=st.sampled_from([0, 3000, 10**8]), seed=st.integers(0, 99))
 def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
-    """Asked for in any order, more than once, and with few kept at a time; an embedding that is in none is its own."""
+    """In any order, more than once, and with few results stored; an embedding without a pass is computed alone."""
     X, Y = pair
     rng = np.random.default_rng(seed)
     embeddings = {"a": Y, "b": Y[rng.permutation(len(Y))], "c": np.round(Y), "d": X[:, :1]}
@@ -158,25 +158,25 @@ def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
     views["permuted"] = views["b"].shuffled(rng)
     embeddings["permuted"] = views["permuted"].Y
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "WAITING_BYTES", limit)
+        patch.setattr(module, "MAX_WAITING_BYTES", limit)
         for name in [*rng.permutation(list(views)), "c"]:
             alone, view = view_of(X, embeddings[name]), replace(views[name], _kept={})
-            mine, own = module.coranking_without(view, ks), module.coranking_without(alone, ks)
-            assert_array_equal(mine.q_nx, own.q_nx)
-            assert_array_equal(mine.areas, own.areas)
-            for found in (coranking(view), coranking(replace(view, _kept={}))):
-                assert_array_equal(histograms(found), histograms(coranking(alone)))
-                assert_array_equal(found.areas, coranking(alone).areas)
-                assert_array_equal(found.ambiguous, coranking(alone).ambiguous)
+            result_without, expected_without = module.coranking_without(view, ks), module.coranking_without(alone, ks)
+            assert_array_equal(result_without.q_nx, expected_without.q_nx)
+            assert_array_equal(result_without.areas, expected_without.areas)
+            for result in (coranking(view), coranking(replace(view, _kept={}))):
+                assert_array_equal(histograms(result), histograms(coranking(alone)))
+                assert_array_equal(result.areas, coranking(alone).areas)
+                assert_array_equal(result.has_ties, coranking(alone).has_ties)
 
 
 def test_rows_are_ambiguous_by_ties_in_either_space():
-    """Of the data for all embeddings, of an embedding for it alone."""
+    """Ties of the data count for all embeddings, ties of an embedding for this embedding only."""
     line, free = np.arange(9.0)[:, None], np.array([0.0, 1, 3, 7, 15, 31, 63, 127, 255])[:, None]
-    found = [coranking(view).ambiguous for view in sweep(free, {"a": free, "b": line, "c": free}, k=1).values()]
-    assert_array_equal([one.any() for one in found], [False, True, False])
-    tied = [coranking(view).ambiguous for view in sweep(line, {"a": free, "b": line}, k=1).values()]
-    assert_array_equal(tied, [found[1]] * 2)
+    has_ties = [coranking(view).has_ties for view in sweep(free, {"a": free, "b": line, "c": free}, k=1).values()]
+    assert_array_equal([marks.any() for marks in has_ties], [False, True, False])
+    tied = [coranking(view).has_ties for view in sweep(line, {"a": free, "b": line}, k=1).values()]
+    assert_array_equal(tied, [has_ties[1]] * 2)
 
 
 def test_the_data_are_sorted_once_for_all_embeddings(monkeypatch):
@@ -201,18 +201,18 @@ def test_blocks_and_threads_are_of_no_account(p, monkeypatch):
         parts = coranking(view_of(X, Y, n_jobs=n_jobs))
         assert_array_equal(histograms(parts), histograms(whole))
         assert_array_equal(parts.areas, whole.areas)
-        assert_array_equal(parts.ambiguous, whole.ambiguous)
+        assert_array_equal(parts.has_ties, whole.has_ties)
 
 
 @given(pair=ANY_PAIR, seed=st.integers(0, 99))
 def test_anchors_are_rows_of_the_whole(pair, seed):
-    """Seen from some rows: their share of the counts, and their areas."""
+    """Anchors have their share of the counts, and their areas."""
     X, Y = pair
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 3, replace=False))
-    some, rest = coranking(view_of(X, Y, rows)), coranking(view_of(X, Y, np.setdiff1d(np.arange(len(X)), rows)))
+    part, remainder = coranking(view_of(X, Y, rows)), coranking(view_of(X, Y, np.setdiff1d(np.arange(len(X)), rows)))
     whole = coranking(view_of(X, Y))
-    assert_array_equal(histograms(some) + histograms(rest), histograms(whole))
-    assert_array_equal(some.areas, whole.areas[rows])
+    assert_array_equal(histograms(part) + histograms(remainder), histograms(whole))
+    assert_array_equal(part.areas, whole.areas[rows])
 
 
 def test_ties_of_other_metrics():
@@ -220,9 +220,9 @@ def test_ties_of_other_metrics():
     rng = np.random.default_rng(4)
     X, Y = rng.integers(0, 6, size=(40, 1)).astype(float), rng.integers(0, 6, size=(40, 2)).astype(float)
     plain, other = (tied_corankings(sweep(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan"))
-    for one, two in zip(plain, other, strict=True):
-        assert_array_equal(histograms(one), histograms(two))
-        assert_array_equal(one.areas, two.areas)
+    for left, right in zip(plain, other, strict=True):
+        assert_array_equal(histograms(left), histograms(right))
+        assert_array_equal(left.areas, right.areas)
 
 
 # From lists and drawn points
@@ -237,7 +237,7 @@ IMAGES = {
 
 @pytest.fixture
 def many(monkeypatch):
-    """What is seen from anchors among more than 100 points comes from lists and drawn points, drawn from 300."""
+    """Co-rankings of anchors among more than 100 points come from lists and sampled points, sampled from 300."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
     monkeypatch.setattr(streaming, "PILOT", 300)
     monkeypatch.setattr(streaming, "PILOTS", 3)
@@ -249,48 +249,52 @@ def test_what_is_drawn_has_no_bias(image, many):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(700, 5))
     Y, rows, draws = IMAGES[image](X, rng), np.arange(5, 700, 18)[:40], 60
-    exact = module._one_of_sweep(view_of(X, Y, rows))[0]
-    found = [coranking(seen_from(X, {"Y": Y}, rows, k=6, sample=np.random.default_rng(s))["Y"]) for s in range(draws)]
-    assert all(isinstance(one, SampledCoranking) for one in found)
-    ks = found[0].ks.astype(np.int64)
+    exact = module._coranking_in_pass(view_of(X, Y, rows))[0]
+    estimates = [
+        coranking(seen_from(X, {"Y": Y}, rows, k=6, sample=np.random.default_rng(s))["Y"]) for s in range(draws)
+    ]
+    assert all(isinstance(estimate, SampledCoranking) for estimate in estimates)
+    ks = estimates[0].ks.astype(np.int64)
     assert_array_equal(ks, curve_numbers(700))
     for of, expected in (
-        (lambda one: one.areas, exact.areas),
-        (lambda one: one.areas.mean(keepdims=True), exact.areas.mean(keepdims=True)),
-        (lambda one: one.q_nx(), exact.q_nx()[ks - 1]),
-        (lambda one: one.b_nx(), exact.b_nx()[ks - 1]),
-        (lambda one: one.lcmc(), exact.lcmc()[ks - 1]),
-        (lambda one: one.r_nx(), exact.r_nx()[ks[ks < 699] - 1]),
+        (lambda estimate: estimate.areas, exact.areas),
+        (lambda estimate: estimate.areas.mean(keepdims=True), exact.areas.mean(keepdims=True)),
+        (lambda estimate: estimate.q_nx(), exact.q_nx()[ks - 1]),
+        (lambda estimate: estimate.b_nx(), exact.b_nx()[ks - 1]),
+        (lambda estimate: estimate.lcmc(), exact.lcmc()[ks - 1]),
+        (lambda estimate: estimate.r_nx(), exact.r_nx()[ks[ks < 699] - 1]),
     ):
-        values = np.array([of(one) for one in found])
+        values = np.array([of(estimate) for estimate in estimates])
         error = values.std(axis=0, ddof=1) / np.sqrt(draws)
         assert (np.abs(values.mean(axis=0) - expected) <= 4 * error + 1e-12).all()
-    for one in found:  # counted without error as far as lists reach, and where all others are neighbors
-        assert_allclose(one.q_nx()[ks <= 6], exact.q_nx()[ks[ks <= 6] - 1], atol=1e-12)
-        assert_allclose(one.b_nx()[ks <= 6], exact.b_nx()[ks[ks <= 6] - 1], atol=1e-12)
-        assert_allclose(one.q_nx()[-1], 1.0, atol=1e-12)
-        assert not (one.ambiguous & ~exact.ambiguous).any()
+    for estimate in estimates:  # counted without error as far as lists reach, and where all others are neighbors
+        assert_allclose(estimate.q_nx()[ks <= 6], exact.q_nx()[ks[ks <= 6] - 1], atol=1e-12)
+        assert_allclose(estimate.b_nx()[ks <= 6], exact.b_nx()[ks[ks <= 6] - 1], atol=1e-12)
+        assert_allclose(estimate.q_nx()[-1], 1.0, atol=1e-12)
+        assert not (estimate.has_ties & ~exact.has_ties).any()
 
 
 def test_drawn_areas_err_less_than_anchors(many):
-    """Of maps that keep something the noise of the draws adds little to what other anchors would change."""
+    """The noise of the samples is small compared with that of the choice of anchors."""
     rng = np.random.default_rng(3)
     X, rows = rng.normal(size=(700, 5)), np.arange(0, 700, 14)
     for image in ("good", "middling"):
         Y = IMAGES[image](X, rng)
-        exact = module._one_of_sweep(view_of(X, Y, rows))[0].areas
-        found = [coranking(seen_from(X, {"Y": Y}, rows, k=64, sample=np.random.default_rng(s))["Y"]) for s in range(20)]
-        assert np.std([one.areas.mean() for one in found]) < 0.4 * exact.std() / np.sqrt(len(rows))
+        exact = module._coranking_in_pass(view_of(X, Y, rows))[0].areas
+        estimates = [
+            coranking(seen_from(X, {"Y": Y}, rows, k=64, sample=np.random.default_rng(s))["Y"]) for s in range(20)
+        ]
+        assert np.std([estimate.areas.mean() for estimate in estimates]) < 0.4 * exact.std() / np.sqrt(len(rows))
 
 
 def test_a_perfect_copy_has_no_error(many):
-    """Every area and Q_NX is exactly 1, whatever was drawn, and B_NX exactly 0."""
+    """Every area and Q_NX is exactly 1, whatever the sample, and B_NX exactly 0."""
     X, rows = np.random.default_rng(0).normal(size=(500, 4)), np.arange(0, 500, 50)
     for seed in range(5):
-        found = coranking(seen_from(X, {"Y": 2 * X}, rows, k=5, sample=np.random.default_rng(seed))["Y"])
-        assert_array_equal(found.areas, 1.0)
-        assert_array_equal(found.q_nx(), 1.0)
-        assert_array_equal(found.b_nx(), 0.0)
+        result = coranking(seen_from(X, {"Y": 2 * X}, rows, k=5, sample=np.random.default_rng(seed))["Y"])
+        assert_array_equal(result.areas, 1.0)
+        assert_array_equal(result.q_nx(), 1.0)
+        assert_array_equal(result.b_nx(), 0.0)
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 10, 101, 5000, 60_000])
@@ -302,11 +306,11 @@ def test_weights_of_some_ranks_are_those_of_the_table(n):
 
 
 def test_the_largest_k_is_not_that_of_a_sample(many):
-    """K_max is refused, and so is a view without a sample."""
+    """K_max raises an error, and so does a view without a sample."""
     X, rows = np.random.default_rng(0).normal(size=(200, 3)), np.arange(20)
     view = seen_from(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
     with pytest.raises(UndefinedMeasure, match="K_max, which needs all ranks"):
         coranking(view).k_max()
-    assert {one.code for one in coranking(view).notes} == {"coranking.drawn"}
+    assert {item.code for item in coranking(view).notes} == {"coranking.drawn"}
     with pytest.raises(RuntimeError, match="without a sample"):
         coranking(replace(view, sample=None, _kept={}))

@@ -17,10 +17,10 @@ def naive(X, Y):
     n = len(X)
     matrix = np.zeros((n - 1, n - 1), int)
     for i in range(n):
-        others = [j for j in range(n) if j != i]
-        in_data = sorted(others, key=lambda j: (round(float(np.sum((X[i] - X[j]) ** 2)), 9), j))
-        in_embedding = sorted(others, key=lambda j: (round(float(np.sum((Y[i] - Y[j]) ** 2)), 9), j))
-        for j in others:
+        targets = [j for j in range(n) if j != i]
+        in_data = sorted(targets, key=lambda j: (round(float(np.sum((X[i] - X[j]) ** 2)), 9), j))
+        in_embedding = sorted(targets, key=lambda j: (round(float(np.sum((Y[i] - Y[j]) ** 2)), 9), j))
+        for j in targets:
             matrix[in_data.index(j), in_embedding.index(j)] += 1
     return matrix
 
@@ -49,7 +49,7 @@ def test_every_rank_occurs_once_in_every_row(pair):
 
 @given(st.integers(3, 400), st.integers(1, 60), st.data())
 def test_cells_part_the_ranks_at_the_cut(n, cells, data):
-    """Edges rise from 1 to n, and one of them stands just behind the cut."""
+    """Edges rise from 1 to n, and one edge is just behind the cut."""
     cut = data.draw(st.integers(1, n - 1))
     edges = rank_edges(n, cells, cut)
 

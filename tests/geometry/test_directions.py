@@ -23,7 +23,7 @@ each_angular = pytest.mark.parametrize("metric", ["cosine", "correlation"])
 
 
 def decimal_distances(X, metric):
-    """Half the squared differences of rows of norm 1, of the floats as they are."""
+    """Half the squared differences of rows of norm 1, of the floats without rounding."""
     with localcontext() as context:
         context.prec = 60
         units = []
@@ -35,15 +35,15 @@ def decimal_distances(X, metric):
             norm = sum(value * value for value in row).sqrt()
             units.append([value / norm for value in row])
         D = np.zeros((len(X), len(X)))
-        for i, first in enumerate(units):
+        for i, left in enumerate(units):
             for j, second in enumerate(units[:i]):
-                squares = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+                squares = sum((a - b) ** 2 for a, b in zip(left, second, strict=True))
                 D[i, j] = D[j, i] = float(squares / 2)
     return D
 
 
 def bundle(scale, n=40, p=4, seed=0):
-    """Rows that differ by ``scale`` from one row, and what they differ by, whose first columns are the embedding."""
+    """Rows that differ by ``scale`` from one row, and their differences, whose first columns are the embedding."""
     rng = np.random.default_rng(seed)
     w, B = rng.normal(size=p) + 1.0, rng.normal(size=(n, p))
     return w + scale * B, B[:, :2]
@@ -67,7 +67,7 @@ def at_rows(D, Y, rows, k):
 @each_angular
 @pytest.mark.parametrize("p", [4, 20])
 def test_nearly_parallel_rows_keep_their_digits(metric, scale, p):
-    """Distances of pairs and trustworthiness are those of the numbers as they are, with few columns and with many."""
+    """Distances of pairs and trustworthiness are those of the exact numbers, with few columns and with many."""
     X, Y = bundle(scale, p=p)
     D = decimal_distances(X, metric)
     D[D <= 2.0**-101] = 0.0  # differences of 2 ** -50, which the rounding of the numbers alone can make
@@ -87,10 +87,10 @@ def test_nearly_parallel_rows_in_other_forms(form):
     X = X * np.random.default_rng(1).gamma(2, size=(40, 1)) if form == "multiples" else X
     X = -X if form == "negative" else X
     D = decimal_distances(X, "cosine")
-    made = {"sparse": sparse.csr_array, "frame": pd.DataFrame}.get(form, np.asarray)(X)
+    table = {"sparse": sparse.csr_array, "frame": pd.DataFrame}.get(form, np.asarray)(X)
     right = oracle(D, Y, n_neighbors=7, metric="precomputed")
-    assert dreval.trustworthiness(made, Y, metric="cosine", n_neighbors=7) == pytest.approx(right, abs=1e-12)
-    results = dreval.Evaluation(made, {"Y": Y}, metric="cosine", n_neighbors=7).run("trustworthiness", None, None)
+    assert dreval.trustworthiness(table, Y, metric="cosine", n_neighbors=7) == pytest.approx(right, abs=1e-12)
+    results = dreval.Evaluation(table, {"Y": Y}, metric="cosine", n_neighbors=7).run("trustworthiness", None, None)
     assert results.tidy()["value"].item() == pytest.approx(right, abs=1e-12)
 
 
@@ -108,7 +108,7 @@ def test_bundles_in_different_directions_keep_their_digits(p):
 
 
 def test_sparse_rows_with_different_columns():
-    """Nearly parallel rows some of which have an entry of their own are compared column by column."""
+    """Nearly parallel rows, some of them with an entry in another column, are compared column by column."""
     X, _ = bundle(1e-13, p=6)
     X[:, 3] = np.where(np.arange(40) % 2, 1e-13 * X[:, 3], 0.0)
     D, S, pairs = decimal_distances(X, "cosine"), sparse.csr_array(X), np.triu_indices(40, 1)
@@ -173,21 +173,21 @@ def test_rows_of_norm_one_have_twice_the_digits(metric):
     high, low = precise_units(X, metric == "correlation")
     with localcontext() as context:
         context.prec = 60
-        for row, first, rest in zip(X, high, low, strict=True):
+        for row, leading, remainder in zip(X, high, low, strict=True):
             exact = [Decimal(float(value)) for value in row]
             mean = sum(exact) / len(exact) if metric == "correlation" else 0
             exact = [value - mean for value in exact]
             norm = sum(value * value for value in exact).sqrt()
-            for value, a, b in zip(exact, first, rest, strict=True):
+            for value, a, b in zip(exact, leading, remainder, strict=True):
                 assert abs(value / norm - Decimal(float(a)) - Decimal(float(b))) < Decimal("1e-30")
 
 
 @each_angular
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_a_note_says_that_few_digits_are_left(metric, form):
-    """Rows that differ by 1e-14 are reported; by 1e-10 they are not; by rounding alone they are refused."""
+    """Rows that differ by 1e-14 are reported; by 1e-10 they are not; by rounding alone they raise an error."""
     codes = [[n.code for n in as_data(form(bundle(scale)[0]), metric=metric).notes] for scale in (1e-14, 1e-10, 1.0)]
-    assert ["data.parallel" in some for some in codes] == [True, False, False]
+    assert ["data.parallel" in names for names in codes] == [True, False, False]
     with pytest.raises(InputError, match="rows of different directions"):
         as_data(form(bundle(2e-16)[0]), metric=metric)
     X = bundle(0.0)[0] * np.arange(1, 41)[:, None]

@@ -31,7 +31,7 @@ def test_few_columns_are_direct_to_the_last_bit(X):
 
 @given(X=clouds(min_p=DIRECT_COLUMNS + 1, max_p=80), single=st.booleans())
 def test_products_stay_within_their_promised_error(X, single):
-    """The error of a product never exceeds gamma (norm_i + norm_j): the bound by which near ties are found."""
+    """The error of a product never exceeds gamma (norm_i + norm_j), the bound for near ties."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(distances, "_single_is_enough", lambda *_: single)
         space = Space.of(X)
@@ -84,7 +84,7 @@ def test_points_at_the_origin():
 
 @pytest.mark.parametrize(("spread", "single"), [(1.0, True), (1e-7, False)])
 def test_single_precision_is_used_where_it_decides(spread, single):
-    """A round cloud is told apart in single precision; tight clusters far apart are not."""
+    """Single precision resolves a round cloud, but not tight clusters far apart."""
     rng = np.random.default_rng(0)
     X = spread * rng.normal(size=(200, 30)) + rng.integers(0, 3, size=(200, 1)) * (0.0 if single else 1.0)
     assert (Space.of(X).centered.dtype == np.float32) == single
@@ -100,11 +100,11 @@ def test_whole_tables_are_those_of_scipy(p):
 
 
 def test_memory_is_lent_to_one_block_at_a_time():
-    """What is lent together is apart, also of memory that came back; what came back is lent again."""
-    room = Room()
-    with room.lend(3, 4) as first, room.lend(2, 2):
+    """Buffers in use at the same time do not overlap; returned buffers are used for later blocks."""
+    pool = Room()
+    with pool.lend(3, 4) as buffer, pool.lend(2, 2):
         pass
-    with room.lend(2, 2) as third, room.lend(4, 3) as fourth:
+    with pool.lend(2, 2) as third, pool.lend(4, 3) as fourth:
         third[:], fourth[:] = 1.0, 2.0
-        assert np.shares_memory(first, third)
+        assert np.shares_memory(buffer, third)
         assert ((third == 1.0).all(), (fourth == 2.0).all(), fourth.shape) == (True, True, (4, 3))

@@ -47,8 +47,8 @@ def _naive_edges(X, k):
     edges = np.full((n, n), np.inf)
     np.fill_diagonal(edges, 0.0)
     for i in range(n):
-        others = [j for j in range(n) if j != i]
-        for j in sorted(others, key=lambda j: (D[i, j], j))[:k]:
+        targets = [j for j in range(n) if j != i]
+        for j in sorted(targets, key=lambda j: (D[i, j], j))[:k]:
             edges[i, j] = edges[j, i] = D[i, j]
     return edges
 
@@ -94,10 +94,10 @@ def test_both_ways_to_geodesics_agree_in_pieces_of_any_size(dense, pieces, case)
     """Blocks of stops and of sources, whole or cut, give the paths of Floyd and Warshall."""
     X, k = case
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"DENSE": dense, "PIECE": pieces, "STOPS": 3, "LEAST_SOURCES": 2}.items():
+        for name, value in {"MIN_DENSE_SHARE": dense, "PIECE": pieces, "STOPS": 3, "MIN_SOURCES": 2}.items():
             patch.setattr(graphs, name, value)
-        found = geodesics(knn_graph(X, k))
-    np.testing.assert_allclose(found, _floyd_warshall(_naive_edges(X, k)), rtol=1e-13)
+        lengths = geodesics(knn_graph(X, k))
+    np.testing.assert_allclose(lengths, _floyd_warshall(_naive_edges(X, k)), rtol=1e-13)
 
 
 @given(clouds(min_n=5, max_n=25), st.integers(1, 4))
@@ -137,7 +137,7 @@ def test_duplicates_alone_form_one_component():
 
 @given(clouds(min_n=6, max_n=25, max_p=3), st.integers(1, 3))
 def test_connecting_adds_the_minimum_spanning_tree_of_links(X, k):
-    """Linked to none but by the tree: the least total length, Kruskal over all pairs of points from the components."""
+    """With links of the tree only: the least total length, Kruskal over all pairs of points from the components."""
     graph = knn_graph(X, k)
     count, parts = connected_parts(graph)
     joined, links = connect_components(graph, X, linked=0)
@@ -155,7 +155,7 @@ def test_connecting_adds_the_minimum_spanning_tree_of_links(X, k):
 
 @given(clouds(min_n=6, max_n=40, max_p=3, kinds=("clusters", "normal")), st.integers(0, 7))
 def test_links_are_the_shortest_ones_of_each_component(X, linked):
-    """By loops: a link is there if it is among the shortest of either component, or first to join what it joins."""
+    """By loops: a link is added if it is among the shortest of either component, or first joins two components."""
     graph, D = knn_graph(X, 1), _distances(X)
     count, parts = connected_parts(graph)
     joined, links = connect_components(graph, X, linked)
@@ -165,15 +165,15 @@ def test_links_are_the_shortest_ones_of_each_component(X, linked):
             between = D[np.ix_(parts == a, parts == b)]
             apart[a, b] = between.min()
     assume(len(set(apart.values())) == len(apart))
-    wanted, label = set(), list(range(count))
+    expected, label = set(), list(range(count))
     for a, b in sorted(apart, key=apart.get):
         shorter = [sum(apart[pair] < apart[a, b] for pair in apart if end in pair) for end in (a, b)]
         if min(shorter) < linked or label[a] != label[b]:
-            wanted.add((a, b))
-        label = [label[a] if one == label[b] else one for one in label]
+            expected.add((a, b))
+        label = [label[a] if name == label[b] else name for name in label]
     ends = [(max(parts[link]), min(parts[link])) for link in links]
-    assert len(ends) == len(wanted)
-    assert set(ends) == wanted
+    assert len(ends) == len(expected)
+    assert set(ends) == expected
     lengths = D[links[:, 0], links[:, 1]]
     np.testing.assert_allclose(lengths, [apart[pair] for pair in ends], atol=1e-9 * np.ptp(X))
     assert (np.diff(lengths) >= -1e-9 * np.ptp(X)).all()
@@ -199,8 +199,8 @@ def test_paths_of_a_graph_in_parts_are_those_of_scikit_learn(count):
         warnings.simplefilter("ignore")  # scikit-learn warns of the parts, and of how it joins them
         theirs = Isomap(n_neighbors=6).fit(X).dist_matrix_
     with pytest.warns(ApproximationWarning, match=f" {count * (count - 1) // 2} link"):
-        mine = geodesics(connected_graph(X, Reach(6), "connect"))
-    np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+        lengths = geodesics(connected_graph(X, Reach(6), "connect"))
+    np.testing.assert_allclose(lengths, theirs, rtol=1e-10)
 
 
 def test_joining_changes_no_path_within_a_component():
@@ -214,7 +214,7 @@ def test_joining_changes_no_path_within_a_component():
 
 
 def test_a_graph_in_charts_is_refused_with_its_sizes_and_the_cure():
-    """The message names the components, the parameter and both ways out."""
+    """The message names the components, the parameter and both remedies."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
     with pytest.raises(MethodFailed) as caught:
         connected_graph(X, Reach(1))
@@ -241,7 +241,7 @@ def test_illegal_numbers_of_neighbors_are_refused(k):
 
 
 def test_unknown_way_with_components_names_the_known_ones():
-    """The list of words is in the message."""
+    """The list of choices is in the message."""
     with pytest.raises(UnknownName, match="connect, error"):
         connected_graph(np.arange(5.0)[:, None], Reach(2), "conect")
 
@@ -281,12 +281,12 @@ def test_neighborhoods_of_balls_are_the_rows_of_the_graph(X, share):
         graph, links = join_components(radius_graph(X, radius), X, reach, "connect")
     linked = {(*pair,) for pair in links.tolist()} | {(j, i) for i, j in links.tolist()}
     rows = []
-    for own, members in neighborhoods(X, reach, graph, links):
-        for i, near in zip(own, members, strict=True):
+    for group, members in neighborhoods(X, reach, graph, links):
+        for i, near in zip(group, members, strict=True):
             rows.append(i)
-            wanted = {j for j in range(len(X)) if j != i and ((i, j) in linked or D[i, j] <= radius * (1 + 1e-9))}
-            assert {*near} <= wanted
-            assert {j for j in wanted if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*near}
+            expected = {j for j in range(len(X)) if j != i and ((i, j) in linked or D[i, j] <= radius * (1 + 1e-9))}
+            assert {*near} <= expected
+            assert {j for j in expected if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*near}
             assert (np.diff(D[i, near]) >= -1e-9 * np.ptp(X)).all()
     assert sorted(rows) == [*range(len(X))]
 
@@ -299,12 +299,12 @@ def test_new_points_see_the_ball_or_else_the_nearest_point(p):
     new = np.vstack([rng.normal(size=(30, p)), X[:5], np.full((1, p), 50.0)])
     radius = {2: 0.9, 20: 5.0}[p]
     distances, members = NearestNeighbors(radius=radius).fit(X).radius_neighbors(new, sort_results=True)
-    found = {}
-    for own, near, squared in near_new(X, Reach(radius=radius), new):
-        found |= {i: (row, lengths) for i, row, lengths in zip(own, near, np.sqrt(squared), strict=True)}
-    assert sorted(found) == [*range(36)]
-    assert len({len(row) for row, _ in found.values()}) > 5
-    for i, (row, lengths) in found.items():
+    results = {}
+    for rows, near, squared in near_new(X, Reach(radius=radius), new):
+        results |= {i: (row, lengths) for i, row, lengths in zip(rows, near, np.sqrt(squared), strict=True)}
+    assert sorted(results) == [*range(36)]
+    assert len({len(row) for row, _ in results.values()}) > 5
+    for i, (row, lengths) in results.items():
         if len(members[i]):
             np.testing.assert_array_equal(row, members[i])
             np.testing.assert_allclose(lengths, distances[i], atol=1e-7)
@@ -313,7 +313,7 @@ def test_new_points_see_the_ball_or_else_the_nearest_point(p):
 
 
 def test_the_radius_that_would_connect_is_named():
-    """The refusal names the least radius that leaves one part, and that radius does."""
+    """The error names the least radius that connects the graph, and this radius does."""
     X = np.array([[0.0], [1.0], [2.0], [10.12345], [11.0]])
     with pytest.raises(MethodFailed) as caught:
         connected_graph(X, Reach(radius=1.5))
@@ -332,8 +332,8 @@ def test_the_radius_that_would_connect_is_named():
 
 def _percent_of_short_cuts(X, k, fewer):
     edges, paths = knn_graph(X, k).tocoo(), _floyd_warshall(_naive_edges(X, fewer))
-    found = (paths[edges.row, edges.col] > 6 * edges.data) & np.isfinite(paths[edges.row, edges.col])
-    return 100 * found.mean()
+    is_short_cut = (paths[edges.row, edges.col] > 6 * edges.data) & np.isfinite(paths[edges.row, edges.col])
+    return 100 * is_short_cut.mean()
 
 
 def test_ends_within_few_long_steps_are_short_cuts():
@@ -341,19 +341,19 @@ def test_ends_within_few_long_steps_are_short_cuts():
     X = np.random.default_rng(0).normal(scale=0.01, size=(17, 2))
     X[8:16] += [1, 0]
     X[16] = [0.5, 5]
-    said = short_cuts(knn_graph(X, 10), X, 10)
-    assert dict(said.values)["percent"] == pytest.approx(_percent_of_short_cuts(X, 10, 7))
-    assert dict(said.values)["percent"] > 20
+    result = short_cuts(knn_graph(X, 10), X, 10)
+    assert dict(result.values)["percent"] == pytest.approx(_percent_of_short_cuts(X, 10, 7))
+    assert dict(result.values)["percent"] > 20
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
-    """500 points: with 15 neighbors the embedding of Isomap is lost and a note says why; with 7 there is none."""
+    """500 points: with 15 neighbors the embedding of Isomap is wrong with a note; with 7 there is no note."""
     X = dreval.simulate("swiss_roll", n=500, random_state=seed).data
-    said = short_cuts(knn_graph(X, 15), X, 15)
-    assert said.code == "graph.short_cuts"
+    result = short_cuts(knn_graph(X, 15), X, 15)
+    assert result.code == "graph.short_cuts"
     assert short_cuts(knn_graph(X, 7), X, 7) is None
-    values = dict(said.values)
+    values = dict(result.values)
     assert (values["k"], values["fewer"], values["times"]) == (15, 8, 6.0)
     assert values["percent"] == pytest.approx(_percent_of_short_cuts(X, 15, 8))
     with pytest.warns(ApproximationWarning, match="has likely short cuts: .* along the graph of 8 neighbors"):
@@ -378,7 +378,7 @@ def test_other_data_have_no_short_cuts(name, k):
 
 
 def test_parts_are_not_short_cuts():
-    """Edges between points that the smaller graph leaves in two parts say nothing; one bridge is no note either."""
+    """Edges between components of the smaller graph do not count; one bridge gives no note either."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(9, 2)), rng.normal(size=(60, 2)) + np.array([30, 0])])
     assert connected_parts(knn_graph(X, 7))[0] == 2

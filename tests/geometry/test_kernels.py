@@ -84,10 +84,10 @@ def test_a_length_scale_is_that_of_the_matrix(X, kernel, bandwidth):
 
     def answered(function):
         try:
-            found = function(X, "x", kernel, bandwidth)
+            result = function(X, "x", kernel, bandwidth)
         except InputError as refused:
             return str(refused)
-        return found if isinstance(found, tuple) else (found.bandwidth, found.notes)
+        return result if isinstance(result, tuple) else (result.bandwidth, result.notes)
 
     assert answered(length_scale) == answered(gram_matrix)
 
@@ -185,7 +185,7 @@ REFUSED = [
     ((np.array([0.5, 0.5, 1, 1]), "delta"), "must be classes"),
     ((np.arange(5.0), "precomputed"), "must be a symmetric"),
     ((np.triu(FAR), "precomputed"), "got a matrix that is not symmetric"),
-    ((FAR, "precomputed"), "Distances D are no kernel"),
+    ((FAR, "precomputed"), "Distances D are not a kernel"),
     ((np.eye(5), "precomputed"), "must not look the same under every permutation"),
     ((np.zeros((5, 5)), "precomputed"), "must have a usual scale"),
     ((np.ones((5, 5)), "precomputed"), "got a constant matrix"),

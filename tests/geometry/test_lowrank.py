@@ -18,21 +18,21 @@ def test_a_matrix_of_low_rank_is_found(n, r, seed):
     """A positive semi-definite matrix of rank r is factored by r columns or fewer, with nothing left."""
     A = np.random.default_rng(seed).normal(size=(n, r))
     K = A @ A.T
-    L, left = pivoted_cholesky(K.diagonal().copy(), lambda i: K[i], 1e-13, n)
+    L, omitted = pivoted_cholesky(K.diagonal().copy(), lambda i: K[i], 1e-13, n)
     assert L.shape[1] <= min(n, r)
     np.testing.assert_allclose(L @ L.T, K, atol=1e-9 * np.trace(K))
-    assert left <= 1e-13 * np.trace(K)
+    assert omitted <= 1e-13 * np.trace(K)
 
 
 @given(X=clouds(min_n=5), tolerance=st.sampled_from([1e-1, 1e-3, 1e-6]))
 def test_what_is_left_is_positive_and_small(X, tolerance):
     """K - LL' has no negative eigenvalue, and the trace that is reported."""
     K = gram_matrix(X, "x").matrix
-    L, left = pivoted_cholesky(np.ones(len(X)), lambda i: K[i], tolerance, len(X))
-    rest = K - L @ L.T
-    assert left <= tolerance * len(X) + 1e-12
-    assert np.trace(rest) == pytest.approx(left, abs=1e-9 * len(X))
-    assert np.linalg.eigvalsh(rest).min() > -1e-9 * len(X)
+    L, omitted = pivoted_cholesky(np.ones(len(X)), lambda i: K[i], tolerance, len(X))
+    remainder = K - L @ L.T
+    assert omitted <= tolerance * len(X) + 1e-12
+    assert np.trace(remainder) == pytest.approx(omitted, abs=1e-9 * len(X))
+    assert np.linalg.eigvalsh(remainder).min() > -1e-9 * len(X)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "rational_quadratic", "linear", "binomial"])

@@ -65,10 +65,10 @@ def test_distances_are_those_of_scipy(metric, X):
     """Listed distances are the values of the metric, not only their order, in the unit of the data."""
     assume(defined(X, metric))
     space = Space.of(X, metric)
-    first, second = np.triu_indices(len(X), 1)
-    D = distances(X, metric)[first, second]
+    left, right = np.triu_indices(len(X), 1)
+    D = distances(X, metric)[left, right]
     slack = 1e-9 if metric in ("cosine", "correlation") else 1e-13 * max(D.max(), 1e-300)
-    assert_allclose(space.listed(first, second) / space.scale, D, rtol=1e-11, atol=slack)
+    assert_allclose(space.listed(left, right) / space.scale, D, rtol=1e-11, atol=slack)
 
 
 @each_metric
@@ -122,11 +122,11 @@ def test_sparse_rows_are_the_dense_ones(metric, seed, p, k):
     """The same neighbors, ranks, ties and distances to the last bit, where whole numbers tie everywhere."""
     X, Y = counts(seed, p=p)
     S = sparse.csr_array(X)
-    dense, few = (sweep(Z, {"Y": Y}, k=k, metric=metric)["Y"] for Z in (X, S))
+    dense, sparse_view = (sweep(Z, {"Y": Y}, k=k, metric=metric)["Y"] for Z in (X, S))
     for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous"):
-        assert_array_equal(getattr(few, name), getattr(dense, name))
-    first, second = np.triu_indices(len(X), 1)
-    assert_array_equal(Space.of(S, metric).listed(first, second), Space.of(X, metric).listed(first, second))
+        assert_array_equal(getattr(sparse_view, name), getattr(dense, name))
+    left, right = np.triu_indices(len(X), 1)
+    assert_array_equal(Space.of(S, metric).listed(left, right), Space.of(X, metric).listed(left, right))
 
 
 @settings(max_examples=50)
@@ -150,13 +150,13 @@ def test_left_out_is_seen_again(metric, form):
     groups = random_groups(40, 5, np.random.default_rng(0))
     view = sweep(data, {"Y": Y}, k=4, groups=groups, metric=metric)["Y"]
     for k in (4, 20):
-        left = leave_out(view, 1, k)
-        stay = left.population
-        again = sweep(take(data, stay, metric), {"Y": Y[stay]}, k=k, metric=metric)["Y"]
-        assert left.metric == metric
-        assert_array_equal(left.nearest_data, stay[again.nearest_data])
-        assert_array_equal(left.data_rank, again.data_rank)
-        assert_array_equal(left.embedding_rank, again.embedding_rank)
+        reduced = leave_out(view, 1, k)
+        stay = reduced.population
+        recomputed = sweep(take(data, stay, metric), {"Y": Y[stay]}, k=k, metric=metric)["Y"]
+        assert reduced.metric == metric
+        assert_array_equal(reduced.nearest_data, stay[recomputed.nearest_data])
+        assert_array_equal(reduced.data_rank, recomputed.data_rank)
+        assert_array_equal(reduced.embedding_rank, recomputed.embedding_rank)
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
@@ -179,9 +179,9 @@ def test_neighborhoods_of_sparse_data_keep_their_differences():
     """Gathered groups hold the columns in which they have an entry: all inner products are those of the rows."""
     X, _ = counts(4)
     members = np.random.default_rng(0).integers(0, 40, (6, 5))
-    few = gather(sparse.csr_array(X), members)
-    assert few.shape[2] < X.shape[1]
-    assert_array_equal(few @ few.transpose(0, 2, 1), X[members] @ X[members].transpose(0, 2, 1))
+    gathered = gather(sparse.csr_array(X), members)
+    assert gathered.shape[2] < X.shape[1]
+    assert_array_equal(gathered @ gathered.transpose(0, 2, 1), X[members] @ X[members].transpose(0, 2, 1))
 
 
 @given(seed=st.integers(0, 99), offset=st.sampled_from([0.0, 1e6]))

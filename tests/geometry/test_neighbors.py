@@ -28,8 +28,8 @@ def _twin(X, k, Q=None):
 
 
 def _check(X, k, Q=None, n_jobs=None):
-    for found, expected in zip(nearest(X, k, Q, n_jobs), _twin(X, k, Q), strict=True):
-        assert_array_equal(found, expected)
+    for result, expected in zip(nearest(X, k, Q, n_jobs), _twin(X, k, Q), strict=True):
+        assert_array_equal(result, expected)
 
 
 @given(X=ANY_WIDTH, data=st.data())
@@ -112,8 +112,8 @@ def test_any_unit_of_measurement(exponent):
     X = np.random.default_rng(0).normal(size=(50, 15))
     for width in (3, 15):
         with np.errstate(under="ignore", over="ignore"):
-            found = nearest(X[:, :width] * 2.0 ** (3 * exponent), 6)[0]
-        assert_array_equal(found, nearest(X[:, :width], 6)[0])
+            neighbors = nearest(X[:, :width] * 2.0 ** (3 * exponent), 6)[0]
+        assert_array_equal(neighbors, nearest(X[:, :width], 6)[0])
 
 
 @pytest.mark.parametrize(("k", "queries"), [(0, None), (5, None), (6, np.zeros((2, 1)))])

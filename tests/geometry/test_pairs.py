@@ -1,4 +1,4 @@
-"""The owner of pair distances: which pairs, in which order, what a draw costs in certainty, and leaving groups out."""
+"""The owner of pair distances: the pairs and their order, the standard error of a sample, and leaving groups out."""
 
 from __future__ import annotations
 
@@ -64,22 +64,22 @@ def test_all_pairs_once_in_order(pair):
         assert_array_equal(side.ranks, 2 * rankdata(joined(side.values)) - 1 - len(table))
         assert side.distinct == (len(np.unique(side.ranks)) == len(table))
         assert side.flat == (len(np.unique(side.ranks)) == 1)
-    places = np.arange(len(table))
-    assert_array_equal(table.order(), np.lexsort((places, table.embedding.ranks, table.data.ranks)))
+    positions = np.arange(len(table))
+    assert_array_equal(table.order(), np.lexsort((positions, table.embedding.ranks, table.data.ranks)))
 
 
 def test_what_no_measure_reads_is_not_computed():
     """Ranks keep no distances; distances need no ranks; embeddings of one sweep share the ranks of the data."""
     X, Y = _cloud()
     views = sweep(X, {"a": Y, "b": Y[:, ::-1]}, k=1)
-    first, second = (pairs.pairs_of(views[name]) for name in "ab")
-    assert first.data is second.data
-    spearman = pair_statistics.spearman(first)
-    assert "values" not in {*vars(first.data), *vars(first.embedding)}
-    assert "ranked" not in vars(second.embedding)
-    assert second.y is second.embedding.values
-    assert "ranked" not in vars(second.embedding)
-    assert pair_statistics.spearman(second) == spearman
+    left, right = (pairs.pairs_of(views[name]) for name in "ab")
+    assert left.data is right.data
+    spearman = pair_statistics.spearman(left)
+    assert "values" not in {*vars(left.data), *vars(left.embedding)}
+    assert "ranked" not in vars(right.embedding)
+    assert right.y is right.embedding.values
+    assert "ranked" not in vars(right.embedding)
+    assert pair_statistics.spearman(right) == spearman
 
 
 @settings(max_examples=15)
@@ -89,10 +89,10 @@ def test_leaving_a_group_out_is_starting_again(pair, seed):
     X, Y = pair
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     for group in range(4):
-        again, left = leave_out(view, group, 2), leave_out(view, group, 2)
-        pairs.set_parent(left, view)
+        recomputed, reduced = leave_out(view, group, 2), leave_out(view, group, 2)
+        pairs.set_parent(reduced, view)
         for name in PAIR_MEASURES:
-            assert _value(name, left).value == pytest.approx(_value(name, again).value, rel=1e-10, abs=1e-10)
+            assert _value(name, reduced).value == pytest.approx(_value(name, recomputed).value, rel=1e-10, abs=1e-10)
 
 
 @given(pair=clouds_and_images(min_n=8, max_n=30), seed=st.integers(0, 9))
@@ -102,13 +102,13 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
     table, rng = pairs.pairs_of(_view(X, Y)), np.random.default_rng(seed)
     for _ in range(2):
         keep = rng.random(len(table)) < 0.7
-        some = table.only(keep)
-        for side, whole in ((some.data, table.data), (some.embedding, table.embedding)):
+        part = table.only(keep)
+        for side, whole in ((part.data, table.data), (part.embedding, table.embedding)):
             assert_array_equal(side.ranks, 2 * rankdata(whole.ranks[keep]) - 1 - keep.sum())
             assert side.distinct == (len(np.unique(side.ranks)) == keep.sum())
             assert_array_equal(side.values, whole.values[keep])
-        assert_array_equal(some.second, table.second[keep])
-        table = some
+        assert_array_equal(part.second, table.second[keep])
+        table = part
 
 
 @given(
@@ -167,9 +167,9 @@ def test_the_ascending_fit_is_that_of_scipy(pair):
 def test_permuted_rows_keep_the_data(pair, seed):
     """The pairs of an embedding with permuted rows have the distances of the data, which are not computed again."""
     view = _view(*pair)
-    whole, found = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
-    assert found.data is whole.data
-    assert_allclose(np.sort(found.y), np.sort(whole.y), rtol=1e-14)
+    whole, permuted = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
+    assert permuted.data is whole.data
+    assert_allclose(np.sort(permuted.y), np.sort(whole.y), rtol=1e-14)
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 7, 13])
@@ -190,14 +190,14 @@ def test_lines_of_distances_have_the_bits_of_listed_ones(p):
 def test_numbers_of_pairs_are_unranked():
     """The k-th pair of the condensed order, also at a million points, where a double barely counts the pairs."""
     chosen = np.arange(7 * 6 // 2)
-    first, second = pairs._unranked(np.arange(7), chosen)
-    assert list(zip(first.tolist(), second.tolist(), strict=True)) == list(itertools.combinations(range(7), 2))
+    left, right = pairs._pairs_by_number(np.arange(7), chosen)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == list(itertools.combinations(range(7), 2))
     n = 10**6
     a = np.array([0, 0, 1, 1, 500_000, 500_000, n - 3, n - 2])
     b = np.array([1, n - 1, 2, n - 1, 500_001, n - 1, n - 1, n - 1])
-    first, second = pairs._unranked(np.arange(n), a * (2 * n - a - 1) // 2 + b - a - 1)
-    assert_array_equal(first, a)
-    assert_array_equal(second, b)
+    left, right = pairs._pairs_by_number(np.arange(n), a * (2 * n - a - 1) // 2 + b - a - 1)
+    assert_array_equal(left, a)
+    assert_array_equal(right, b)
 
 
 @pytest.fixture
@@ -232,10 +232,10 @@ def test_the_standard_error_of_a_draw_is_right(small, name):
     view = _view(X, Y)
     values, errors = [], []
     for seed in range(150):
-        got = _value(name, _seeded(view, seed))
-        values.append(got.value)
-        errors.append(got.sampling_se)
-        assert "300 of 1,770 pairs drawn" in notes.joined(got.notes)
+        result = _value(name, _seeded(view, seed))
+        values.append(result.value)
+        errors.append(result.sampling_se)
+        assert "300 of 1,770 pairs drawn" in notes.joined(result.notes)
     ratio = np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1)
     assert 0.75 < ratio < (1.4 if name not in {"ks_distance", "stress_nonmetric"} else 2.6)
 
@@ -247,20 +247,20 @@ def _seeded(view, seed):
 
 
 def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
-    """Beyond the limit it is that of some points, also where a group is left out, and says so."""
+    """Beyond the limit it is the value of some points, also without a group, with a note."""
     monkeypatch.setitem(MEASURES.get("distance_correlation").rule.__globals__, "MAX_POINTS_OF_ALL_PAIRS", 30)
     X, Y = _cloud()
     view = _view(X, Y, groups=random_groups(60, 5, np.random.default_rng(0)))
-    got = _value("distance_correlation", view)
+    result = _value("distance_correlation", view)
     part = next(value for key, value in view._kept.items() if key[0] == "_some_points")
     assert len(part.population) == 30
-    assert got.value == pytest.approx(twins.distance_correlation(X[part.population], Y[part.population]), abs=1e-12)
-    assert notes.joined(got.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")
-    assert 0 < got.sampling_se < 0.1
-    left = leave_out(view, 2, 2)
-    pairs.set_parent(left, view)
-    stay = np.intersect1d(part.population, left.population)
-    assert _value("distance_correlation", left).value == pytest.approx(
+    assert result.value == pytest.approx(twins.distance_correlation(X[part.population], Y[part.population]), abs=1e-12)
+    assert notes.joined(result.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")
+    assert 0 < result.sampling_se < 0.1
+    reduced = leave_out(view, 2, 2)
+    pairs.set_parent(reduced, view)
+    stay = np.intersect1d(part.population, reduced.population)
+    assert _value("distance_correlation", reduced).value == pytest.approx(
         twins.distance_correlation(X[stay], Y[stay]), abs=1e-12
     )
 
@@ -276,8 +276,8 @@ def test_pairs_from_anchors(monkeypatch):
     assert table.ordered
     assert not table.sampled
     monkeypatch.setattr(pairs, "SAMPLED_PAIRS", 30)
-    got = _value("pearson_distance", _view(X, Y, rows))
-    assert notes.joined(got.notes) == "30 pairs from the anchors drawn at random"
+    result = _value("pearson_distance", _view(X, Y, rows))
+    assert notes.joined(result.notes) == "30 pairs from the anchors drawn at random"
     table = pairs.pairs_of(_view(X, Y, rows))
     assert len(set(zip(table.first.tolist(), table.second.tolist(), strict=True)) & set(expected)) == 30
 
@@ -292,26 +292,26 @@ def test_intervals_from_anchors_cover(name):
     exact, hits = _value(name, _view(X, Y)).value, 0
     for seed in range(80):
         rows = np.sort(np.random.default_rng(seed).choice(150, 60, replace=False))
-        got = _value(name, _seeded(_view(X, Y, rows), seed))
-        interval = jackknife_interval(got.value, got.left_out(), MEASURES.card(name).bounds)
+        result = _value(name, _seeded(_view(X, Y, rows), seed))
+        interval = jackknife_interval(result.value, result.left_out(), MEASURES.card(name).bounds)
         hits += interval.low <= exact <= interval.high
     assert hits >= 0.85 * 80
 
 
 def test_random_triplets_are_fair():
-    """Drawn triplets of a point average to all of them, do not depend on the other rows, and skip what is left out."""
+    """Sampled triplets of a point average to all of them, do not depend on other rows, and skip points left out."""
     X, Y = _cloud(300)
     view = _view(X, Y)
-    every, drawn = triplets(view, 10**6), triplets(view, 300)
-    assert not every.drawn
-    assert drawn.drawn
-    assert (drawn.used == 300).all()
-    gap = drawn.share - every.share
+    complete, sampled = triplets(view, 10**6), triplets(view, 300)
+    assert not complete.drawn
+    assert sampled.drawn
+    assert (sampled.used == 300).all()
+    gap = sampled.share - complete.share
     assert abs(gap.mean()) < 4.5 * gap.std() / np.sqrt(300)
     assert np.std(gap) < 1.1 * np.sqrt(0.25 / 300)
     some = np.array([5, 50, 299])
-    assert_array_equal(triplets(_view(X, Y, some), 300).share, drawn.share[some])
+    assert_array_equal(triplets(_view(X, Y, some), 300).share, sampled.share[some])
     grouped = _view(X, Y, groups=random_groups(300, 10, np.random.default_rng(0)))
-    left = triplets(leave_out(grouped, 0, 2), 300)
-    assert left.drawn
-    assert 0.7 < left.used.mean() / 300 < 0.9  # both partners stay in 81 % of the triplets
+    reduced = triplets(leave_out(grouped, 0, 2), 300)
+    assert reduced.drawn
+    assert 0.7 < reduced.used.mean() / 300 < 0.9  # both partners stay in 81 % of the triplets

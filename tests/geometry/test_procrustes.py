@@ -48,16 +48,16 @@ def _measures(X, Y, k):
 
 
 def _compare(X, Y, k):
-    """To 1e-10 of the largest term of the sum that makes each number."""
-    parts, found = _measures(X, Y, k)
+    """The values agree to 1e-10 of the largest term of each sum."""
+    parts, measures = _measures(X, Y, k)
     expected = twins.local_procrustes(X, Y, k)
     assert_array_equal(parts.x2 == 0, expected["x2"] == 0)
-    both = parts.x2 + parts.y2
-    units = {"procrustes_r": both, "procrustes_rpca": both, "procrustes_rn": 1 + relative(parts.y2, parts.x2)}
-    for name, values in found.items():
+    sizes = parts.x2 + parts.y2
+    units = {"procrustes_r": sizes, "procrustes_rpca": sizes, "procrustes_rn": 1 + relative(parts.y2, parts.x2)}
+    for name, values in measures.items():
         error = np.abs(values - np.maximum(expected[name], 0)) / np.maximum(units.get(name, 1.0), 1e-300)
         assert error.max() <= 1e-10, name
-    return found
+    return measures
 
 
 @given(pair=ANY_WIDTH, data=st.data())
@@ -77,14 +77,14 @@ def test_thin_and_empty_neighborhoods(pair, k):
 def test_order_of_the_measures(pair, data):
     """lower bound <= R_C <= R_N,opt in the mean, R_N,opt <= R_N and <= 1; R_C <= R_N at every point."""
     X, Y = pair
-    _, found = _measures(X, Y, data.draw(neighbor_counts(len(X))))
-    mean = {name: values.mean() for name, values in found.items()}
+    _, values = _measures(X, Y, data.draw(neighbor_counts(len(X))))
+    mean = {name: contributions.mean() for name, contributions in values.items()}
     assert mean["procrustes_lower_bound"] <= mean["procrustes_rc"] + 1e-12
     assert mean["procrustes_rc"] <= mean["procrustes_rn_opt"] + 1e-12
     assert mean["procrustes_rn_opt"] <= min(mean["procrustes_rn"], 1.0) * (1 + 1e-12) + 1e-12
-    assert (found["procrustes_lower_bound"] <= found["procrustes_rc"] + 1e-12).all()
-    assert (found["procrustes_rc"] <= found["procrustes_rn"] * (1 + 1e-12) + 1e-12).all()
-    assert ((found["procrustes_rc"] >= 0) & (found["procrustes_rc"] <= 1)).all()
+    assert (values["procrustes_lower_bound"] <= values["procrustes_rc"] + 1e-12).all()
+    assert (values["procrustes_rc"] <= values["procrustes_rn"] * (1 + 1e-12) + 1e-12).all()
+    assert ((values["procrustes_rc"] >= 0) & (values["procrustes_rc"] <= 1)).all()
 
 
 @given(pair=ANY_WIDTH, seed=st.integers(0, 99), power=st.integers(-3, 3), data=st.data())
@@ -93,16 +93,16 @@ def test_invariances(pair, seed, power, data):
     X, Y = pair
     k, rng = data.draw(neighbor_counts(len(X))), np.random.default_rng(seed)
     Q, size = np.linalg.qr(rng.normal(size=(Y.shape[1], Y.shape[1])))[0], np.ptp(Y)
-    parts, found = _measures(X, Y, k)
+    parts, values = _measures(X, Y, k)
     turned_parts, turned = _measures(X, Y @ Q + size * rng.normal(size=Y.shape[1]), k)
     tiny = 1e-13 * (np.abs(Y).max() + size) ** 2 * (k + 1)  # what rounding of the moved coordinates can do to |HY|^2
     assert_allclose(turned_parts.y2, parts.y2, rtol=1e-9, atol=tiny)
     clear = parts.y2 > 1e6 * tiny
-    assert_allclose(turned["procrustes_rc"][clear], found["procrustes_rc"][clear], atol=1e-5)
+    assert_allclose(turned["procrustes_rc"][clear], values["procrustes_rc"][clear], atol=1e-5)
     scale = 10.0**power * 1.7
     _, scaled = _measures(X, scale * Y, k)
     for name in ("procrustes_rc", "procrustes_rn_opt"):
-        assert_allclose(scaled[name], found[name], atol=1e-10)
+        assert_allclose(scaled[name], values[name], atol=1e-10)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -110,56 +110,56 @@ def test_residual_is_the_minimum_over_rotations(d):
     """|HX_i - HY_i Q|^2 at scipy's best orthogonal Q is G; no other Q of many, and no other scale, does better."""
     rng = np.random.default_rng(d)
     X, Y, k = rng.normal(size=(30, d)), rng.normal(size=(30, d)), 6
-    _, found = _measures(X, Y, k)
+    _, values = _measures(X, Y, k)
     for i, (A, B) in enumerate(twins.neighborhoods(X, Y, k)):
         Q = orthogonal_procrustes(B, A)[0]
-        assert found["procrustes_r"][i] == pytest.approx(((A - B @ Q) ** 2).sum(), abs=1e-12)
-        others = [np.linalg.qr(rng.normal(size=(d, d)))[0] for _ in range(50)]
-        assert min(((A - B @ turn) ** 2).sum() for turn in others) >= found["procrustes_r"][i] - 1e-12
-        own = minimize_scalar(lambda c, A=A, B=B, Q=Q: ((A - c * B @ Q) ** 2).sum() / (A**2).sum())
-        assert found["procrustes_rc"][i] == pytest.approx(own.fun, abs=1e-10)
+        assert values["procrustes_r"][i] == pytest.approx(((A - B @ Q) ** 2).sum(), abs=1e-12)
+        rotations = [np.linalg.qr(rng.normal(size=(d, d)))[0] for _ in range(50)]
+        assert min(((A - B @ turn) ** 2).sum() for turn in rotations) >= values["procrustes_r"][i] - 1e-12
+        best_scale = minimize_scalar(lambda c, A=A, B=B, Q=Q: ((A - c * B @ Q) ** 2).sum() / (A**2).sum())
+        assert values["procrustes_rc"][i] == pytest.approx(best_scale.fun, abs=1e-10)
 
 
 def test_residual_is_the_minimum_over_angles():
     """In the plane: a fine grid of angles with and without reflection attains G and never less."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))
-    _, found = _measures(X, Y, 5)
+    _, values = _measures(X, Y, 5)
     angles = np.linspace(0, 2 * np.pi, 20_001)
     c, s = np.cos(angles), np.sin(angles)
     turns = np.moveaxis(np.array([[c, -s], [s, c]]), 2, 0)
     for i, (A, B) in enumerate(twins.neighborhoods(X, Y, 5)):
         least = min(((A - B @ turns @ F) ** 2).sum(axis=(1, 2)).min() for F in (np.eye(2), np.diag([1, -1])))
-        assert found["procrustes_r"][i] <= least + 1e-12
-        assert found["procrustes_r"][i] == pytest.approx(least, abs=1e-5)
+        assert values["procrustes_r"][i] <= least + 1e-12
+        assert values["procrustes_r"][i] == pytest.approx(least, abs=1e-5)
 
 
 def test_the_global_scale_is_the_best():
     """R_N,opt is the minimum of R_N over one scale, as a search finds it."""
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
-    _, found = _measures(X, Y, 7)
+    _, values = _measures(X, Y, 7)
     search = minimize_scalar(lambda c: _measures(X, c * Y, 7)[1]["procrustes_rn"].mean(), bracket=(0.1, 1.0))
-    assert found["procrustes_rn_opt"].mean() == pytest.approx(search.fun, abs=1e-9)
+    assert values["procrustes_rn_opt"].mean() == pytest.approx(search.fun, abs=1e-9)
 
 
 def test_a_plane_at_seven_tenths():
     """Y = 0.7 X in the plane: R_N = (1 - 0.7)^2 = 0.09 at every point, R_C = R_N,opt = 0."""
     X = np.random.default_rng(0).uniform(size=(60, 2))
-    _, found = _measures(X, 0.7 * X, 8)
-    assert_allclose(found["procrustes_rn"], 0.09, atol=1e-14)
-    assert_allclose(found["procrustes_rc"], 0, atol=1e-14)
-    assert_allclose(found["procrustes_rn_opt"], 0, atol=1e-14)
+    _, values = _measures(X, 0.7 * X, 8)
+    assert_allclose(values["procrustes_rn"], 0.09, atol=1e-14)
+    assert_allclose(values["procrustes_rc"], 0, atol=1e-14)
+    assert_allclose(values["procrustes_rn_opt"], 0, atol=1e-14)
 
 
 @pytest.mark.parametrize("p", [1, 2, 20])
 def test_one_spot_and_coinciding_points(p):
     """A constant embedding scores exactly 1; neighborhoods of coinciding data contribute exactly 0 and are counted."""
     X = np.vstack([np.full((5, p), 0.1), np.random.default_rng(p).normal(size=(25, p))])
-    parts, found = _measures(X, np.full((30, 2), 0.3), 4)
-    assert_array_equal(found["procrustes_rc"], [0.0] * 5 + [1.0] * 25)
-    assert_array_equal(found["procrustes_rn_opt"], [0.0] * 5 + [1.0] * 25)
-    assert_array_equal(found["procrustes_lower_bound"][:5], 0)
+    parts, values = _measures(X, np.full((30, 2), 0.3), 4)
+    assert_array_equal(values["procrustes_rc"], [0.0] * 5 + [1.0] * 25)
+    assert_array_equal(values["procrustes_rn_opt"], [0.0] * 5 + [1.0] * 25)
+    assert_array_equal(values["procrustes_lower_bound"][:5], 0)
     assert [(note.code, note.values) for note in coincident_note(parts.x2)] == [
         ("procrustes.coincident", (("count", 5),))
     ]
@@ -171,10 +171,10 @@ def test_far_from_the_origin():
     rng = np.random.default_rng(0)
     X, Y = np.round(rng.normal(size=(50, 3)), 6), np.round(rng.normal(size=(50, 2)), 6)
     X, Y = np.round(X * 2**20) / 2**20, np.round(Y * 2**20) / 2**20  # exact after adding an integer below 2**32
-    _, here = _measures(X, Y, 6)
-    _, there = _measures(X + 2.0**20, Y - 2.0**20, 6)
-    for name in here:
-        assert_allclose(there[name], here[name], rtol=1e-11, atol=1e-13)
+    _, values = _measures(X, Y, 6)
+    _, moved_values = _measures(X + 2.0**20, Y - 2.0**20, 6)
+    for name in values:
+        assert_allclose(moved_values[name], values[name], rtol=1e-11, atol=1e-13)
 
 
 @given(
@@ -194,7 +194,7 @@ def test_nuclear_norm_is_the_sum_of_singular_values(shape, thin, exponent, seed)
 
 
 def test_small_singular_values_keep_their_digits():
-    """Columns of very different length: the small one is not lost in the square of the large one."""
+    """Columns of very different length: the small one does not vanish in the square of the large one."""
     M = np.array([[1.0, 1.0], [0.0, 1e-9], [0.0, 0.0]])
     s = np.linalg.svd(M, compute_uv=False)
     assert nuclear_norm(M.copy()) - s[0] == pytest.approx(s[1], rel=1e-6)

@@ -35,8 +35,8 @@ def _naive_skeleton(X, beta):
     for i in range(n):
         for j in range(i + 1, n):
             radius = beta / 2 * np.linalg.norm(X[i] - X[j])
-            one, two = (1 - beta / 2) * X[i] + beta / 2 * X[j], (1 - beta / 2) * X[j] + beta / 2 * X[i]
-            inside = np.maximum(np.linalg.norm(X - one, axis=1), np.linalg.norm(X - two, axis=1)) < radius
+            center_i, center_j = (1 - beta / 2) * X[i] + beta / 2 * X[j], (1 - beta / 2) * X[j] + beta / 2 * X[i]
+            inside = np.maximum(np.linalg.norm(X - center_i, axis=1), np.linalg.norm(X - center_j, axis=1)) < radius
             inside[[i, j]] = False
             if not inside.any():
                 edges.add((i, j))

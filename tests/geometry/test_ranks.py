@@ -1,4 +1,4 @@
-"""What the rank indices share: worst case, contributions, and the expectation by chance."""
+"""Shared parts of the rank measures: worst case, contributions, and the chance level."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def test_contributions_average_to_the_measure(case, seed):
 
 
 def test_penalties_read_the_first_k_only():
-    """Ranks 1, 5, 9 with k = 2 pay 3 for the second; the third is not read."""
+    """Ranks 1, 5, 9 with k = 2 have the penalty 3 for the second; the third is not read."""
     assert_array_equal(missed_ranks(np.array([[1, 5, 9], [2, 1, 9]], np.int32), 2), [3, 0])

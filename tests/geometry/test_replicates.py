@@ -51,10 +51,10 @@ def test_one_map_comes_out_again(seed, share, d, doubled):
         Y[30:40] = Y[:10]
     replicates = [Replicate(rows, similar(Y[rows], rng)) for rows in parts(60, 6, share, rng)]
     lists = nearest(rng.normal(size=(60, 3)), 7)[0]
-    found = neighbor_agreement(replicates, all_pairs(replicates), 60, 5)
-    known = np.isfinite(found.points)
+    agreement = neighbor_agreement(replicates, all_pairs(replicates), 60, 5)
+    finite = np.isfinite(agreement.points)
     if not doubled:  # rounding breaks the ties of duplicates in one way or another
-        assert_allclose(found.points[known], 1.0)
+        assert_allclose(agreement.points[finite], 1.0)
     assert np.nanmax(log_variation(replicates, lists, 60)) <= 1e-20
     assert np.nanmax(aligned(replicates, 60).radius()) < 1e-6
 
@@ -70,35 +70,35 @@ def test_unrelated_maps_agree_by_chance_only():
 
 @pytest.mark.parametrize(("n", "k"), [(100, 15), (12, 5), (8, 3)])
 def test_chance_of_the_jaccard_index(n, k):
-    drawn = hypergeom(n - 1, k, k).rvs(200_000, random_state=0)
-    assert jaccard_chance(n, k) == pytest.approx((drawn / (2 * k - drawn)).mean(), abs=2e-3)
+    sample = hypergeom(n - 1, k, k).rvs(200_000, random_state=0)
+    assert jaccard_chance(n, k) == pytest.approx((sample / (2 * k - sample)).mean(), abs=2e-3)
 
 
 def test_agreement_is_that_of_plain_sets():
     rng = np.random.default_rng(3)
     n, k = 40, 6
     replicates = [Replicate(rows, rng.normal(size=(len(rows), 2))) for rows in parts(n, 5, 0.6, rng)]
-    found = neighbor_agreement(replicates, all_pairs(replicates), n, k)
+    agreement = neighbor_agreement(replicates, all_pairs(replicates), n, k)
     values: list[list[float]] = [[] for _ in range(n)]
-    for (r, s), of_pair in zip(all_pairs(replicates), found.pairs, strict=True):
+    for (r, s), of_pair in zip(all_pairs(replicates), agreement.pairs, strict=True):
         common = np.intersect1d(replicates[r].rows, replicates[s].rows)
-        few, sets = min(k, (len(common) - 1) // 2), []
-        for one in (replicates[r], replicates[s]):
-            Y = one.Y[np.isin(one.rows, common)]
-            sets.append(NearestNeighbors(n_neighbors=few).fit(Y).kneighbors(return_distance=False))
-        chance = jaccard_chance(len(common), few)
-        own = []
-        for place, i in enumerate(common):
-            a, b = set(sets[0][place]), set(sets[1][place])
-            own.append((len(a & b) / len(a | b) - chance) / (1 - chance))
-            values[i].append(own[-1])
-        assert of_pair == pytest.approx(np.mean(own))
-    expected = [np.mean(one) if one else np.nan for one in values]
-    assert_allclose(found.points, expected, atol=1e-12)
+        k_compared, sets = min(k, (len(common) - 1) // 2), []
+        for replicate in (replicates[r], replicates[s]):
+            Y = replicate.Y[np.isin(replicate.rows, common)]
+            sets.append(NearestNeighbors(n_neighbors=k_compared).fit(Y).kneighbors(return_distance=False))
+        chance = jaccard_chance(len(common), k_compared)
+        scores = []
+        for position, i in enumerate(common):
+            a, b = set(sets[0][position]), set(sets[1][position])
+            scores.append((len(a & b) / len(a | b) - chance) / (1 - chance))
+            values[i].append(scores[-1])
+        assert of_pair == pytest.approx(np.mean(scores))
+    expected = [np.mean(scores) if scores else np.nan for scores in values]
+    assert_allclose(agreement.points, expected, atol=1e-12)
 
 
 def test_log_variation_is_the_residual_of_least_squares():
-    """By one dense regression on all pairs and replicates."""
+    """One dense regression on all pairs and replicates gives the same values."""
     rng = np.random.default_rng(1)
     n, R, m = 25, 5, 4
     replicates = [
@@ -106,30 +106,32 @@ def test_log_variation_is_the_residual_of_least_squares():
     ]
     lists = nearest(rng.normal(size=(n, 3)), m)[0]
     rows, y, owner = [], [], []
-    pair = 0
+    n_pairs = 0
     for i in range(n):
         for j in lists[i]:
-            seen = [(r, one) for r, one in enumerate(replicates) if i in one.rows and j in one.rows]
-            if len(seen) < 3:
+            present = [
+                (r, replicate) for r, replicate in enumerate(replicates) if i in replicate.rows and j in replicate.rows
+            ]
+            if len(present) < 3:
                 continue
-            for r, one in seen:
-                gap = one.Y[np.searchsorted(one.rows, i)] - one.Y[np.searchsorted(one.rows, j)]
+            for r, replicate in present:
+                gap = replicate.Y[np.searchsorted(replicate.rows, i)] - replicate.Y[np.searchsorted(replicate.rows, j)]
                 y.append(np.log(np.linalg.norm(gap)))
-                rows.append((pair, r))
+                rows.append((n_pairs, r))
                 owner.append(i)
-            pair += 1
-    design = np.zeros((len(y), pair + R))
-    for at, (own, r) in enumerate(rows):
-        design[at, own] = design[at, pair + r] = 1.0
+            n_pairs += 1
+    design = np.zeros((len(y), n_pairs + R))
+    for at, (pair, r) in enumerate(rows):
+        design[at, pair] = design[at, n_pairs + r] = 1.0
     residual = np.array(y) - design @ np.linalg.lstsq(design, np.array(y), rcond=None)[0]
-    pairs = np.array([own for own, _ in rows])
+    pairs = np.array([pair for pair, _ in rows])
     sums, count = np.bincount(pairs, residual**2), np.bincount(pairs)
     freedom = (count - 1).sum()
     variance = sums / (count - 1) * freedom / (freedom - (R - 1))
-    first = {own: i for (own, _), i in zip(rows, owner, strict=True)}
+    owner_of = {pair: i for (pair, _), i in zip(rows, owner, strict=True)}
     expected = np.full(n, np.nan)
     for i in set(owner):
-        expected[i] = np.mean([variance[own] for own, of in first.items() if of == i])
+        expected[i] = np.mean([variance[pair] for pair, of in owner_of.items() if of == i])
     assert_allclose(log_variation(replicates, lists, n), expected, rtol=1e-9)
 
 
@@ -137,9 +139,9 @@ def test_the_scale_of_a_replicate_is_not_variation():
     rng = np.random.default_rng(5)
     Y = rng.normal(size=(50, 2))
     noisy = [Y + 0.05 * rng.normal(size=Y.shape) for _ in range(6)]
-    lists, every = nearest(Y, 5)[0], np.arange(50)
-    plain = log_variation([Replicate(every, one) for one in noisy], lists, 50)
-    scaled = log_variation([Replicate(every, similar(one, rng)) for one in noisy], lists, 50)
+    lists, all_rows = nearest(Y, 5)[0], np.arange(50)
+    plain = log_variation([Replicate(all_rows, map_of_noise) for map_of_noise in noisy], lists, 50)
+    scaled = log_variation([Replicate(all_rows, similar(map_of_noise, rng)) for map_of_noise in noisy], lists, 50)
     assert_allclose(plain, scaled, rtol=1e-8)
 
 
@@ -154,23 +156,23 @@ def test_coincident_images_are_floored_and_counted():
 def test_a_constant_map_agrees_with_none():
     rng = np.random.default_rng(0)
     replicates = [Replicate(np.arange(30), np.zeros((30, 2))) for _ in range(3)]
-    found = neighbor_agreement(replicates, all_pairs(replicates), 30, 5)
-    assert (found.points == 0.0).all()
+    agreement = neighbor_agreement(replicates, all_pairs(replicates), 30, 5)
+    assert (agreement.points == 0.0).all()
     mixed = [*replicates[:1], *(Replicate(np.arange(30), rng.normal(size=(30, 2))) for _ in range(2))]
     assert np.isfinite(log_variation(mixed, nearest(rng.normal(size=(30, 2)), 4)[0], 30)).all()
     assert np.isfinite(aligned(mixed, 30).radius()).all()
 
 
 def test_variance_score_is_that_of_dynamicviz():
-    """Values of its own code, stored with script and version."""
-    known = json.loads((Path(__file__).parents[1] / "oracles" / "dynamicviz_score.json").read_text())
-    maps = [np.array(one) for one in known["maps"]]
+    """Values of the authors' code, stored with script and version."""
+    oracle = json.loads((Path(__file__).parents[1] / "oracles" / "dynamicviz_score.json").read_text())
+    maps = [np.array(coordinates) for coordinates in oracle["maps"]]
     n = len(maps[0])
     replicates = [Replicate(np.arange(n), Y) for Y in maps]
-    lists = nearest(np.array(known["data"]), known["k"])[0]
-    assert_allclose(variance_score(replicates, lists, n), known["local"], rtol=1e-12)
+    lists = nearest(np.array(oracle["data"]), oracle["k"])[0]
+    assert_allclose(variance_score(replicates, lists, n), oracle["local"], rtol=1e-12)
     whole = np.broadcast_to(np.arange(n), (n, n))
-    assert_allclose(variance_score(replicates, whole, n), known["global"], rtol=1e-12)
+    assert_allclose(variance_score(replicates, whole, n), oracle["global"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
@@ -178,11 +180,11 @@ def test_the_value_without_each_replicate_is_that_of_the_others(share):
     rng = np.random.default_rng(3)
     Y = rng.normal(size=(60, 2))
     replicates = [Replicate(rows, Y[rows] + 0.3 * rng.normal(size=(len(rows), 2))) for rows in parts(60, 5, share, rng)]
-    found = neighbor_agreement(replicates, all_pairs(replicates), 60, 4)
+    agreement = neighbor_agreement(replicates, all_pairs(replicates), 60, 4)
     for r in range(5):
-        others = replicates[:r] + replicates[r + 1 :]
-        expected = np.nanmean(neighbor_agreement(others, all_pairs(others), 60, 4).points)
-        assert_allclose(found.without[r], expected, rtol=1e-12)
+        remaining = replicates[:r] + replicates[r + 1 :]
+        expected = np.nanmean(neighbor_agreement(remaining, all_pairs(remaining), 60, 4).points)
+        assert_allclose(agreement.without[r], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])

@@ -39,9 +39,9 @@ def cloud(n=60, p=4, d=2, seed=0):
 
 def swiss_roll(n):
     """Twice n points of a Swiss roll with their true latents, as training and test halves."""
-    made = dreval.simulate("swiss_roll", n=2 * n, random_state=0)
-    latent = made.latent / made.latent.std(axis=0)
-    return made.data[::2], latent[::2], made.data[1::2], latent[1::2]
+    data = dreval.simulate("swiss_roll", n=2 * n, random_state=0)
+    latent = data.latent / data.latent.std(axis=0)
+    return data.data[::2], latent[::2], data.data[1::2], latent[1::2]
 
 
 def test_embedding_map_is_its_formula_and_gives_known_points_to_the_ridge():
@@ -91,8 +91,8 @@ def test_left_out_errors_are_those_of_leaving_out():
     fit = KernelRidge(scaled.gram()).fit(X - X.mean(axis=0), 0.03)
     sigma = scaled.bandwidth / scaled.scale
     for i in range(25):
-        kept = np.arange(25) != i
-        f = reconstruction_map(Y[kept], X[kept], reg=0.03, bandwidth=sigma)
+        stay = np.arange(25) != i
+        f = reconstruction_map(Y[stay], X[stay], reg=0.03, bandwidth=sigma)
         assert_allclose(fit.left_out[i], X[i] - f(Y[[i]])[0], atol=1e-9)
 
 
@@ -126,10 +126,10 @@ def test_maps_do_not_depend_on_units(rule):
     """Data and embedding in other units, moved and turned, give the same map in those units."""
     X, Y = cloud()
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(2, 2)))[0]
-    here = reconstruction_map(Y, X, rule=rule)
-    there = reconstruction_map(1e7 * (Y @ turn + 5), 1e-6 * X, rule=rule)
-    assert_allclose(there(1e7 * (Y @ turn + 5)), 1e-6 * here(Y), rtol=1e-6)
-    assert there.bandwidth == pytest.approx(1e7 * here.bandwidth)
+    usual = reconstruction_map(Y, X, rule=rule)
+    rescaled = reconstruction_map(1e7 * (Y @ turn + 5), 1e-6 * X, rule=rule)
+    assert_allclose(rescaled(1e7 * (Y @ turn + 5)), 1e-6 * usual(Y), rtol=1e-6)
+    assert rescaled.bandwidth == pytest.approx(1e7 * usual.bandwidth)
 
 
 def test_a_constant_embedding_reconstructs_the_mean():
@@ -143,61 +143,63 @@ def test_a_constant_embedding_reconstructs_the_mean():
 
 
 def left(X, Y, rule):
-    """What a map leaves of the data; under "ridge" at a tenth of the best ridge."""
+    """The residuals of a map; with "ridge" at a tenth of the best ridge."""
     ridge = 0.1 * reconstruction_map(Y, X).ridge if rule == "ridge" else None
     return X - reconstruction_map(Y, X, rule=rule, reg=ridge)(Y)
 
 
 def test_refits_are_fits_of_the_resampled_data():
-    """A resample without its errors is f(Y), and what is left of it is what a new map leaves."""
+    """A resample without its errors is f(Y), and its residuals are those of a new map."""
     X, Y = cloud(n=40)
     for rule in RULES[:2]:
         refit = Refit(Y, X, rule)
         assert_allclose(refit.residuals, left(X, Y, rule), atol=1e-9)
         rng = np.random.default_rng(5)
-        made = refit.fitted + refit.errors[np.random.default_rng(5).integers(40, size=40)]
-        assert_allclose(refit.resampled(rng), left(made, Y, rule), atol=1e-9)
+        resample = refit.fitted + refit.errors[np.random.default_rng(5).integers(40, size=40)]
+        assert_allclose(refit.resampled(rng), left(resample, Y, rule), atol=1e-9)
 
 
 def test_held_out_residuals_are_those_of_maps_without_the_fold():
-    """Every point is reconstructed by a map that never saw it."""
+    """Every point is reconstructed by a map that was fitted without it."""
     X, Y = cloud(n=30)
-    found = held_out(X, Y, "theorem3", 5, 0)
-    assert np.bincount(found.fold).tolist() == [6] * 5
-    out = found.fold == 3
-    assert_allclose(found.residuals[out], X[out] - reconstruction_map(Y[~out], X[~out], rule="theorem3")(Y[out]))
+    result = held_out(X, Y, "theorem3", 5, 0)
+    assert np.bincount(result.fold).tolist() == [6] * 5
+    out = result.fold == 3
+    assert_allclose(result.residuals[out], X[out] - reconstruction_map(Y[~out], X[~out], rule="theorem3")(Y[out]))
 
 
 def test_transformations_are_their_formulas():
     """X + a s k(X_A, x_i) e_j, and as printed k(X_A, x_i) e_j + X - X_A, written out."""
     X, Y = cloud()
-    known = reconstruction_map(Y, X, rule="theorem3")(Y)
+    reconstruction = reconstruction_map(Y, X, rule="theorem3")(Y)
     size = 0.5 * np.sqrt(((X - X.mean(axis=0)) ** 2).sum() / X.size)
-    bump = gaussian(known, X[[7]], median(X))[:, 0]
+    bump = gaussian(reconstruction, X[[7]], median(X))[:, 0]
     expected = X.copy()
     expected[:, 2] += size * bump
-    made = make_transformations(X, Y)
-    assert_allclose(made.data(7, 2), expected, atol=1e-12)
-    printed = X - known
+    transformations = make_transformations(X, Y)
+    assert_allclose(transformations.data(7, 2), expected, atol=1e-12)
+    printed = X - reconstruction
     printed[:, 2] += bump
     assert_allclose(make_transformations(X, Y, "definition").data(7, 2), printed, atol=1e-12)
-    assert tuple(map(str, made.notes)) == ()
-    assert_allclose(make_transformations(1e3 * X, Y).data(7, 2), 1e3 * made.data(7, 2), rtol=1e-12)
+    assert tuple(map(str, transformations.notes)) == ()
+    assert_allclose(make_transformations(1e3 * X, Y).data(7, 2), 1e3 * transformations.data(7, 2), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "rational_quadratic"])
 def test_transformations_never_fold_the_data(kernel):
     """The slope is the steepest on a fine line; with outliers the amplitude shrinks with a note, and stays below 1."""
     X, Y = cloud(n=200)
-    made = make_transformations(X, Y, kernel=kernel)
-    t = np.linspace(0, 5 * made.bandwidth, 200_001)
+    transformations = make_transformations(X, Y, kernel=kernel)
+    t = np.linspace(0, 5 * transformations.bandwidth, 200_001)
     values = {
-        "gaussian": np.exp(-0.5 * (t / made.bandwidth) ** 2),
-        "laplace": np.exp(-t / made.bandwidth),
-        "rational_quadratic": 1 / (1 + 0.5 * (t / made.bandwidth) ** 2),
+        "gaussian": np.exp(-0.5 * (t / transformations.bandwidth) ** 2),
+        "laplace": np.exp(-t / transformations.bandwidth),
+        "rational_quadratic": 1 / (1 + 0.5 * (t / transformations.bandwidth) ** 2),
     }[kernel]
-    assert made.slope == pytest.approx(made.size * np.abs(np.diff(values) / np.diff(t)).max(), rel=1e-3)
-    assert made.slope < 1
+    assert transformations.slope == pytest.approx(
+        transformations.size * np.abs(np.diff(values) / np.diff(t)).max(), rel=1e-3
+    )
+    assert transformations.slope < 1
     far = X.copy()
     far[:5] *= 100
     shrunk = make_transformations(far, Y, kernel=kernel)
@@ -209,14 +211,14 @@ def test_transformations_never_fold_the_data(kernel):
 def test_choices_are_spread_over_columns_and_nested():
     """Columns differ by at most one, no pair comes twice, and a longer choice begins with the shorter one."""
     X, Y = cloud(n=30)
-    made = make_transformations(X, Y)
-    chosen = made.choose(50, 0)
+    transformations = make_transformations(X, Y)
+    chosen = transformations.choose(50, 0)
     counts = np.bincount(chosen[:, 1], minlength=4)
     assert counts.max() - counts.min() <= 1
     assert len({tuple(pair) for pair in chosen}) == 50
-    assert (made.choose(90, 0)[:50] == chosen).all()
-    assert len({tuple(pair) for pair in made.choose("all", 0)}) == transform_count("all", 30, 4) == 120
-    assert made.choose(2, 0).shape == (2, 2)
+    assert (transformations.choose(90, 0)[:50] == chosen).all()
+    assert len({tuple(pair) for pair in transformations.choose("all", 0)}) == transform_count("all", 30, 4) == 120
+    assert transformations.choose(2, 0).shape == (2, 2)
 
 
 REFUSED = {
@@ -233,7 +235,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals(case):
-    """What cannot be answered is refused in four parts."""
+    """Impossible requests raise errors with four parts."""
     X, Y = cloud()
     with pytest.raises((InputError, dreval.errors.UnknownName), match="must"):
         REFUSED[case](X, Y)

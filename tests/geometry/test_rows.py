@@ -1,4 +1,4 @@
-"""What is sorted and searched within one row of distances, beside NumPy."""
+"""Sorting and searching within one row of distances, against NumPy."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_values_of_some_points_are_the_direct_ones(kind, count):
     X = np.where(rng.random((12, 17)) < 0.4, rng.normal(size=(12, 17)), 0.0)
     table = {"array": X, "sparse": csr_array(X), "measured": X}[kind]
     points = Space.of(table, "manhattan" if kind == "measured" else "euclidean").points
-    some, out = rng.integers(0, 12, size=count), np.full(count + 1, -1.0)
-    loops.direct_to_some(np.zeros(12), 1e-9, points, 3, points, some, out)
+    selected, out = rng.integers(0, 12, size=count), np.full(count + 1, -1.0)
+    loops.direct_to_some(np.zeros(12), 1e-9, points, 3, points, selected, out)
     one_by_one = np.empty(count)
-    loops.listed_values(points, np.full(count, 3), points, some, one_by_one)
+    loops.listed_values(points, np.full(count, 3), points, selected, one_by_one)
     np.testing.assert_array_equal(out, [*one_by_one, -1.0])

@@ -86,11 +86,11 @@ def test_a_rotated_cloud_is_the_same_map(X):
 def test_the_data_are_found_by_values_under_any_metric_and_by_rotation_under_the_euclidean_one():
     """A rotation keeps Euclidean distances; it changes those of other metrics, where only equal values count."""
     X = np.abs(cloud())
-    made = {"same": X.copy(), "turned": X @ rotation(4), "other": X**2, "narrow": X[:, :2]}
+    maps = {"same": X.copy(), "turned": X @ rotation(4), "other": X**2, "narrow": X[:, :2]}
 
-    assert data_among(as_data(X), made) == ("same", "turned")
+    assert data_among(as_data(X), maps) == ("same", "turned")
     for metric in ("cosine", "manhattan", "correlation"):
-        assert data_among(as_data(X, metric=metric), made) == ("same",)
+        assert data_among(as_data(X, metric=metric), maps) == ("same",)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     assert data_among(as_data(D, metric="precomputed"), {"D": D.copy(), "X": X}) == ("D",)
     assert data_among(as_data(sp.csr_array(np.where(X > 1, X, 0))), {"s": np.where(X > 1, X, 0)}) == ("s",)
@@ -99,7 +99,7 @@ def test_the_data_are_found_by_values_under_any_metric_and_by_rotation_under_the
 def test_equal_maps_are_grouped_once():
     """Copies, rotated and scaled maps are one group; maps in one place are another; shapes are not mixed."""
     X = cloud(p=2)
-    made = {"a": X, "b": -2 * X @ rotation(2), "c": X**3, "d": np.ones((40, 2)), "e": np.ones((40, 2)), "f": X[:, :1]}
+    maps = {"a": X, "b": -2 * X @ rotation(2), "c": X**3, "d": np.ones((40, 2)), "e": np.ones((40, 2)), "f": X[:, :1]}
 
-    assert equal_maps(made) == (("a", "b"), ("d", "e"))
+    assert equal_maps(maps) == (("a", "b"), ("d", "e"))
     assert equal_maps({"a": X}) == ()

@@ -1,4 +1,4 @@
-"""The Shepard table: counts and steps against slow twins, and that nothing is measured for it."""
+"""The Shepard table: counts and steps against slow twins, and that it needs no further distances."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def test_of_any_cloud(pair):
     assert len(table.steps) == len(table.step_edges) - 1
     assert table.steps.min() >= 0
     assert table.steps.max() <= y.max() * (1 + 1e-9)
-    again = Shepard.of_plain(table.plain())
+    restored = Shepard.of_plain(table.plain())
     for name, value in vars(table).items():
-        np.testing.assert_array_equal(getattr(again, name), value)
+        np.testing.assert_array_equal(getattr(restored, name), value)
 
 
 def test_pairs_equally_far_in_the_data_share_a_step():
@@ -104,28 +104,28 @@ def test_pairs_equally_far_in_the_data_share_a_step():
 def test_nothing_is_measured_for_it(monkeypatch):
     """Without an index of pairs there is no table; with one, pairs are made once for each embedding."""
     assert shepard(view_of(X, Y)) is None
-    made = []
-    real = owner._make
-    monkeypatch.setattr(owner, "_make", lambda view: made.append(1) or real(view))
+    calls = []
+    real = owner._compute_pairs
+    monkeypatch.setattr(owner, "_compute_pairs", lambda view: calls.append(1) or real(view))
     ev = dreval.Evaluation(X, {"a": Y, "b": X[:, :1]}, n_neighbors=3, random_state=0)
     assert ev.run("trustworthiness", ci=None).shepard == {}
-    assert not made
+    assert not calls
     assert list(ev.run("spearman_distance", ci=None).shepard) == ["a", "b"]
-    assert len(made) == 2
+    assert len(calls) == 2
 
 
 def test_drawn_pairs_and_anchors_are_said(monkeypatch):
-    """Where pairs are drawn the table says how many of how many; from anchors it counts those that were seen."""
+    """Where pairs are sampled the table has their number and the total; from anchors it counts the pairs of anchors."""
     monkeypatch.setattr(owner, "EXACT_POINTS", 50)
     monkeypatch.setattr(owner, "SAMPLED_PAIRS", 1000)
     ev = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0)
-    drawn = ev.run("spearman_distance", ci=None).shepard["a"]
-    assert (drawn.pairs, drawn.total) == (1000, 90 * 89 // 2)
-    assert drawn.counts.sum() == 1000
+    sampled = ev.run("spearman_distance", ci=None).shepard["a"]
+    assert (sampled.pairs, sampled.total) == (1000, 90 * 89 // 2)
+    assert sampled.counts.sum() == 1000
     monkeypatch.setattr(owner, "SAMPLED_PAIRS", 10**6)
     anchors = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0, anchors=20)
-    seen = anchors.run("spearman_distance").shepard["a"]
-    assert (seen.pairs, seen.anchored, drawn.anchored) == (20 * 89, True, False)
+    anchored = anchors.run("spearman_distance").shepard["a"]
+    assert (anchored.pairs, anchored.anchored, sampled.anchored) == (20 * 89, True, False)
 
 
 def test_saved_and_loaded(tmp_path):

@@ -43,8 +43,8 @@ def _brute(X, Y, k):
 
 def _check_rows(view, k, brute):
     extremes = tie_bounds(view, k)
-    found = np.hstack([extremes.false, extremes.missing, extremes.overlap])
-    assert_array_equal(found, brute[extremes.rows])
+    bounds = np.hstack([extremes.false, extremes.missing, extremes.overlap])
+    assert_array_equal(bounds, brute[extremes.rows])
     certain = np.setdiff1d(np.arange(len(view.rows)), extremes.rows)
     assert_array_equal(brute[certain][:, ::2], brute[certain][:, 1::2])
 
@@ -59,7 +59,7 @@ def test_bounds_are_exact(pair, data):
 
 @given(pair=_lattices(max_n=7, width=2), seed=st.integers(0, 99))
 def test_bounds_are_exact_without_a_group(pair, seed):
-    """Also for a view from which some points were taken away: only those that stay count."""
+    """Also for a view without some points: only the remaining points count."""
     X, Y = pair
     groups = random_groups(len(X), 3, np.random.default_rng(seed))
     k = len(X) - groups.largest() - 1
@@ -68,8 +68,8 @@ def test_bounds_are_exact_without_a_group(pair, seed):
     view = sweep(X, {"Y": Y}, k=k, groups=groups)["Y"]
     for group in range(3):
         stay = np.flatnonzero(groups.codes != group)
-        some = min(k, 2)
-        _check_rows(leave_out(view, group, k), some, _brute(X[stay], Y[stay], some))
+        k_small = min(k, 2)
+        _check_rows(leave_out(view, group, k), k_small, _brute(X[stay], Y[stay], k_small))
 
 
 @given(pair=_lattices(), data=st.data())
@@ -85,10 +85,10 @@ def test_public_bounds(pair, data):
         "neighborhood_overlap": [brute[:, c].mean() / k for c in (4, 5)],
     }
     for name in NAMES:
-        got = getattr(dreval, name)(X, Y, n_neighbors=k, ties="bounds")
-        assert list(got.index) == ["worst", "value", "best"]
-        assert_allclose([got["worst"], got["best"]], expected[name], atol=1e-13)
-        assert got["worst"] - 1e-13 <= got["value"] <= got["best"] + 1e-13
+        result = getattr(dreval, name)(X, Y, n_neighbors=k, ties="bounds")
+        assert list(result.index) == ["worst", "value", "best"]
+        assert_allclose([result["worst"], result["best"]], expected[name], atol=1e-13)
+        assert result["worst"] - 1e-13 <= result["value"] <= result["best"] + 1e-13
 
 
 def _over(penalty, n, k):
@@ -101,8 +101,8 @@ def test_another_programs_tie_break_lies_within_the_bounds(pair):
     """scikit-learn breaks ties as its search happens to; its value lies between worst and best."""
     X, Y = pair
     for k in {1, 2, (len(X) - 1) // 2}:
-        got = dreval.trustworthiness(X, Y, n_neighbors=k, ties="bounds")
-        assert got["worst"] - 1e-12 <= their_trustworthiness(X, Y, n_neighbors=k) <= got["best"] + 1e-12
+        result = dreval.trustworthiness(X, Y, n_neighbors=k, ties="bounds")
+        assert result["worst"] - 1e-12 <= their_trustworthiness(X, Y, n_neighbors=k) <= result["best"] + 1e-12
 
 
 @given(pair=tie_free_pairs())
@@ -128,8 +128,8 @@ def test_a_constant_embedding_can_be_anything():
 def test_a_copy_of_data_with_ties_is_best_by_measure(name):
     """Both spaces break ties alike, so a perfect copy scores 1; the worst case is below."""
     X = np.random.default_rng(0).integers(0, 4, size=(40, 2)).astype(float)
-    got = getattr(dreval, name)(X, X, n_neighbors=5, ties="bounds")
-    assert got["worst"] < got["value"] == got["best"] == 1
+    result = getattr(dreval, name)(X, X, n_neighbors=5, ties="bounds")
+    assert result["worst"] < result["value"] == result["best"] == 1
 
 
 @given(pair=_lattices(max_n=5))
@@ -138,18 +138,18 @@ def test_bounds_at_every_k_are_exact(pair):
     X, Y = pair
     n, ks = len(X), np.arange(1, len(X))
     dx, dy = twins.squared_distances(X, X), twins.squared_distances(Y, Y)
-    every = [twins.shared_by_row(dx[i], dy[i], i) for i in range(n)]
+    shared = [twins.shared_by_row(dx[i], dy[i], i) for i in range(n)]
     for column, end in (("worst", np.min), ("best", np.max)):
-        q = np.mean([end(row / ks, axis=0) for row in every], axis=0)
+        q = np.mean([end(row / ks, axis=0) for row in shared], axis=0)
         r = ((n - 1) * q - ks)[:-1] / (n - 1 - ks[:-1])
         areas = [
             np.average(((n - 1) * row / ks - ks)[:, :-1] / (n - 1 - ks[:-1]), axis=1, weights=1 / ks[:-1])
-            for row in every
+            for row in shared
         ]
         assert_allclose(dreval.q_nx(X, Y, ties="bounds")[column], q, atol=1e-13)
         assert_allclose(dreval.lcmc(X, Y, ties="bounds")[column], q - ks / (n - 1), atol=1e-13)
         assert_allclose(dreval.r_nx(X, Y, ties="bounds")[column], r, atol=1e-12)
-        expected = np.mean([end(some) for some in areas])
+        expected = np.mean([end(row_areas) for row_areas in areas])
         assert dreval.r_nx_auc(X, Y, ties="bounds")[column] == pytest.approx(expected, abs=1e-12)
 
 
@@ -165,19 +165,19 @@ def test_bounds_of_the_curve_are_those_of_the_overlap(pair):
 
 
 def test_bounds_at_every_k_for_anchors_and_without_a_group():
-    """Anchors see the rows of the whole; without a group the points that stay are all there is."""
+    """Anchors have the rows of the whole; without a group only the remaining points count."""
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, size=(40, 2)).astype(float)
     groups, rows = random_groups(40, 4, rng), np.array([3, 17, 30])
     whole, view = tied_corankings(sweep(X, {"Y": Y}, k=3)["Y"]), sweep(X, {"Y": Y}, k=3, groups=groups)["Y"]
-    for here, there in zip(tied_corankings(sweep(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
-        assert_array_equal(here.areas, there.areas[rows])
+    for part, expected in zip(tied_corankings(sweep(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
+        assert_array_equal(part.areas, expected.areas[rows])
     stay = groups.codes != 1
-    for here, there in zip(
+    for part, expected in zip(
         tied_corankings(leave_out(view, 1, 3)), tied_corankings(sweep(X[stay], {"Y": Y[stay]}, k=3)["Y"]), strict=True
     ):
-        assert_array_equal(here.areas, there.areas)
-        assert_array_equal(here.q_nx(), there.q_nx())
+        assert_array_equal(part.areas, expected.areas)
+        assert_array_equal(part.q_nx(), expected.q_nx())
 
 
 def test_distances_equal_up_to_rounding_are_ties():
@@ -185,18 +185,18 @@ def test_distances_equal_up_to_rounding_are_ties():
     X = np.array([[a, b] for a in range(4) for b in range(4)], float)
     turned = X @ np.array([[0.6, 0.8], [-0.8, 0.6]]) / 3
     view = sweep(X, {"Y": turned}, k=3)["Y"]
-    assert coranking(view).ambiguous.all()
+    assert coranking(view).has_ties.all()
     for end, other in zip(tied_corankings(view), tied_corankings(sweep(X, {"Y": X}, k=3)["Y"]), strict=True):
         assert_allclose(end.q_nx(), other.q_nx(), atol=1e-14)
 
 
-def _votes(distances, codes, own, members, k):
+def _votes(distances, codes, own_class, members, k):
     """Whether the vote is right, for all orders of the members; and how many of the k nearest have the own class."""
-    some = np.where(np.isin(np.arange(len(codes)), members), distances, np.inf)
-    keep = [j for j in members if j != own]
-    orders = [order[:k] for order in twins.orders_of_row(np.r_[some[keep], -1.0], len(keep))]
+    member_distances = np.where(np.isin(np.arange(len(codes)), members), distances, np.inf)
+    keep = [j for j in members if j != own_class]
+    orders = [order[:k] for order in twins.orders_of_row(np.r_[member_distances[keep], -1.0], len(keep))]
     classes = [[codes[keep[j]] for j in order] for order in orders]
-    return [twins.vote(row) == codes[own] for row in classes], [row.count(codes[own]) for row in classes]
+    return [twins.vote(row) == codes[own_class] for row in classes], [row.count(codes[own_class]) for row in classes]
 
 
 @given(pair=_lattices(max_n=7), data=st.data())
@@ -207,9 +207,9 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
     assume(2 <= len(np.unique(codes)) < n)
     k, n_folds, D = data.draw(neighbor_counts(n)), data.draw(st.integers(2, n)), twins.squared_distances(Y, Y)
     hits = [_votes(D[i], codes, i, np.arange(n), k)[1] for i in range(n)]
-    got = dreval.neighborhood_hit(pair[0], Y, labels=codes, n_neighbors=k, ties="bounds")
-    assert_allclose(got[["worst", "best"]], np.mean([(min(h), max(h)) for h in hits], axis=0) / k, atol=1e-14)
-    assert got["worst"] - 1e-14 <= got["value"] <= got["best"] + 1e-14
+    result = dreval.neighborhood_hit(pair[0], Y, labels=codes, n_neighbors=k, ties="bounds")
+    assert_allclose(result[["worst", "best"]], np.mean([(min(h), max(h)) for h in hits], axis=0) / k, atol=1e-14)
+    assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14
     folds = module._folds(np.unique(codes, return_inverse=True)[1], n_folds, stream(0, "folds"))
     right = [[False]] * n
     for i in range(n):
@@ -217,9 +217,9 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
         if len(train):
             right[i] = _votes(D[i], codes, i, train, min(k, len(train)))[0]
     options = {"labels": codes, "n_neighbors": k, "n_folds": n_folds, "random_state": 0}
-    got = dreval.knn_accuracy(pair[0], Y, **options, ties="bounds")
-    assert_allclose(got[["worst", "best"]], np.mean([(min(r), max(r)) for r in right], axis=0), atol=1e-14)
-    assert got["worst"] - 1e-14 <= got["value"] <= got["best"] + 1e-14
+    result = dreval.knn_accuracy(pair[0], Y, **options, ties="bounds")
+    assert_allclose(result[["worst", "best"]], np.mean([(min(r), max(r)) for r in right], axis=0), atol=1e-14)
+    assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14
 
 
 def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
@@ -238,16 +238,16 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
 
 @pytest.mark.parametrize("name", ["neighborhood_hit", "knn_accuracy"])
 def test_bounds_of_anchors_are_rows_of_the_whole(name):
-    """Seen from some points, and among those that stay when others are taken away."""
+    """For some points, and for the remaining points without a group."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
     card, groups, rows = MEASURES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
     parameters = {**card.parameters, "n_neighbors": 4}.values()
-    whole, some = (replace(sweep(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
-    for end, other in zip(card.ties(whole, *parameters), card.ties(some, *parameters), strict=True):
+    whole, part = (replace(sweep(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
+    for end, other in zip(card.ties(whole, *parameters), card.ties(part, *parameters), strict=True):
         assert_array_equal(end[rows], other)
-    left = leave_out(replace(sweep(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
-    worst, best = card.ties(left, *parameters)
-    assert len(worst) == left.n
+    reduced = leave_out(replace(sweep(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
+    worst, best = card.ties(reduced, *parameters)
+    assert len(worst) == reduced.n
     assert (worst <= best).all()
     assert worst.sum() < best.sum()

@@ -94,17 +94,17 @@ def test_derivatives_are_those_of_the_loss(case: tuple[np.ndarray, np.ndarray]) 
     for at in range(Y.size):
         move = np.zeros_like(Y)
         move.flat[at] = 1.0
-        places = [Y + side * step * move for side in (-2, -1, 1, 2)]
+        maps = [Y + side * step * move for side in (-2, -1, 1, 2)]
         weights = np.array([1, -8, 8, -1]) / (12 * step)
-        slope = weights @ [dense_loss(P, place) for place in places]
+        slope = weights @ [dense_loss(P, moved_map) for moved_map in maps]
         assert_allclose(parts.gradient.flat[at], slope, rtol=0, atol=1e-8 * np.abs(G).max())
-        whole[at] = np.tensordot(weights, [dense_parts(P, place)[0] for place in places], 1).ravel()
-        found = hessian_times(affinities, Y, parts, move).ravel()
-        assert_allclose(found, whole[at], rtol=0, atol=1e-8 * size)
+        whole[at] = np.tensordot(weights, [dense_parts(P, moved_map)[0] for moved_map in maps], 1).ravel()
+        product = hessian_times(affinities, Y, parts, move).ravel()
+        assert_allclose(product, whole[at], rtol=0, atol=1e-8 * size)
     d = Y.shape[1]
     for i in range(len(Y)):
-        here = slice(i * d, i * d + d)
-        assert_allclose(parts.blocks[i], whole[here, here], rtol=0, atol=1e-8 * size)
+        coordinates = slice(i * d, i * d + d)
+        assert_allclose(parts.blocks[i], whole[coordinates, coordinates], rtol=0, atol=1e-8 * size)
 
 
 @pytest.mark.parametrize("p", [3, 20])
@@ -113,9 +113,9 @@ def test_affinities_of_pairs_are_those_of_the_bundled_method(p: int, perplexity:
     """Computed row by row they are the symmetrized conditional affinities over all other points."""
     X = np.random.default_rng(0).normal(size=(150, p)) + 7
     conditional = conditional_affinities(X, perplexity, n_neighbors=149).toarray()
-    found = PairAffinities(X, perplexity)
+    affinities = PairAffinities(X, perplexity)
 
-    P = np.concatenate([found.rows(rows) for rows in found.parts()])
+    P = np.concatenate([affinities.rows(rows) for rows in affinities.parts()])
     assert_allclose(P, (conditional + conditional.T) / 300, rtol=1e-8, atol=1e-18)
     assert_allclose(P.sum(), 1.0, rtol=1e-13)
 
@@ -125,10 +125,10 @@ def test_affinities_take_squared_distances_of_a_metric(metric: str) -> None:
     """Rows have the perplexity under the squared distances of the metric, whatever its unit."""
     X = np.random.default_rng(0).normal(size=(60, 15))
     D = squareform(pdist(X, {"manhattan": "cityblock", "precomputed": "chebyshev"}.get(metric, metric)))
-    found = PairAffinities(D if metric == "precomputed" else X, 10.0, metric)
+    affinities = PairAffinities(D if metric == "precomputed" else X, 10.0, metric)
 
-    beta, least, total = found.bandwidths
-    unit = np.sqrt(found.squared(np.arange(2))[0, 1]) / D[0, 1]
+    beta, least, total = affinities.bandwidths
+    unit = np.sqrt(affinities.squared(np.arange(2))[0, 1]) / D[0, 1]
     P = np.exp(-beta[:, None] * ((unit * D) ** 2 - least[:, None])) / total[:, None]
     np.fill_diagonal(P, 0.0)
     assert_allclose(P.sum(axis=1), 1.0, rtol=1e-9)
@@ -137,7 +137,7 @@ def test_affinities_take_squared_distances_of_a_metric(metric: str) -> None:
 
 
 def test_more_duplicates_than_the_perplexity_share_all_affinity() -> None:
-    """Of 40 equal points each has the others alone, whatever rounding the products of 30 columns have."""
+    """Among 40 equal points each has affinities with these only, whatever the rounding of products of 30 columns."""
     rng = np.random.default_rng(0)
     X = np.concatenate([np.repeat(1e3 * rng.normal(size=(1, 30)), 40, axis=0), 1e3 * rng.normal(size=(40, 30))])
     P = PairAffinities(X, 10.0).rows(np.arange(80))
@@ -148,13 +148,13 @@ def test_more_duplicates_than_the_perplexity_share_all_affinity() -> None:
 
 
 def test_blocks_and_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Affinities that are held or computed again, small blocks or large, one thread or two: the same numbers."""
+    """Affinities that are stored or recomputed, small blocks or large, one thread or two: the same numbers."""
     import dreval.geometry.tsne as module
 
     X = np.random.default_rng(0).normal(size=(90, 4))
     Y = X[:, :2]
     usual = loss_parts(PairAffinities(X, 8.0, n_jobs=1), Y)
-    monkeypatch.setattr(module, "KEPT", 0)
+    monkeypatch.setattr(module, "MAX_STORED_POINTS", 0)
     monkeypatch.setattr(module, "block_rows", lambda _: 17)
     other = loss_parts(PairAffinities(X, 8.0, n_jobs=2), Y)
 
@@ -190,7 +190,7 @@ def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
 
 
 def test_steps_end_where_the_map_only_expands() -> None:
-    """Two parts that no affinity connects drift apart for ever: the search ends, and there is no minimum."""
+    """Two parts without affinities between them drift apart: the search ends, and there is no minimum."""
     P = np.kron(np.eye(2), 1 - np.eye(10)) / 180
     start = np.random.default_rng(0).normal(size=(20, 2))
     near = nearest_image(start)
@@ -204,12 +204,12 @@ def test_steps_end_where_the_map_only_expands() -> None:
 
 def test_gradient_hessian_and_singularity_are_those_of_the_authors() -> None:
     """Of neMDBD, run in R on a map that is no minimum; and its affinities, to the tolerance of its bandwidths."""
-    known = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd.csv")
-    Y, P = known[["y1", "y2"]].to_numpy(), known.filter(regex="^p").to_numpy()
+    oracle = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd.csv")
+    Y, P = oracle[["y1", "y2"]].to_numpy(), oracle.filter(regex="^p").to_numpy()
     parts = loss_parts(ListedAffinities(csr_array(P)), Y)
 
-    assert_allclose(parts.gradient, known[["g1", "g2"]], atol=1e-15)
-    assert_allclose(parts.blocks.reshape(len(Y), -1)[:, [0, 1, -1]], known[["h11", "h12", "h22"]], atol=1e-15)
-    assert_allclose(1 / np.linalg.eigvalsh(parts.blocks)[:, 0], known["s"], rtol=1e-10)
-    rows = PairAffinities(known.filter(regex="^x").to_numpy(), 6.0).rows(np.arange(len(Y)))
+    assert_allclose(parts.gradient, oracle[["g1", "g2"]], atol=1e-15)
+    assert_allclose(parts.blocks.reshape(len(Y), -1)[:, [0, 1, -1]], oracle[["h11", "h12", "h22"]], atol=1e-15)
+    assert_allclose(1 / np.linalg.eigvalsh(parts.blocks)[:, 0], oracle["s"], rtol=1e-10)
+    rows = PairAffinities(oracle.filter(regex="^x").to_numpy(), 6.0).rows(np.arange(len(Y)))
     assert_allclose(rows / rows.sum(), P, atol=1e-5 * P.max())

@@ -81,7 +81,7 @@ def test_areas_and_curves_without_a_point_are_those_of_the_others(pair, data):
     n, view = len(X), _view(X, Y)
     ks = sorted(data.draw(st.sets(st.integers(1, n - 3), min_size=1)))
     curves = {name: MEASURES.card(name).without(view, ks) for name in ("q_nx", "lcmc", "r_nx")}
-    assert view.cached("coranking") is not None
+    assert view.cached_value("coranking") is not None
     found = MEASURES.card("r_nx_auc").without(view)
     assert_allclose(found, _again("r_nx_auc", X, Y), rtol=0, atol=1e-13)
     for h, keep in enumerate(~np.eye(n, dtype=bool)):

@@ -1,4 +1,4 @@
-"""The one way in which loops are compiled: without the interpreter's lock, and kept on disk where that is possible."""
+"""Compilation of loops: without the interpreter's lock, and with machine code stored on disk where that is possible."""
 
 from __future__ import annotations
 
@@ -17,62 +17,63 @@ from numba import config, njit
 from numba.core import event
 from numba.misc.appdirs import AppDirs
 
-PATIENCE = 2.0  # seconds of compiling after which a terminal is told why nothing happens
-SAID = "dreval compiles its loops for this machine, about a minute; later runs find them on disk.\n"
+NOTICE_DELAY_SECONDS = 2.0  # of compiling, after which a message is written to a terminal
+MESSAGE = "dreval compiles its loops for this machine, about a minute; later runs find them on disk.\n"
 
 
-class _Told(event.Listener):  # type: ignore[misc]
-    """Says once, on a terminal, that loops are compiled, as soon as that has taken some time."""
+class CompileNotice(event.Listener):  # type: ignore[misc]
+    """Write a message to a terminal, once, as soon as the compilation of loops has taken some time."""
 
     def __init__(self) -> None:
-        self.spent, self.began, self.depth, self.said = 0.0, 0.0, 0, False
+        """Start with no compilation."""
+        self.spent, self.began, self.depth, self.is_written = 0.0, 0.0, 0, False
 
     def on_start(self, _: Any) -> None:
-        """Begin to count, of nested compilations with the first, and say it."""
+        """Start the clock at the outermost compilation, and write the message when it is due."""
         self.depth += 1
         if self.depth == 1:
             self.began = time.perf_counter()
-        if not self.said and self.spent + time.perf_counter() - self.began > PATIENCE:
-            self.said = True
+        if not self.is_written and self.spent + time.perf_counter() - self.began > NOTICE_DELAY_SECONDS:
+            self.is_written = True
             with contextlib.suppress(OSError, ValueError):  # a stream that is closed or broken
                 if sys.stderr is not None and sys.stderr.isatty():
-                    sys.stderr.write(SAID)
+                    sys.stderr.write(MESSAGE)
 
     def on_end(self, _: Any) -> None:
-        """Add what the outermost compilation took."""
+        """Add the duration of the outermost compilation."""
         self.depth -= 1
         if self.depth == 0:
             self.spent += time.perf_counter() - self.began
 
 
-event.register("numba:compile", _Told())
+event.register("numba:compile", CompileNotice())
 
 
-OLD = 30 * 24 * 3600.0  # seconds after which machine code of other loops, beside the package, is removed
+MAX_AGE_SECONDS = 30 * 24 * 3600.0  # after which machine code of other versions of the loops is removed
 
 
 def _folder() -> str:
-    """Where machine code is kept, of these loops and this numba alone; "" where no folder can be written to.
+    """Return the folder of the machine code of these loops and this numba; "" where no folder can be written to.
 
-    numba itself notices that the file of a loop has changed, and not that another has, whose loops it calls: it would
-    run the old ones after an upgrade. So the folder bears a hash of all files; the same loops find it again in later
-    versions of the package.
+    numba itself detects a change of a loop's own file, but not a change of a file whose loops it calls: after an
+    upgrade it would run the old ones. So the name of the folder has a hash of all files; later versions of the package
+    with the same loops use the same folder.
     """
-    here, own = Path(__file__).parent, hashlib.sha256(numba.__version__.encode())
-    for file in sorted(here.glob("*.py")):
-        own.update(file.read_bytes())
-    beside = here / "__pycache__"
-    for place in [config.CACHE_DIR] if config.CACHE_DIR else [beside, AppDirs("numba", False).user_cache_dir]:
-        folder = Path(place) / f"dreval-{own.hexdigest()[:8]}"
+    source_folder, content_hash = Path(__file__).parent, hashlib.sha256(numba.__version__.encode())
+    for file in sorted(source_folder.glob("*.py")):
+        content_hash.update(file.read_bytes())
+    package_cache = source_folder / "__pycache__"
+    for parent in [config.CACHE_DIR] if config.CACHE_DIR else [package_cache, AppDirs("numba", False).user_cache_dir]:
+        folder = Path(parent) / f"dreval-{content_hash.hexdigest()[:8]}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
         except OSError:
             continue
-        for other in beside.glob("dreval-*"):
+        for other_folder in package_cache.glob("dreval-*"):
             with contextlib.suppress(FileNotFoundError):  # another process removes it, too
-                if other != folder and other.stat().st_mtime < time.time() - OLD:
-                    shutil.rmtree(other, ignore_errors=True)
+                if other_folder != folder and other_folder.stat().st_mtime < time.time() - MAX_AGE_SECONDS:
+                    shutil.rmtree(other_folder, ignore_errors=True)
         return str(folder)
     return ""
 
@@ -83,15 +84,15 @@ FOLDER = _folder()
 def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop when it is first called.
 
-    The machine code is kept beside the package or in the user's cache folder (or ``NUMBA_CACHE_DIR``). Where no folder
-    can be written to, as in some containers, it is compiled again in each process.
+    The machine code is stored next to the package or in the user's cache folder (or ``NUMBA_CACHE_DIR``). Where no
+    folder can be written to, as in some containers, each process compiles it.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        given, config.CACHE_DIR = config.CACHE_DIR, FOLDER
+        numba_cache_dir, config.CACHE_DIR = config.CACHE_DIR, FOLDER
         try:
             return njit(cache=bool(FOLDER), nogil=True, **options)(function)
         finally:
-            config.CACHE_DIR = given
+            config.CACHE_DIR = numba_cache_dir
 
     return compiled

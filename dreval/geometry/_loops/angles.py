@@ -11,7 +11,7 @@ from dreval.geometry._loops.permutations import mix
 
 @loop()
 def _direction(points, i, j, out):
-    """The unit vector from i to j; 0 where they coincide."""
+    """Write the unit vector from i to j; 0 where they coincide."""
     largest, total = 0.0, 0.0
     for c in range(points.shape[1]):
         out[c] = points[j, c] - points[i, c]
@@ -28,7 +28,7 @@ def _direction(points, i, j, out):
 
 @loop()
 def _gap(u, v, s, t):
-    """Squared difference of the cosines of two pairs of unit vectors, over 4."""
+    """Return the squared difference of the cosines of two pairs of unit vectors, over 4."""
     cosine, image = 0.0, 0.0
     for c in range(u.shape[0]):
         cosine += u[c] * v[c]
@@ -40,7 +40,7 @@ def _gap(u, v, s, t):
 
 @loop()
 def _sizes(codes, stay, n_classes):
-    """Number of the members of each class that stay."""
+    """Return the number of members of each class that stay."""
     sizes = np.zeros(n_classes, np.int64)
     for i in range(codes.shape[0]):
         sizes[codes[i]] += stay[i]
@@ -49,16 +49,16 @@ def _sizes(codes, stay, n_classes):
 
 @loop()
 def every_angle(X, Y, rows, codes, order, starts, stay, out, changes):
-    """For each row the mean over other classes of the mean gap over pairs of their members that stay.
+    """Compute for each row the mean over all other classes of the mean gap over pairs of their members that stay.
 
     ``order`` lists the points by class, and class c begins at ``starts[c]``. Classes with fewer than two members that
-    stay are left out; a row that sees no other class has 0. ``changes`` (2, n) gets what the sum of the rows, each over
-    the size of its class, changes by when each point is left out of the other classes: at 0 the sum of the rows that
-    are alone in their class, at 1 that of the others.
+    stay are left out; a row without any other class has 0. ``changes`` (2, n) gets the change in the sum of the rows,
+    each over the size of its class, when each point is left out of the other classes: at 0 the sum of the rows that are
+    alone in their class, at 1 the sum of all other rows.
     """
     sizes = _sizes(codes, stay, starts.shape[0] - 1)
     largest = sizes.max()
-    U, V, who = np.empty((largest, X.shape[1])), np.empty((largest, Y.shape[1])), np.empty(largest, np.int64)
+    U, V, members = np.empty((largest, X.shape[1])), np.empty((largest, Y.shape[1])), np.empty(largest, np.int64)
     gaps, sums = np.empty(sizes.shape[0]), np.empty(X.shape[0])
     for b in range(rows.shape[0]):
         i, total, classes = rows[b], 0.0, 0
@@ -68,68 +68,73 @@ def every_angle(X, Y, rows, codes, order, starts, stay, out, changes):
             m, gaps[c] = 0, 0.0
             for at in range(starts[c], starts[c + 1]):
                 if stay[order[at]]:
-                    who[m] = order[at]
-                    sums[who[m]] = 0.0
-                    _direction(X, i, who[m], U[m])
-                    _direction(Y, i, who[m], V[m])
+                    members[m] = order[at]
+                    sums[members[m]] = 0.0
+                    _direction(X, i, members[m], U[m])
+                    _direction(Y, i, members[m], V[m])
                     for k in range(m):
                         gap = _gap(U[m], U[k], V[m], V[k])
                         gaps[c] += gap
-                        sums[who[m]] += gap
-                        sums[who[k]] += gap
+                        sums[members[m]] += gap
+                        sums[members[k]] += gap
                     m += 1
             total += gaps[c] / (m * (m - 1) / 2)
             classes += 1
         out[b] = total / classes if classes > 0 else 0.0
-        own = sizes[codes[i]]
+        class_size = sizes[codes[i]]
         for c in range(sizes.shape[0]):
             m = sizes[c]
             if c == codes[i] or m < 2:
                 continue
-            rest, seen = total - gaps[c] / (m * (m - 1) / 2), classes if m > 2 else classes - 1
+            other_gaps, n_classes_without = total - gaps[c] / (m * (m - 1) / 2), classes if m > 2 else classes - 1
             for at in range(starts[c], starts[c + 1]):
                 if stay[order[at]]:
-                    left = rest if m == 2 else rest + (gaps[c] - sums[order[at]]) / ((m - 1) * (m - 2) / 2)
-                    mean = left / seen if seen > 0 else 0.0
-                    changes[int(own > 1), order[at]] += (mean - out[b]) / own
+                    gaps_without = (
+                        other_gaps if m == 2 else other_gaps + (gaps[c] - sums[order[at]]) / ((m - 1) * (m - 2) / 2)
+                    )
+                    mean = gaps_without / n_classes_without if n_classes_without > 0 else 0.0
+                    changes[int(class_size > 1), order[at]] += (mean - out[b]) / class_size
 
 
 @loop()
-def drawn_angles(X, Y, rows, codes, order, starts, stay, key, wanted, out, changes):
-    """As ``every_angle``, from ``wanted`` random triplets a row, less those that touch a point that does not stay.
+def drawn_angles(X, Y, rows, codes, order, starts, stay, key, n_sampled, out, changes):
+    """Compute the values of ``every_angle`` from ``n_sampled`` random triplets a row.
 
-    A class and then two of its members are drawn. The draws of a row depend on ``key`` and the row only.
+    Triplets with a point that does not stay are left out. A class and then two of its members are drawn. The draws of a
+    row depend on ``key`` and the row only.
     """
     u, v, s, t = (np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(Y.shape[1]), np.empty(Y.shape[1]))
-    others, sizes = np.empty(starts.shape[0] - 1, np.int64), _sizes(codes, stay, starts.shape[0] - 1)
-    who, sums, counts = np.empty(2 * wanted, np.int64), np.zeros(X.shape[0]), np.zeros(X.shape[0], np.int64)
+    other_classes, sizes = np.empty(starts.shape[0] - 1, np.int64), _sizes(codes, stay, starts.shape[0] - 1)
+    endpoints, sums, counts = np.empty(2 * n_sampled, np.int64), np.zeros(X.shape[0]), np.zeros(X.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i, number = rows[b], 0
         for c in range(starts.shape[0] - 1):
             if c != codes[i] and starts[c + 1] - starts[c] >= 2:
-                others[number] = c
+                other_classes[number] = c
                 number += 1
         state = mix(key ^ mix(np.uint64(i) + ONE))
-        total, count, tried = 0.0, 0, 0
-        while number > 0 and tried < wanted:
+        total, count, n_tried = 0.0, 0, 0
+        while number > 0 and n_tried < n_sampled:
             state += GOLDEN
             which, _ = two_of(state, np.uint64(number))
-            c = others[which]
+            c = other_classes[which]
             j, k = 0, 0
             while j == k:
                 state += GOLDEN
                 j, k = two_of(state, np.uint64(starts[c + 1] - starts[c]))
-            j, k, tried = order[starts[c] + j], order[starts[c] + k], tried + 1
+            j, k, n_tried = order[starts[c] + j], order[starts[c] + k], n_tried + 1
             if stay[j] and stay[k]:
                 _direction(X, i, j, u)
                 _direction(X, i, k, v)
                 _direction(Y, i, j, s)
                 _direction(Y, i, k, t)
                 gap = _gap(u, v, s, t)
-                who[2 * count], who[2 * count + 1] = j, k
+                endpoints[2 * count], endpoints[2 * count + 1] = j, k
                 total += gap
                 count += 1
                 count_both(j, k, gap, sums, counts)
-        own = sizes[codes[i]]
-        changed = changes[int(own > 1)]
-        out[b] = mean_and_changes(total, count, who[: 2 * count], sums, counts, 0.0, 1.0 / own, changed)
+        class_size = sizes[codes[i]]
+        class_changes = changes[int(class_size > 1)]
+        out[b] = mean_and_changes(
+            total, count, endpoints[: 2 * count], sums, counts, 0.0, 1.0 / class_size, class_changes
+        )

@@ -1,9 +1,9 @@
-"""Costs of an embedding with their gradients, over listed pairs, over all pairs or on a lattice; the steps of UMAP.
+"""Costs of an embedding with their gradients, over listed pairs, all pairs or on a lattice; and the steps of UMAP.
 
-Embeddings come by column (d, n), so that the inner loops run over points that lie side by side; gradients are written
-in the same form. Functions over all pairs i < j go point by point: squared distances to the later points, the terms of
-the cost, and the gradient that follows. Sums are taken in order: with permission to reorder them, freshly compiled code
-and the same code from the cache differ in the last digits, and a search ends elsewhere.
+Embeddings are stored by column (d, n), so that the inner loops run over points that are next to each other; gradients
+are written in the same form. Functions over all pairs i < j go point by point: squared distances to the later points,
+the terms of the cost, and its gradient. Sums are computed in order: if the compiler may reorder them, freshly compiled
+code and the same code from the cache differ in the last digits, and a search ends at another embedding.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.permutations import mix
 
-VECTORS = {"error_model": "numpy"}  # no check for a division by 0, which would part a loop into single steps
-STEPS = 100  # of bisection; it ends earlier when the entropy is met
+VECTORS = {"error_model": "numpy"}  # no check for a division by 0, which would prevent vectorized loops
+STEPS = 100  # of bisection, which ends earlier when the entropy is reached
 CLOSE = 1e-10  # of the entropy
 
 
 @loop()
 def _entropy(squared, beta, out):
-    """Probabilities proportional to exp(-beta (s - min s)), and their entropy in nats."""
+    """Compute probabilities proportional to exp(-beta (s - min s)), and return their entropy in nats."""
     least, total, mean = squared.min(), 0.0, 0.0
     for t in range(squared.shape[0]):
         out[t] = np.exp(-beta * (squared[t] - least))
@@ -33,9 +33,10 @@ def _entropy(squared, beta, out):
 
 @loop()
 def calibrated(row, entropy, out):
-    """The rate beta at which exp(-beta s_j) over their sum, written to ``out``, are nearest to an entropy in nats.
+    """Return the rate beta at which exp(-beta s_j) over their sum, written to ``out``, are nearest to an entropy.
 
-    Where all distances are equal the rate is 0, and the probabilities are equal, whatever the entropy.
+    The entropy is in nats. Where all distances are equal the rate is 0, and the probabilities are equal, whatever the
+    entropy.
     """
     spread = row.mean() - row.min()
     if spread == 0.0:
@@ -57,13 +58,14 @@ def calibrated(row, entropy, out):
 
 @loop()
 def conditional(squared, entropy, out):
-    """Rows of probabilities, exp(-beta_i s_ij) over their sum, whose entropies are as near as can be to ``entropy``."""
+    """Compute rows of probabilities, exp(-beta_i s_ij) over their sum, with entropies as near as possible to one."""
     for i in range(squared.shape[0]):
         calibrated(squared[i], entropy, out[i])
 
 
-_LOW = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1 / 2: mantissas lie from there to twice as much
-_ONE, _FRACTION = np.int64(0x3FF0000000000000), np.int64(0x000FFFFFFFFFFFFF)
+_LOW = np.int64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1 / 2); mantissas are between it and twice its value
+_ONE = np.int64(0x3FF0000000000000)
+_FRACTION = np.int64(0x000FFFFFFFFFFFFF)
 _COUNT = np.int64(0x4330000000000000)  # the bits of 2^52: a small integer added to them is added to the number
 _BITS = np.int64(52)
 _BIAS = 2.0**52 + 1023.0
@@ -72,15 +74,15 @@ _LN_2 = 0.6931471805599453
 
 @loop(**VECTORS)
 def logarithms(numbers, mantissas, powers, out):
-    """Natural logarithms of numbers above 0, to 3e-16 of their size or of 1; two arrays of integers are worked in.
+    """Compute natural logarithms of numbers above 0, to 3e-16 of their size or of 1; two arrays are scratch.
 
-    A mantissa m in [sqrt(1/2), sqrt(2)) times a power of 2, and ln m = 2 artanh((m - 1) / (m + 1)) by its series. No
-    branch and no call stand in the loops, so that the processor takes several numbers at a time; unlike sums, which are
-    not taken here, this leaves every digit as it is.
+    A mantissa m in [sqrt(1/2), sqrt(2)) times a power of 2, and ln m = 2 artanh((m - 1) / (m + 1)) by its series. The
+    loops have no branch and no call, so that the processor computes several numbers at a time. Unlike sums, which do
+    not occur here, this leaves every digit unchanged.
     """
-    given = numbers.view(np.int64)
+    bits = numbers.view(np.int64)
     for t in range(numbers.shape[0]):
-        shifted = given[t] + (_ONE - _LOW)
+        shifted = bits[t] + (_ONE - _LOW)
         powers[t] = (shifted >> _BITS) | _COUNT
         mantissas[t] = (shifted & _FRACTION) + _LOW
     fractions, exponents = mantissas.view(np.float64), powers.view(np.float64)
@@ -94,7 +96,7 @@ def logarithms(numbers, mantissas, powers, out):
 
 @loop(inline="always")
 def _steps(points, i, listed, d, line):
-    """Squared distances of point i to the listed ones."""
+    """Compute squared distances of point i to the listed points."""
     for t in range(listed.shape[0]):
         j, s = listed[t], 0.0
         for c in range(d):
@@ -105,7 +107,7 @@ def _steps(points, i, listed, d, line):
 
 @loop(inline="always")
 def _pull_listed(points, i, listed, d, pull, gradient):
-    """Add pull[t] (y_i - y_j) to the gradient at i, and take it from that at the listed points j."""
+    """Add pull[t] (y_i - y_j) to the gradient at i, and subtract it at the listed points j."""
     for t in range(listed.shape[0]):
         j = listed[t]
         for c in range(d):
@@ -116,15 +118,15 @@ def _pull_listed(points, i, listed, d, pull, gradient):
 
 @loop(**VECTORS)
 def attraction(indptr, indices, affinities, points, dof, gradient):
-    """Sum over listed pairs of p s where ``dof`` is 0, else of p (dof + 1) / 2 log(1 + s / dof).
+    """Return the sum over listed pairs of p s where ``dof`` is 0, else of p (dof + 1) / 2 log(1 + s / dof).
 
-    Points (n, d) and the gradient, to which its part is added, are by row.
+    Points (n, d) and the gradient, to which its part is added, are stored by row.
     """
-    d, total, most, unit = points.shape[1], 0.0, 0, 1.0 / dof
+    d, total, longest, unit = points.shape[1], 0.0, 0, 1.0 / dof
     for i in range(points.shape[0]):
-        most = max(most, indptr[i + 1] - indptr[i])
-    squares, pulls, logs = np.empty(most), np.empty(most), np.empty(most)
-    mantissas, powers = np.empty(most, np.int64), np.empty(most, np.int64)
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    squares, pulls, logs = np.empty(longest), np.empty(longest), np.empty(longest)
+    mantissas, powers = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for i in range(points.shape[0]):
         first = indptr[i]
         m = indptr[i + 1] - first
@@ -154,14 +156,15 @@ def attraction(indptr, indices, affinities, points, dof, gradient):
     return total
 
 
-ORDER = 6  # nodes a point touches along an axis: splines of degree 5
+ORDER = 6  # nodes along an axis to which a point contributes: splines of degree 5
 
 
 @loop()
 def spline(fraction, weights, slopes):
-    """Weights of the six nodes about a point and their derivatives; ``fraction`` is how far it lies behind the third.
+    """Compute weights of the six nodes about a point, and their derivatives.
 
-    The recursion of cardinal B-splines (Essmann et al., 1995, Section II.D).
+    ``fraction`` is the distance of the point behind the third node. The recursion of cardinal B-splines (Essmann et
+    al., 1995, Section II.D).
     """
     weights[:] = 0.0
     weights[0], weights[1] = 1.0 - fraction, fraction
@@ -193,7 +196,7 @@ def spread(places, out):
 
 @loop()
 def read(places, potential, gradient):
-    """Sum over points of the potential at them; its gradient in their places is written to ``gradient`` (n, 2)."""
+    """Return the sum over points of the potential at them; write its gradient to ``gradient`` (n, 2)."""
     a, b, da, db = np.empty(ORDER), np.empty(ORDER), np.empty(ORDER), np.empty(ORDER)
     total = 0.0
     for i in range(places.shape[0]):
@@ -213,36 +216,36 @@ def read(places, potential, gradient):
 
 @loop()
 def _squares(columns, i, line):
-    """Squared distances of point i to the points behind it."""
+    """Compute squared distances of point i to the points behind it."""
     for c in range(columns.shape[0]):
-        own, others = columns[c, i], columns[c, i + 1 :]
+        x, later = columns[c, i], columns[c, i + 1 :]
         if c == 0:
             for t in range(line.shape[0]):
-                line[t] = (own - others[t]) ** 2
+                line[t] = (x - later[t]) ** 2
         else:
             for t in range(line.shape[0]):
-                line[t] += (own - others[t]) ** 2
+                line[t] += (x - later[t]) ** 2
 
 
 @loop()
 def _pull(columns, i, line, gradient):
-    """Add line[t] (y_i - y_j) to the gradient at i, and take it from that at the points j behind it."""
+    """Add line[t] (y_i - y_j) to the gradient at i, and subtract it at the points j behind it."""
     for c in range(columns.shape[0]):
-        own, others, theirs = columns[c, i], columns[c, i + 1 :], gradient[c, i + 1 :]
+        x, later, later_gradient = columns[c, i], columns[c, i + 1 :], gradient[c, i + 1 :]
         total = 0.0
         for t in range(line.shape[0]):
-            step = line[t] * (own - others[t])
+            step = line[t] * (x - later[t])
             total += step
-            theirs[t] -= step
+            later_gradient[t] -= step
         gradient[c, i] += total
 
 
 @loop()
-def _misfit(line, wanted, inverse):
-    """Weighted sum of squared misfits of a line; the line becomes what they pull with."""
+def _misfit(line, targets, inverse):
+    """Return the weighted sum of squared misfits of a line, and replace the line by the factors of its gradient."""
     total = 0.0
     for t in range(line.shape[0]):
-        length, target = np.sqrt(line[t]), wanted[t]
+        length, target = np.sqrt(line[t]), targets[t]
         gap = length - target
         weight = 1.0
         if inverse:
@@ -253,22 +256,22 @@ def _misfit(line, wanted, inverse):
 
 
 @loop()
-def stress(columns, wanted, inverse, gradient):
-    """Sum over pairs of w (d - delta)^2 with w = 1, or 1 / delta where delta > 0; ``wanted`` is in condensed order."""
-    n, total, at = columns.shape[1], 0.0, 0
+def stress(columns, targets, inverse, gradient):
+    """Return the sum over pairs of w (d - delta)^2, w = 1, or 1 / delta where delta > 0; targets in condensed order."""
+    n, total, start = columns.shape[1], 0.0, 0
     line = np.empty(n)
     for i in range(n - 1):
         part = line[: n - 1 - i]
         _squares(columns, i, part)
-        total += _misfit(part, wanted[at : at + n - 1 - i], inverse)
+        total += _misfit(part, targets[start : start + n - 1 - i], inverse)
         _pull(columns, i, part, gradient)
-        at += n - 1 - i
+        start += n - 1 - i
     return total
 
 
 @loop(**VECTORS)
 def _student(line, dof):
-    """Sum of w = (1 + s / dof)^(-(dof + 1) / 2) over a line, which becomes w / (1 + s / dof)."""
+    """Return the sum of w = (1 + s / dof)^(-(dof + 1) / 2) over a line, and replace the line by w / (1 + s / dof)."""
     total = 0.0
     if dof == 1.0:
         for t in range(line.shape[0]):
@@ -287,7 +290,7 @@ def _student(line, dof):
 
 @loop()
 def student_sum(columns, dof, gradient):
-    """Sum over pairs of (1 + s / dof)^(-(dof + 1) / 2)."""
+    """Return the sum over pairs of (1 + s / dof)^(-(dof + 1) / 2)."""
     n, total = columns.shape[1], 0.0
     line = np.empty(n)
     for i in range(n - 1):
@@ -301,24 +304,24 @@ def student_sum(columns, dof, gradient):
 
 @loop()
 def weighted_gaussians(columns, weights, gradient):
-    """Sum over pairs of w exp(-s); ``weights`` in condensed order."""
-    n, total, at = columns.shape[1], 0.0, 0
+    """Return the sum over pairs of w exp(-s); ``weights`` in condensed order."""
+    n, total, start = columns.shape[1], 0.0, 0
     line = np.empty(n)
     for i in range(n - 1):
         part = line[: n - 1 - i]
         _squares(columns, i, part)
         for t in range(part.shape[0]):
-            value = weights[at + t] * np.exp(-part[t])
+            value = weights[start + t] * np.exp(-part[t])
             total += value
             part[t] = -2.0 * value
         _pull(columns, i, part, gradient)
-        at += part.shape[0]
+        start += part.shape[0]
     return total
 
 
 @loop()
 def gaussian_log_sum(columns, gradient):
-    """Logarithm of the sum over pairs of exp(-s), free of underflow."""
+    """Return the logarithm of the sum over pairs of exp(-s), without underflow."""
     n = columns.shape[1]
     line, least = np.empty(n), np.inf
     for i in range(n - 1):
@@ -339,7 +342,7 @@ def gaussian_log_sum(columns, gradient):
 
 @loop()
 def gaussian_log_sums(columns, gradient):
-    """Sum over points i of log sum_{j != i} exp(-s_ij), free of underflow."""
+    """Return the sum over points i of log sum_{j != i} exp(-s_ij), without underflow."""
     n = columns.shape[1]
     line, logs, least = np.empty(n), np.zeros(n), np.full(n, np.inf)
     for i in range(n - 1):
@@ -366,9 +369,10 @@ def gaussian_log_sums(columns, gradient):
 
 @loop()
 def majorized(distances, Y):
-    """The stress of the places Y (n, d), over pairs i < j, and the places of the next step, whose stress is no higher.
+    """Return the stress of an embedding Y (n, d), over pairs i < j, and the embedding of the next step.
 
-    y_i becomes the mean over all j of (y_i - y_j) q_ij / |y_i - y_j|, with 0 for points at one place.
+    Its stress is no higher. y_i becomes the mean over all j of (y_i - y_j) q_ij / |y_i - y_j|, with 0 for coincident
+    points.
     """
     n, d = Y.shape
     moved = np.zeros((n, d))
@@ -391,14 +395,14 @@ def majorized(distances, Y):
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _S32 = np.uint64(32)
-HALVINGS = 200  # of an interval, or doublings of its end: both stop before
+HALVINGS = 200  # largest number of halvings of an interval, or doublings of its end; both stop before
 CLIP = 4.0  # largest step in one coordinate, before the learning rate
-SOFTEN = 1e-3  # added to squared distances that repel
+SOFTEN = 1e-3  # added to squared distances in repulsion
 
 
 @loop()
 def smooth_widths(beyond, target, out):
-    """For each row s with ``sum_j exp(-max(beyond[i, j], 0) / s) = target`` by bisection; 0 where it is not reached.
+    """Find for each row s with ``sum_j exp(-max(beyond[i, j], 0) / s) = target`` by bisection; 0 if there is none.
 
     The sum grows with s from the number of entries that are 0 or less to the number of columns.
     """
@@ -413,7 +417,7 @@ def smooth_widths(beyond, target, out):
             continue
         low, high, total = 0.0, largest, 0.0
         for _ in range(HALVINGS):
-            total = _sum_of(row, high)
+            total = _smooth_count(row, high)
             if total >= target:
                 break
             low, high = high, 2.0 * high
@@ -421,7 +425,7 @@ def smooth_widths(beyond, target, out):
             middle = 0.5 * (low + high)
             if not low < middle < high:
                 break
-            if _sum_of(row, middle) < target:
+            if _smooth_count(row, middle) < target:
                 low = middle
             else:
                 high = middle
@@ -429,7 +433,8 @@ def smooth_widths(beyond, target, out):
 
 
 @loop()
-def _sum_of(row, width):
+def _smooth_count(row, width):
+    """Return the sum of exp(-max(value, 0) / width) over a row."""
     total = 0.0
     for value in row:
         total += np.exp(-max(value, 0.0) / width)
@@ -437,78 +442,86 @@ def _sum_of(row, width):
 
 
 @loop()
-def lay_out(moving, others, same, head, tail, every, n_epochs, curve, rates, n_negative, state):
-    """Move the rows of ``moving`` towards and away from rows of ``others``, in place; returns the last state.
+def lay_out(moving, fixed, same, head, tail, period, n_epochs, curve, rates, n_negative, state):
+    """Move the rows of ``moving`` towards and away from rows of ``fixed``, in place; return the last state.
 
-    Edge e is due every ``every[e]`` epochs and draws ``head[e]`` of ``moving`` to ``tail[e]`` of ``others``, which is
-    drawn too where both are the ``same`` array; then ``n_negative`` random rows of ``others`` push the head away.
-    ``rates`` are the first step and the weight of a push. One thread, one sequence of random numbers (splitmix64 from
+    Edge e is due every ``every[e]`` epochs and moves ``head[e]`` of ``moving`` towards ``tail[e]`` of ``fixed``, which
+    moves too where both are the ``same`` array; then ``n_negative`` random rows of ``fixed`` repel the head. ``rates``
+    are the first step and the weight of the repulsion. One thread, one sequence of random numbers (splitmix64 from
     ``state``).
     """
     rate, repulsion = rates
-    due = every.copy()
-    count = np.uint64(others.shape[0])
+    due = period.copy()
+    count = np.uint64(fixed.shape[0])
     for epoch in range(n_epochs):
         step = rate * (1.0 - epoch / n_epochs)
         for e in range(head.shape[0]):
             if due[e] > epoch:
                 continue
-            due[e] += every[e]
-            own = moving[head[e]]
-            _pull_edge(own, others[tail[e]], curve, step, same)
+            due[e] += period[e]
+            point = moving[head[e]]
+            _pull_edge(point, fixed[tail[e]], curve, step, same)
             for _ in range(n_negative):
                 state += _GOLDEN
                 j = np.int64(((mix(state) >> _S32) * count) >> _S32)
                 if not (same and j == head[e]):
-                    _push(own, others[j], curve, step, repulsion)
+                    _push(point, fixed[j], curve, step, repulsion)
     return state
 
 
 @loop()
-def lay_out_each(moving, others, tail, every, n_epochs, curve, rates, n_negative, state):
-    """``lay_out`` of each row of ``moving`` by itself among fixed others, with the same random numbers for each."""
+def lay_out_each(moving, fixed, tail, period, n_epochs, curve, rates, n_negative, state):
+    """Apply ``lay_out`` to each row of ``moving`` by itself among fixed rows.
+
+    Each row has the same random numbers.
+    """
     head = np.zeros(tail.shape[1], np.int64)
     for i in range(moving.shape[0]):
-        own = moving[i : i + 1]
-        lay_out(own, others, False, head, tail[i], every[i], n_epochs, curve, rates, n_negative, state)
+        point = moving[i : i + 1]
+        lay_out(point, fixed, False, head, tail[i], period[i], n_epochs, curve, rates, n_negative, state)
 
 
 @loop()
-def _squared(own, other):
+def _squared(left, right):
+    """Return the squared distance of two points."""
     total = 0.0
-    for c in range(own.shape[0]):
-        total += (own[c] - other[c]) ** 2
+    for c in range(left.shape[0]):
+        total += (left[c] - right[c]) ** 2
     return total
 
 
 @loop()
 def _clipped(value):
+    """Return a step bounded by ``CLIP``."""
     return min(max(value, -CLIP), CLIP)
 
 
 @loop()
-def _pull_edge(own, other, curve, step, both):
-    """One step down -log w of the pair, with w = 1 / (1 + a d^2b)."""
+def _pull_edge(point, other, curve, step, both):
+    """Move a point one step down -log w of the pair, with w = 1 / (1 + a d^2b).
+
+    With ``both`` the other point moves too.
+    """
     a, b = curve
-    squared = _squared(own, other)
+    squared = _squared(point, other)
     if squared == 0.0:
         return
     power = squared**b
     factor = -2.0 * a * b * power / (squared * (1.0 + a * power))
-    for c in range(own.shape[0]):
-        move = step * _clipped(factor * (own[c] - other[c]))
-        own[c] += move
+    for c in range(point.shape[0]):
+        move = step * _clipped(factor * (point[c] - other[c]))
+        point[c] += move
         if both:
             other[c] -= move
 
 
 @loop()
-def _push(own, other, curve, step, weight):
-    """One step of the first of the two down -log (1 - w)."""
+def _push(point, other, curve, step, weight):
+    """Move the first point one step down -log (1 - w)."""
     a, b = curve
-    squared = _squared(own, other)
+    squared = _squared(point, other)
     if squared == 0.0:
         return
     factor = 2.0 * weight * b / ((SOFTEN + squared) * (1.0 + a * squared**b))
-    for c in range(own.shape[0]):
-        own[c] += step * _clipped(factor * (own[c] - other[c]))
+    for c in range(point.shape[0]):
+        point[c] += step * _clipped(factor * (point[c] - other[c]))

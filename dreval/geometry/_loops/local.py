@@ -12,7 +12,7 @@ from dreval.geometry._loops._jit import loop
 
 @loop()
 def nuclear_norm(block):
-    """Sum of singular values of a block (a, b), by one-sided Jacobi rotations of its columns; destroys the block.
+    """Return the sum of singular values of a block (a, b), by one-sided Jacobi rotations; destroys the block.
 
     No squares are summed into small numbers, so nearly collinear blocks keep all their digits.
     """
@@ -49,8 +49,8 @@ def nuclear_norm(block):
 
 
 @loop()
-def _gathered(points, i, nearest, out):
-    """A point and its neighbors, relative to the point."""
+def _gather_neighborhood(points, i, nearest, out):
+    """Write a point and its neighbors, relative to the point."""
     width = points.shape[1]
     for c in range(width):
         out[0, c] = 0.0
@@ -61,22 +61,22 @@ def _gathered(points, i, nearest, out):
 
 
 @loop()
-def _centered(block, left, mean, squares, out):
-    """Rows of a block but the one at ``left`` (-1: all) minus their mean; gives their squared norm.
+def _center_block(block, left_out, mean, squares, out):
+    """Write the rows of a block but row ``left_out`` (-1: all) minus their mean; return their squared norm.
 
-    Sums run over rows, with all columns side by side.
+    Sums run over rows, with all columns next to each other.
     """
     size, width = out.shape
     mean[:] = 0.0
     squares[:] = 0.0
     for t in range(size):
-        s = t + (0 <= left <= t)
+        s = t + (0 <= left_out <= t)
         for c in range(width):
             mean[c] += block[s, c]
     for c in range(width):
         mean[c] /= size
     for t in range(size):
-        s = t + (0 <= left <= t)
+        s = t + (0 <= left_out <= t)
         for c in range(width):
             value = block[s, c] - mean[c]
             out[t, c] = value
@@ -89,24 +89,24 @@ def _centered(block, left, mean, squares, out):
 
 @loop()
 def local_parts(X, Y, rows, nearest, drops, x2, y2, nuclear):
-    """|HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its nearest points, (len(drops), rows).
+    """Compute |HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its nearest points.
 
-    Each is computed once for every member of the neighborhood that is left out: 0 is the row's own point, t its t-th
-    neighbor, -1 none.
+    Each, (len(drops), rows), is computed once for every member of the neighborhood that is left out: 0 is the row's own
+    point, t its t-th neighbor, -1 none.
     """
     p, d, count = X.shape[1], Y.shape[1], nearest.shape[1] + 1
     in_data, in_embedding = np.empty((count, p)), np.empty((count, d))
     mean, squares = np.empty(max(p, d)), np.empty(max(p, d))
     cross = np.empty((min(p, d), max(p, d)))
     for b in range(rows.shape[0]):
-        _gathered(X, rows[b], nearest[b], in_data)
-        _gathered(Y, rows[b], nearest[b], in_embedding)
+        _gather_neighborhood(X, rows[b], nearest[b], in_data)
+        _gather_neighborhood(Y, rows[b], nearest[b], in_embedding)
         for at in range(drops.shape[0]):
-            left = drops[at]
-            size = count - (left >= 0)
+            left_out = drops[at]
+            size = count - (left_out >= 0)
             A, B = np.empty((size, p)), np.empty((size, d))
-            x2[at, b] = _centered(in_data, left, mean[:p], squares[:p], A)
-            y2[at, b] = _centered(in_embedding, left, mean[:d], squares[:d], B)
+            x2[at, b] = _center_block(in_data, left_out, mean[:p], squares[:p], A)
+            y2[at, b] = _center_block(in_embedding, left_out, mean[:d], squares[:d], B)
             long, short = (A, B) if p >= d else (B, A)
             cross[:] = 0.0
             for t in range(size):
@@ -116,14 +116,14 @@ def local_parts(X, Y, rows, nearest, drops, x2, y2, nuclear):
             nuclear[at, b] = nuclear_norm(cross.T)
 
 
-SLACK = 1e-12  # a point this near to the rim of a lune, relative to its size, lies on it
+SLACK = 1e-12  # relative distance from the rim of a lune below which a point is on the rim
 
 
 @loop()
 def lune_edges(squared: npt.NDArray[np.float64], order: npt.NDArray[np.int64], t: float) -> Any:
-    """Which pairs (n, n), i < j, have an empty lune: no k with both mixtures of its squared distances below t d_ij^2.
+    """Return the pairs (n, n), i < j, with an empty lune: no k has both mixtures of distances below t d_ij^2.
 
-    ``order`` (n, n) sorts the points by their distance from each; near points are the likeliest to lie in the lune.
+    ``order`` (n, n) sorts the points by their distance from each; near points are the likeliest to be in the lune.
     """
     n = len(squared)
     edges = np.zeros((n, n), np.bool_)

@@ -1,4 +1,4 @@
-"""Pairs of points: their distances in both spaces, sums and order statistics over them, sorted lists, and triplets."""
+"""Pairs of points: distances in both spaces, sums and order statistics over them, sorted lists, and triplets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from dreval.geometry._loops.rows import direct, fill_line
 
 TILE = 512  # points whose columns are read together
 CHUNK = 4096  # terms added before a partial sum is closed: rounding grows with the chunk, not with the number of pairs
-GOLDEN, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
-ONE, _S32 = np.uint64(1), np.uint64(32)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+ONE = np.uint64(1)
+_LOW = np.uint64(0xFFFFFFFF)
+_S32 = np.uint64(32)
 
 
 @loop()
 def condensed_distances(points, columns, rows, out):
-    """Distances of the pairs (a, b), a < b, of the given rows a, at their places in the condensed order.
+    """Compute distances of the pairs (a, b), a < b, of some rows a, at their positions in the condensed order.
 
     Columns (p, n) are read in tiles that stay in the processor's cache for all rows.
     """
@@ -36,7 +38,7 @@ def condensed_distances(points, columns, rows, out):
 
 @loop()
 def compress(keep, count, values):
-    """The values to keep, in their order."""
+    """Return the values to keep, in their order."""
     out, at = np.empty(count, values.dtype), 0
     for t in range(keep.shape[0]):
         if keep[t]:
@@ -47,7 +49,7 @@ def compress(keep, count, values):
 
 @loop()
 def products(x, y, shift_x, shift_y):
-    """Sums of (x - a)^2, (y - b)^2 and (x - a)(y - b)."""
+    """Return sums of (x - a)^2, (y - b)^2 and (x - a)(y - b)."""
     xx = yy = xy = 0.0
     for start in range(0, x.shape[0], CHUNK):
         a = b = c = 0.0
@@ -62,7 +64,7 @@ def products(x, y, shift_x, shift_y):
 
 @loop()
 def squared_gap(x, y, scale):
-    """Sum of (x - scale y)^2."""
+    """Return the sum of (x - scale y)^2."""
     total = 0.0
     for start in range(0, x.shape[0], CHUNK):
         part = 0.0
@@ -75,7 +77,7 @@ def squared_gap(x, y, scale):
 
 @loop()
 def sammon_sums(x, y, scale_x, scale_y):
-    """Sum of (a x - b y)^2 / x and of x over the pairs with x > 0, and the number of the others."""
+    """Return sums of (a x - b y)^2 / x and of x over the pairs with x > 0, and the number of other pairs."""
     top, bottom, zeros = 0.0, 0.0, 0
     for start in range(0, x.shape[0], CHUNK):
         part, lengths = 0.0, 0.0
@@ -92,7 +94,7 @@ def sammon_sums(x, y, scale_x, scale_y):
 
 @loop()
 def rank_products(f, g):
-    """Sums of f^2, g^2 and f g of whole numbers below 2^25; those of a chunk are exact."""
+    """Return sums of f^2, g^2 and f g of whole numbers below 2^25; sums within a chunk are exact."""
     ff = gg = fg = 0.0
     for start in range(0, f.shape[0], CHUNK):
         a = b = c = 0
@@ -107,7 +109,7 @@ def rank_products(f, g):
 
 @loop()
 def _inversions(values, other):
-    """Number of places a < b with values[a] > values[b], by merging; ``values`` ends up sorted or as scratch."""
+    """Return the number of positions a < b with values[a] > values[b], by merging; ``values`` is overwritten."""
     n, width, count = values.shape[0], 1, 0
     source, target = values, other
     while width < n:
@@ -129,7 +131,7 @@ def _inversions(values, other):
 
 @loop()
 def kendall_counts(x, y_id, n_ids):
-    """Pairs of pairs: all, tied in x, tied in y, tied in both, discordant; pairs ascend in x, then in y."""
+    """Return numbers of pairs of pairs: all, tied in x, in y, in both, discordant; pairs ascend in x, then y."""
     total = x.shape[0]
     counts = np.zeros(n_ids, np.int32)
     tied_x = tied_y = tied_both = 0
@@ -149,7 +151,7 @@ def kendall_counts(x, y_id, n_ids):
 
 @loop()
 def largest_gap(a, b, tolerance):
-    """Largest difference of the distribution functions of two sorted samples; values this near count as equal."""
+    """Return the largest difference of distribution functions of two sorted samples; near values count as equal."""
     i = j = 0
     gap = 0.0
     while i < a.shape[0] and j < b.shape[0]:
@@ -164,13 +166,13 @@ def largest_gap(a, b, tolerance):
 
 @loop(inline="always")
 def _equal(a, b):
-    """Whether two direct values are equal up to rounding."""
+    """Return whether two direct values are equal up to rounding."""
     return abs(a - b) <= ROUNDING * max(a, b)
 
 
 @loop(inline="always")
 def _agreement(x_j, x_k, y_j, y_k):
-    """1 where both spaces have the nearer point in common, 1/2 where the embedding has none."""
+    """Return 1 if the same point is nearer in both spaces, 1/2 if both are equally near in the embedding, else 0."""
     if _equal(y_j, y_k):
         return 0.5
     return 1.0 if (x_j < x_k) == (y_j < y_k) else 0.0
@@ -178,44 +180,44 @@ def _agreement(x_j, x_k, y_j, y_k):
 
 @loop()
 def mean_and_changes(total, count, touched, sums, counts, empty, weight, changes):
-    """The mean of the terms of a row; ``changes`` (n,) gets ``weight`` times what it changes by without each point.
+    """Return the mean of the terms of a row; ``changes`` (n,) gets ``weight`` times its change without each point.
 
-    ``sums`` and ``counts`` (n,) are over the terms of each point, of which those in ``touched`` have some (a point may
-    be there more than once); they become 0. The mean of no terms is ``empty``.
+    ``sums`` and ``counts`` (n,) are over the terms of each point, and nonzero only for points in ``touched`` (a point
+    may occur more than once); they are set to 0. The mean of no terms is ``empty``.
     """
     mean = total / count if count > 0 else empty
     for h in touched:
         if counts[h] > 0:
-            rest = count - counts[h]
-            changes[h] += weight * (((total - sums[h]) / rest if rest > 0 else empty) - mean)
+            remaining = count - counts[h]
+            changes[h] += weight * (((total - sums[h]) / remaining if remaining > 0 else empty) - mean)
             sums[h], counts[h] = 0.0, 0
     return mean
 
 
 @loop()
-def every_triplet(X, Y, rows, others, share, used, changes):
-    """Of each row the share of its triplets on which the spaces agree, and how many of them have an order.
+def all_triplets(X, Y, rows, targets, share, used, changes):
+    """Compute the share of each row's triplets on which the spaces agree, and the number of triplets with an order.
 
-    ``changes`` (n,) gets what the sum of the shares of other rows changes by without each point.
+    ``changes`` (n,) gets the change in the sum of the shares of other rows without each point.
     """
-    who, x, y = np.empty(others.shape[0], np.int64), np.empty(others.shape[0]), np.empty(others.shape[0])
+    points, x, y = np.empty(targets.shape[0], np.int64), np.empty(targets.shape[0]), np.empty(targets.shape[0])
     sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i, m = rows[b], 0
-        for j in others:
+        for j in targets:
             if j != i:
-                who[m], x[m], y[m] = j, direct(X, i, X, j), direct(Y, i, Y, j)
+                points[m], x[m], y[m] = j, direct(X, i, X, j), direct(Y, i, Y, j)
                 m += 1
         agree, count = 0.0, 0
         for j in range(m):
             for k in range(j):
                 if not _equal(x[j], x[k]):
-                    one = _agreement(x[j], x[k], y[j], y[k])
-                    agree += one
+                    agreement = _agreement(x[j], x[k], y[j], y[k])
+                    agree += agreement
                     count += 1
-                    count_both(who[j], who[k], one, sums, counts)
+                    count_both(points[j], points[k], agreement, sums, counts)
         used[b] = count
-        share[b] = mean_and_changes(agree, count, who[:m], sums, counts, 1.0, 1.0, changes)
+        share[b] = mean_and_changes(agree, count, points[:m], sums, counts, 1.0, 1.0, changes)
 
 
 @loop(inline="always")
@@ -229,59 +231,59 @@ def count_both(j, k, value, sums, counts):
 
 @loop()
 def two_of(state, n):
-    """Two random numbers below n (both unsigned), which may be equal, from a state of 64 bits."""
-    drawn = mix(state)
-    return np.int64(((drawn >> _S32) * n) >> _S32), np.int64(((drawn & _LOW) * n) >> _S32)
+    """Return two random numbers below n (both unsigned), which may be equal, from a state of 64 bits."""
+    bits = mix(state)
+    return np.int64(((bits >> _S32) * n) >> _S32), np.int64(((bits & _LOW) * n) >> _S32)
 
 
 @loop()
-def drawn_triplets(X, Y, rows, stay, key, wanted, share, used, changes):
-    """As ``every_triplet`` for ``wanted`` random triplets a row, less those that touch a point that does not stay.
+def sampled_triplets(X, Y, rows, stay, key, n_sampled, share, used, changes):
+    """Compute the values of ``all_triplets`` from ``n_sampled`` random triplets a row.
 
-    The draws of a row depend on ``key`` and the row only.
+    Triplets with a point that does not stay are left out. The draws of a row depend on ``key`` and the row only.
     """
-    n, who = np.uint64(Y.shape[0]), np.empty(2 * wanted, np.int64)
+    n, endpoints = np.uint64(Y.shape[0]), np.empty(2 * n_sampled, np.int64)
     sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i = rows[b]
         state = mix(key ^ mix(np.uint64(i) + ONE))
-        agree, count, tried = 0.0, 0, 0
-        while tried < wanted:
+        agree, count, n_drawn = 0.0, 0, 0
+        while n_drawn < n_sampled:
             state += GOLDEN
             j, k = two_of(state, n)
             if i in (j, k) or j == k:
                 continue
-            tried += 1
+            n_drawn += 1
             if not (stay[j] and stay[k]):
                 continue
             x_j, x_k = direct(X, i, X, j), direct(X, i, X, k)
             if not _equal(x_j, x_k):
-                one = _agreement(x_j, x_k, direct(Y, i, Y, j), direct(Y, i, Y, k))
-                who[2 * count], who[2 * count + 1] = j, k
-                agree += one
+                agreement = _agreement(x_j, x_k, direct(Y, i, Y, j), direct(Y, i, Y, k))
+                endpoints[2 * count], endpoints[2 * count + 1] = j, k
+                agree += agreement
                 count += 1
-                count_both(j, k, one, sums, counts)
+                count_both(j, k, agreement, sums, counts)
         used[b] = count
-        share[b] = mean_and_changes(agree, count, who[: 2 * count], sums, counts, 1.0, 1.0, changes)
+        share[b] = mean_and_changes(agree, count, endpoints[: 2 * count], sums, counts, 1.0, 1.0, changes)
 
 
 @loop()
 def triplet_points(rows, n, key, out):
-    """The two points of each triplet that ``drawn_triplets`` draws for some rows among n points, (len(rows), t, 2)."""
+    """Write the two points of each triplet that ``sampled_triplets`` draws for some rows, (len(rows), t, 2)."""
     for b in range(rows.shape[0]):
-        i, drawn = rows[b], 0
+        i, n_drawn = rows[b], 0
         state = mix(key ^ mix(np.uint64(i) + ONE))
-        while drawn < out.shape[1]:
+        while n_drawn < out.shape[1]:
             state += GOLDEN
             j, k = two_of(state, np.uint64(n))
             if i not in (j, k) and j != k:
-                out[b, drawn, 0], out[b, drawn, 1] = j, k
-                drawn += 1
+                out[b, n_drawn, 0], out[b, n_drawn, 1] = j, k
+                n_drawn += 1
 
 
 @loop()
 def agreeing(x, y, share, used):
-    """Share of the triplets of each row with an order in x on which y agrees; x and y are (rows, t, 2) values."""
+    """Compute the share of triplets with an order in x on which y agrees; x and y are (rows, t, 2) values."""
     for b in range(x.shape[0]):
         agree, count = 0.0, 0
         for t in range(x.shape[1]):
@@ -294,7 +296,7 @@ def agreeing(x, y, share, used):
 
 @loop()
 def point_sums(values, first, second, places, n, ordered):
-    """Sum of the values of all pairs of each point; of ordered pairs of the first point only."""
+    """Return the sum of the values of all pairs of each point; of ordered pairs of the first point only."""
     out = np.zeros(n)
     for t in range(values.shape[0]):
         out[places[first[t]]] += values[t]
@@ -305,7 +307,7 @@ def point_sums(values, first, second, places, n, ordered):
 
 @loop()
 def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y):
-    """Sums over all ordered places (i, j), the diagonal included, of A^2, B^2 and A B of doubly centered distances."""
+    """Return sums over all ordered (i, j), i = j included, of A^2, B^2 and A B of doubly centered distances."""
     aa = bb = ab = 0.0
     for i in range(mean_x.shape[0]):
         a, b = all_x - 2 * mean_x[i], all_y - 2 * mean_y[i]
@@ -324,34 +326,34 @@ def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y)
 
 @loop()
 def all_ends(points):
-    """Both points of all pairs in the condensed order."""
-    n, at = points.shape[0], 0
+    """Return both points of all pairs in the condensed order."""
+    n, pair = points.shape[0], 0
     first, second = np.empty(n * (n - 1) // 2, points.dtype), np.empty(n * (n - 1) // 2, points.dtype)
     for a in range(n):
         for b in range(a + 1, n):
-            first[at], second[at] = points[a], points[b]
-            at += 1
+            first[pair], second[pair] = points[a], points[b]
+            pair += 1
     return first, second
 
 
 @loop()
 def level_table(ranks, levels, shift):
-    """The number of levels, which ascend, up to the first rank of each share of 2^shift places."""
+    """Return the number of levels, which ascend, up to the first rank of each share of 2^shift positions."""
     total = ranks.shape[0]
-    found, level = np.zeros((total >> shift) + 1, np.int32), 0
-    for share in range(found.shape[0]):
+    first_level, level = np.zeros((total >> shift) + 1, np.int32), 0
+    for share in range(first_level.shape[0]):
         while level < levels.shape[0] and levels[level] <= 2 * (share << shift) - total:
             level += 1
-        found[share] = level
-    return found
+        first_level[share] = level
+    return first_level
 
 
 @loop()
-def count_levels(ranks, y, total, levels, found, shift, width, out):
+def count_levels(ranks, y, total, levels, first_level, shift, width, out):
     """Count pairs by level and cell of y, and add up y by level in the last column of ``out``."""
     cells = out.shape[1] - 1
     for t in range(ranks.shape[0]):
-        level = found[np.uint32((ranks[t] + total) >> 1 >> shift)]
+        level = first_level[np.uint32((ranks[t] + total) >> 1 >> shift)]
         while level < levels.shape[0] and levels[level] <= ranks[t]:
             level += 1
         out[level, min(int(y[t] / width), cells - 1)] += 1.0
@@ -360,24 +362,24 @@ def count_levels(ranks, y, total, levels, found, shift, width, out):
 
 @loop()
 def ascending_gap(y):
-    """Sum of the squared differences of a list from the ascending one that is nearest to it (least squares).
+    """Return the sum of squared differences of a list from the ascending list that is nearest to it (least squares).
 
-    Neighbors that violate the order are pooled into blocks with their mean; pooling two blocks of sizes v and w adds
-    v w / (v + w) times their squared difference, and these terms, summed with compensation, are the whole sum.
+    Neighbors that violate the order are pooled into blocks with their mean; pooling two blocks of sizes v and w adds v
+    w / (v + w) times their squared difference, and these terms, summed with compensation, are the whole sum.
     """
     means, sizes = np.empty(1 << 16), np.empty(1 << 16, np.int32)
-    top, total, lost = -1, 0.0, 0.0
+    top, total, compensation = -1, 0.0, 0.0
     for t in range(y.shape[0]):
         mean, size = y[t], 1
         while top >= 0 and means[top] > mean:
-            both = size + sizes[top]
+            pooled_size = size + sizes[top]
             step = means[top] - mean
-            term = step * step * (size * (sizes[top] / both)) - lost
-            more = total + term
-            lost = (more - total) - term
-            total = more
-            mean += step * (sizes[top] / both)
-            size = both
+            term = step * step * (size * (sizes[top] / pooled_size)) - compensation
+            new_total = total + term
+            compensation = (new_total - total) - term
+            total = new_total
+            mean += step * (sizes[top] / pooled_size)
+            size = pooled_size
             top -= 1
         top += 1
         if top == means.shape[0]:

@@ -16,7 +16,7 @@ _ONE, _S27, _S30, _S31, _S32 = np.uint64(1), np.uint64(27), np.uint64(30), np.ui
 
 @loop()
 def mix(z):
-    """The output function of splitmix64 (Steele, Lea & Flood 2014): a bijection of 64-bit integers."""
+    """Return the output function of splitmix64 (Steele, Lea & Flood 2014): a bijection of 64-bit integers."""
     z = (z ^ (z >> _S30)) * _MIX_1
     z = (z ^ (z >> _S27)) * _MIX_2
     return z ^ (z >> _S31)
@@ -24,7 +24,7 @@ def mix(z):
 
 @loop()
 def shuffle(p, low, high, state):
-    """Fisher-Yates on ``p[low:high]`` in place with unbiased bounded integers (Lemire 2019); returns the state."""
+    """Shuffle ``p[low:high]`` in place (Fisher-Yates, unbiased bounded integers by Lemire 2019); return the state."""
     for i in range(high - low - 1, 0, -1):
         bound = np.uint64(i) + _ONE
         state += _GOLDEN
@@ -41,9 +41,9 @@ def shuffle(p, low, high, state):
 
 @loop()
 def draw_permutations(key, start, stop, n):
-    """Permutations ``start`` to ``stop - 1`` of 0..n-1 as rows; row b depends on ``key`` and b only.
+    """Draw permutations ``start`` to ``stop - 1`` of 0..n-1 as rows; row b depends on ``key`` and b only.
 
-    Permutation b has a splitmix64 sequence of its own, started at ``mix(key ^ mix(b + 1))``.
+    Permutation b has its own splitmix64 sequence, started at ``mix(key ^ mix(b + 1))``.
     """
     out = np.empty((stop - start, n), np.uint32)
     for b in range(start, stop):
@@ -56,20 +56,20 @@ def draw_permutations(key, start, stop, n):
 
 @loop()
 def class_sums(values, codes, permutation, count):
-    """Sums (count, r) of the rows of ``values`` by the class of the row that a permutation puts beside them."""
+    """Return sums (count, r) of the rows of ``values`` by the class of the row that a permutation assigns to them."""
     sums = np.zeros((count, values.shape[1]))
     for i in range(values.shape[0]):
-        into = sums[codes[permutation[i]]]
+        class_sum = sums[codes[permutation[i]]]
         for a in range(values.shape[1]):
-            into[a] += values[i, a]
+            class_sum[a] += values[i, a]
     return sums
 
 
 @loop()
 def draw_within(key, start, stop, members, ends):
-    """Permutations that move rows within their block only; row b depends on ``key`` and b only.
+    """Draw permutations that move rows within their block only; row b depends on ``key`` and b only.
 
-    ``members`` are the rows by block, of which block g ends at ``ends[g]``.
+    ``members`` are the rows by block; block g ends at ``ends[g]``.
     """
     out = np.empty((stop - start, len(members)), np.uint32)
     p = np.empty(len(members), np.uint32)
@@ -87,7 +87,7 @@ def draw_within(key, start, stop, members, ends):
 
 @loop()
 def permuted_inner_products(a, b, permutations):
-    """``sum_ij a[i, j] * b[p[i], p[j]]`` for every row p of ``permutations``; ``a`` and ``b`` are symmetric.
+    """Return ``sum_ij a[i, j] * b[p[i], p[j]]`` for every row p of ``permutations``; both are symmetric.
 
     A row of ``a`` is read once for all permutations and stays in cache with the gathered row of ``b``. Four running
     sums keep the processor busy; the order of additions does not depend on how many permutations there are.
@@ -114,7 +114,7 @@ def permuted_inner_products(a, b, permutations):
 
 @loop()
 def permuted_products(kernels, permutations):
-    """``sum_ij prod_k kernels[k][p_k(i), p_k(j)]`` for every set of permutations p_1, p_2, ...; p_0 is the identity.
+    """Return ``sum_ij prod_k kernels[k][p_k(i), p_k(j)]`` for every set of permutations p_1, ...; p_0 is the identity.
 
     ``kernels`` is (d, n, n), each symmetric; ``permutations`` is (m, d - 1, n).
     """
@@ -141,7 +141,7 @@ def permuted_products(kernels, permutations):
 
 @loop()
 def permuted_block_sums(a, members):
-    """``sum_ij a[q_i, q_j]`` for every row q of ``members``; ``a`` is symmetric."""
+    """Return ``sum_ij a[q_i, q_j]`` for every row q of ``members``; ``a`` is symmetric."""
     out = np.zeros(len(members))
     for k in range(len(members)):
         q = members[k]

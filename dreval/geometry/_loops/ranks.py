@@ -1,7 +1,21 @@
 """Cross ranks: the rank in one space of the neighbors in the other, row by row.
 
-Also the worst and best case of rank measures and votes over all ways of breaking ties, and the changes in the rows of
-the others when one point is left out: the next neighbor enters, and ranks beyond the point fall by one.
+The idea. For a row (one point i) there are k targets, the neighbors of i in the other space. The rank of a target is 1
+plus the number of points nearer to i than the target. Sorting all n points would cost O(n log n); counting costs less:
+
+1. The direct distances of the targets are computed and sorted: k thresholds.
+2. Every point is counted by the first threshold that exceeds its distance. Sums of these counts over the thresholds are
+   the ranks of all targets at once.
+3. Without groups, distances are coded as whole numbers of 16 bits (*fine cells*: FINE cells over the range of the
+   thresholds), and each point is compared with every threshold, many points at a time and without branches. With groups
+   a look-up table (CELLS cells) has the number of thresholds below each distance.
+4. A distance from a product has an error. A point whose distance is within the error of a threshold is *doubtful*: it
+   is not counted in step 2, but listed. ``_count_doubtful`` decides it by its direct distance, and by row number if it
+   is equal. A tie up to rounding is reported; such a row is computed from sorted rows instead (``_loops.orders``).
+
+``_count_farther`` uses the cells of step 3 once more, for the ranks without each point. The file also has the worst and
+best values of rank measures and votes over all ways to break ties, and the changes in all other rows when one point is
+left out: the next neighbor enters, and ranks beyond the point fall by one.
 """
 
 from __future__ import annotations
@@ -14,8 +28,8 @@ from dreval.geometry._loops.rows import FAR, direct, direct_to_some, read_line, 
 
 
 @loop(inline="always")
-def _place(thresholds, ids, at, value, j, ties):
-    """First sorted target that comes after (value, j); other targets equal up to rounding are counted in ``ties``.
+def _position(thresholds, ids, at, value, j, ties):
+    """Return the first sorted target that comes after (value, j); count other targets tied with it in ``ties``.
 
     ``at`` is the number of thresholds that are at most ``value``.
     """
@@ -27,17 +41,17 @@ def _place(thresholds, ids, at, value, j, ties):
         if thresholds[t] - value > ROUNDING * value:
             break
         ties[t] += ids[t] != j
-    first = at
-    while first > 0 and thresholds[first - 1] == value:
-        first -= 1
-    while first < at and ids[first] <= j:
-        first += 1
-    return first
+    position = at
+    while position > 0 and thresholds[position - 1] == value:
+        position -= 1
+    while position < at and ids[position] <= j:
+        position += 1
+    return position
 
 
 @loop()
 def _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, position):
-    """Direct distances of the targets of point i, sorted by (distance, row number)."""
+    """Compute direct distances of the targets of point i, sorted by (distance, row number)."""
     direct_to_some(line, gamma, points, i, points, targets, values)
     for t in range(targets.shape[0]):
         index, value = targets[t], values[t]
@@ -48,20 +62,22 @@ def _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, posi
         thresholds[b + 1], ids[b + 1], position[b + 1] = value, index, t
 
 
-CELLS = 2048  # cells of the look-up table that spares a search for nearly every point
-FINE, TOP, REST = 32_000, 32_766, 32_767  # fine cells among the targets, the cell of all beyond, that of no point
-BELOW = 15  # the bit of a difference of two cells that is set where it is negative
-LANE = 128  # points in whose multiples the loops of comparisons run
-WORD = 8  # bytes that are looked at together
-WIDE = 32_768  # points that are counted by numbers of 16 bits
+CELLS = 2048  # cells of the look-up table, which saves a search for nearly every point
+FINE = 32_000  # fine cells over the range of the targets
+TOP = 32_766  # fine cell of all points beyond
+NO_POINT = 32_767  # fine cell of no point
+SIGN_BIT = 15  # of a difference of two fine cells, set where it is negative
+LANE = 128  # the number of compared points is a multiple of this
+WORD_BYTES = 8  # flags that are tested together
+MAX_COUNTED = 32_768  # points that numbers of 16 bits count
 
 
 @loop()
 def _table(thresholds, margin, cells):
-    """A look-up table from distance to the number of thresholds below it.
+    """Fill a look-up table from distance to the number of thresholds below it; return (origin, cells per unit).
 
-    Gives (origin, cells per unit); ``cells`` holds that number, or -1 - t where a threshold is in the cell or within
-    ``margin`` of it, so that a search from the t-th on must decide.
+    ``cells`` holds that number, or -1 - t where a threshold is in the cell or within ``margin`` of it, so that a search
+    from the t-th on must decide.
     """
     k, size = thresholds.shape[0], cells.shape[0]
     width = thresholds[k - 1] - thresholds[0] + 4.0 * margin
@@ -85,11 +101,12 @@ def _table(thresholds, margin, cells):
 
 
 @loop()
-def _fine_cells(thresholds, margin, line, first, where):
-    """Code a row as fine cells; gives how many cells beyond the first one a point may fall for being near a target.
+def _fine_cells(thresholds, margin, line, first, cell_of):
+    """Code a row as fine cells; return the number of cells beyond ``first[t]`` within which a point is doubtful.
 
-    A point in a cell below ``first[t]`` surely comes before the t-th of the sorted targets, one beyond ``first[t]`` by
-    more than that surely after it. What single precision adds is less than a tenth of a cell, and part of ``margin``.
+    A point in a cell below ``first[t]`` surely comes before the t-th of the sorted targets, a point beyond ``first[t]``
+    by more than that number surely after it. The error of single precision is less than a tenth of a cell, and part of
+    ``margin``.
     """
     k, kind = thresholds.shape[0], line.dtype.type
     width = thresholds[k - 1] - thresholds[0] + 2.0 * margin
@@ -102,35 +119,36 @@ def _fine_cells(thresholds, margin, line, first, where):
         reach = max(reach, int((thresholds[t] + margin - origin) * density + 8.1) - low)
         first[t] = low
     first[k:] = first[k - 1]
-    unit, shift, least, top = kind(density), kind(origin), kind(0.0), kind(TOP)
+    unit, shift, zero, top = kind(density), kind(origin), kind(0.0), kind(TOP)
     for j in range(line.shape[0]):
         value = (line[j] - shift) * unit + kind(8.0)
-        value = value if value > least else least
-        where[j] = np.int32(value if value < top else top)
+        value = value if value > zero else zero
+        cell_of[j] = np.int32(value if value < top else top)
     return np.uint16(reach)
 
 
 @loop()
-def _count_fine(where, first, reach, closest, near, hist, doubtful, left):
+def _count_fine(cell_of, first, reach, closest, near, hist, doubtful, n_doubtful):
     """Count the points of a row by the first target after them, by comparing them with every target.
 
-    Points in doubt are not counted, but listed behind the ``left`` that are; gives how many then are listed.
+    Doubtful points are not counted, but listed behind the ``n_doubtful`` listed ones; returns the new number of them.
     """
     k = hist.shape[0] - 1
-    closest[:] = REST
-    for start in range(0, where.shape[0], WIDE):
-        some, gap = where[start : start + WIDE], closest[start : start + WIDE]
+    closest[:] = NO_POINT
+    for start in range(0, cell_of.shape[0], MAX_COUNTED):
+        cells, smallest_gap = cell_of[start : start + MAX_COUNTED], closest[start : start + MAX_COUNTED]
         for t in range(0, first.shape[0], 4):
-            f, g, h, i = first[t], first[t + 1], first[t + 2], first[t + 3]
-            a, b, c, d = np.uint16(0), np.uint16(0), np.uint16(0), np.uint16(0)
-            for j in range(some.shape[0]):
-                at = some[j]
-                p, q, r, s = np.uint16(at - f), np.uint16(at - g), np.uint16(at - h), np.uint16(at - i)
-                a, b = np.uint16(a + (p >> BELOW)), np.uint16(b + (q >> BELOW))
-                c, d = np.uint16(c + (r >> BELOW)), np.uint16(d + (s >> BELOW))
-                gap[j] = min(gap[j], min(min(p, q), min(r, s)))
-            for u, count in enumerate((a, b, c, d)):
-                if t + u < k:  # those before the target and, one place on, not those again
+            first0, first1, first2, first3 = first[t], first[t + 1], first[t + 2], first[t + 3]
+            n0, n1, n2, n3 = np.uint16(0), np.uint16(0), np.uint16(0), np.uint16(0)
+            for j in range(cells.shape[0]):
+                cell = cells[j]
+                gap0, gap1 = np.uint16(cell - first0), np.uint16(cell - first1)
+                gap2, gap3 = np.uint16(cell - first2), np.uint16(cell - first3)
+                n0, n1 = np.uint16(n0 + (gap0 >> SIGN_BIT)), np.uint16(n1 + (gap1 >> SIGN_BIT))
+                n2, n3 = np.uint16(n2 + (gap2 >> SIGN_BIT)), np.uint16(n3 + (gap3 >> SIGN_BIT))
+                smallest_gap[j] = min(smallest_gap[j], min(min(gap0, gap1), min(gap2, gap3)))
+            for u, count in enumerate((n0, n1, n2, n3)):
+                if t + u < k:  # those before the target; the next target must not count them twice
                     hist[t + u, 0] += int(count)
                     hist[t + u + 1, 0] -= int(count)
     for j in range(near.shape[0]):
@@ -139,61 +157,77 @@ def _count_fine(where, first, reach, closest, near, hist, doubtful, left):
     for w in range(words.shape[0]):
         if words[w] == 0:
             continue
-        for j in range(WORD * w, WORD * (w + 1)):
+        for j in range(WORD_BYTES * w, WORD_BYTES * (w + 1)):
             if near[j]:
-                doubtful[left] = j
-                hist[up_to(first, k, where[j]), 0] -= 1
-                left += 1
-    return left
+                doubtful[n_doubtful] = j
+                hist[up_to(first, k, cell_of[j]), 0] -= 1
+                n_doubtful += 1
+    return n_doubtful
 
 
 @loop()
-def _set_aside(thresholds, ids, where, hist, ties, doubtful, settled):
-    """Count the targets themselves, whose places are known, and take them from the points that are compared."""
+def _exclude_targets(thresholds, ids, cell_of, hist, ties, doubtful, position_of):
+    """Count the targets themselves, whose positions are exact, and exclude them from the comparisons."""
     for t in range(ids.shape[0]):
         if t > 0 and thresholds[t] - thresholds[t - 1] <= ROUNDING * thresholds[t]:
             ties[t] += 1
-        where[ids[t]] = REST
-        doubtful[t], settled[t] = ids[t], t + 1
+        cell_of[ids[t]] = NO_POINT
+        doubtful[t], position_of[t] = ids[t], t + 1
         hist[t + 1, 0] += 1
     return ids.shape[0]
 
 
 @loop()
 def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank, counts):
-    """Ranks of given targets among all points, seen from one row; gives whether a target is tied with another point.
+    """Rank the targets of one row among all points; return whether a target is tied with another point.
 
     ``rank[t]`` is 1 for the nearest; ``counts[t, g]`` is the number of points of group g that come before the target.
-    ``scratch`` keeps where every point fell among the targets, which ``_count_farther`` reads. Without groups a target
-    is compared with many points at once; with groups each point is looked up in a table, and counted in its group.
+    ``scratch`` stores the cell of every point, which ``_count_farther`` reads. Without groups a target is compared with
+    many points at once; with groups each point is looked up in a table, and counted in its group.
     """
-    values, thresholds, ids, position, hist, ties, cells, where, doubtful, settled, first, closest, near = scratch
+    values, thresholds, ids, position, hist, ties, cells, cell_of, doubtful, position_of, first, closest, near = scratch
     points, norms, gamma = space.points, space.norms, space.gamma
-    own = norms[i]
+    norm = norms[i]
     _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, position)
     hist[:] = 0
     ties[:] = 0
-    margin = gamma * (own + largest) + ROUNDING * thresholds[-1]
+    margin = gamma * (norm + largest) + ROUNDING * thresholds[-1]
     line[i] = FAR
     if n_groups == 0:
-        reach = _fine_cells(thresholds, margin, line, first, where)
-        sure = _set_aside(thresholds, ids, where, hist, ties, doubtful, settled)
-        left = _count_fine(where, first, reach, closest, near, hist, doubtful, sure)
+        reach = _fine_cells(thresholds, margin, line, first, cell_of)
+        n_exact = _exclude_targets(thresholds, ids, cell_of, hist, ties, doubtful, position_of)
+        n_doubtful = _count_fine(cell_of, first, reach, closest, near, hist, doubtful, n_exact)
     else:
-        sure = 0
+        n_exact = 0
         origin, density = _table(thresholds, margin, cells)
         top = CELLS - 1.0
         for j in range(line.shape[0]):
-            where[j] = int(min(max((line[j] - origin) * density, 0.0), top))
-        left = _count_groups(where, cells, groups, hist, doubtful)
-    _settle(doubtful, sure, left, settled, line, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist)
+            cell_of[j] = int(min(max((line[j] - origin) * density, 0.0), top))
+        n_doubtful = _count_groups(cell_of, cells, groups, hist, doubtful)
+    _count_doubtful(
+        doubtful,
+        n_exact,
+        n_doubtful,
+        position_of,
+        line,
+        points,
+        i,
+        norms,
+        gamma,
+        thresholds,
+        ids,
+        groups,
+        n_groups,
+        ties,
+        hist,
+    )
     _write_ranks(hist, position, n_groups, rank, counts)
     return ties.sum() > 0
 
 
 @loop()
 def _rank_scratch(n, k, n_groups):
-    """Room for ``_rank_line``."""
+    """Return arrays for ``_rank_line``."""
     size = -(-n // LANE) * LANE if n_groups == 0 else n
     return (
         np.empty(k),
@@ -203,7 +237,7 @@ def _rank_scratch(n, k, n_groups):
         np.empty((k + 1, max(n_groups, 1)), np.int64),
         np.empty(k, np.int64),
         np.empty(CELLS, np.int32),
-        np.full(size, REST, np.uint16),
+        np.full(size, NO_POINT, np.uint16),
         np.empty(n, np.int32),
         np.full(n, -1, np.int32),
         np.empty(-(-k // 4) * 4 if n_groups == 0 else 0, np.uint16),
@@ -214,7 +248,7 @@ def _rank_scratch(n, k, n_groups):
 
 @loop()
 def _equal_neighbors(values):
-    """Whether two consecutive of the sorted values are equal up to rounding."""
+    """Return whether two consecutive sorted values are equal up to rounding."""
     count = 0
     for t in range(values.shape[0] - 1):
         count += values[t + 1] - values[t] <= ROUNDING * values[t + 1]
@@ -222,41 +256,43 @@ def _equal_neighbors(values):
 
 
 @loop()
-def _select(space, largest, line, i, scratch, index, value, near):
-    """Neighbors of one row, self left out; gives whether equal distances occur among them and the next one."""
+def _select(space, largest, line, i, scratch, index, value, neighbors):
+    """Find the neighbors of one row without itself; return whether these and the next one have ties."""
     select_line(
         line, i, i, space.points, space.norms[i], space.points, largest, space.gamma,
         index.shape[0], scratch, index, value,
     )  # fmt: skip
-    for t in range(near.shape[0]):
-        near[t] = index[t]
+    for t in range(neighbors.shape[0]):
+        neighbors[t] = index[t]
     return _equal_neighbors(value)
 
 
 @loop()
-def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied, ks, farther):
-    """Neighbors of some rows in two spaces, and the rank in each of the neighbors in the other.
+def cross_rows(
+    rows, X, products_x, Y, products_y, select_data, groups, n_groups, data, embedding, tied_x, tied, ks, farther
+):
+    """Compute the neighbors of some rows in two spaces, and the rank in each space of the neighbors in the other.
 
     ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points. They are not
     read where there are columns, and are the direct values themselves where there are none and gamma is 0. ``data`` and
-    ``embedding`` are (neighbors, ranks of them in the other space, counts of these ranks by group). ``fresh`` says
-    whether the neighbors in the data are still to be found. ``tied_x`` and ``tied`` mark rows in which equal distances
-    occur among the data neighbors, and anywhere; of such a row no more is found. ``farther`` (2, len(ks), n) adds up
-    what ``_count_farther`` counts in the data and in the embedding, for rows that are not tied. A row stays in the
-    processor's nearest cache while it is filled, searched and ranked.
+    ``embedding`` are (neighbors, ranks of them in the other space, counts of these ranks by group). ``select_data``
+    says whether the neighbors in the data must be computed. ``tied_x`` and ``tied`` mark rows in which ties occur among
+    the data neighbors, and anywhere; the rest of such a row is not computed. ``farther`` (2, len(ks), n) adds up the
+    counts of ``_count_farther`` in the data and in the embedding, for rows without ties. A row stays in the processor's
+    nearest cache while it is filled, searched and ranked.
     """
     n, k = X.norms.shape[0], data[0].shape[1]
-    wanted = min(k + 1, n - 1)
-    index, value = np.empty(wanted, np.int64), np.empty(wanted)
+    n_selected = min(k + 1, n - 1)
+    index, value = np.empty(n_selected, np.int64), np.empty(n_selected)
     line_x, line_y = np.empty(n, products_x.dtype), np.empty(n, products_y.dtype)
     norms_x, norms_y = X.norms.astype(products_x.dtype), Y.norms.astype(products_y.dtype)
     rank_x, rank_y = _rank_scratch(n, k, n_groups), _rank_scratch(n, k, n_groups)
-    select_x, select_y = select_scratch(n, wanted, line_x), select_scratch(n, wanted, line_y)
+    select_x, select_y = select_scratch(n, n_selected, line_x), select_scratch(n, n_selected, line_y)
     largest_x, largest_y = X.norms.max(), Y.norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
         read_line(X, i, X, norms_x, products_x, b, line_x)
-        if fresh:
+        if select_data:
             tied_x[b] = _select(X, largest_x, line_x, i, select_x, index, value, data[0][b])
         if tied_x[b]:
             tied[b] = True
@@ -270,89 +306,105 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
             line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank_x, embedding[1][b], embedding[2][b]
         )
         if not tied[b]:
-            for at in range(ks.shape[0]):
-                _count_farther(ks[at], i, embedding[1][b], rank_x, farther[0, at])
-                _count_farther(ks[at], i, data[1][b], rank_y, farther[1, at])
+            for c in range(ks.shape[0]):
+                _count_farther(ks[c], i, embedding[1][b], rank_x, farther[0, c])
+                _count_farther(ks[c], i, data[1][b], rank_y, farther[1, c])
 
 
 @loop()
 def _count_farther(k, i, rank, scratch, farther):
-    """Add to every point the number of the k first targets whose rank exceeds k and that are farther than the point.
+    """Add to every point the number of the first k targets whose rank exceeds k and that are farther than the point.
 
-    It is what the penalty of the row falls by when the point is left out, unless the point is a target itself.
+    The penalty of the row falls by this number when the point is left out, unless the point is a target itself.
     """
-    _, _, _, position, _, _, cells, where, doubtful, settled, first, passed, _ = scratch
+    _, _, _, position, _, _, cells, cell_of, doubtful, position_of, first, n_after, _ = scratch
     last = position.shape[0]
-    beyond = np.zeros(2 * last + 2, np.int32)  # by the number of targets before a point, behind the zeros of doubt
+    beyond = np.zeros(
+        2 * last + 2, np.int32
+    )  # by the number of targets before a point; the zeros in front are for doubtful points
     for t in range(last - 1, -1, -1):
-        at = position[t]
-        beyond[last + 1 + t] = beyond[last + 2 + t] + (at < k and rank[at] > k)
+        target = position[t]
+        beyond[last + 1 + t] = beyond[last + 2 + t] + (target < k and rank[target] > k)
     if beyond[last + 1] == 0:
         return
     if first.shape[0]:
-        _pass_fine(where, first, beyond[last + 1 :], doubtful, settled, passed)
+        _count_targets_after(cell_of, first, beyond[last + 1 :], doubtful, position_of, n_after)
         for j in range(farther.shape[0]):
-            farther[j] += passed[j]
+            farther[j] += n_after[j]
     else:
-        for j in range(where.shape[0]):
-            farther[j] += beyond[np.uint32(cells[where[j]] + last + 1)]
+        for j in range(cell_of.shape[0]):
+            farther[j] += beyond[np.uint32(cells[cell_of[j]] + last + 1)]
     for d in range(doubtful.shape[0]):
-        if settled[d] < 0:
+        if position_of[d] < 0:
             break
         if doubtful[d] != i:
-            farther[doubtful[d]] += beyond[last + 1 + settled[d]]
+            farther[doubtful[d]] += beyond[last + 1 + position_of[d]]
 
 
 @loop()
-def _pass_fine(where, first, beyond, doubtful, settled, passed):
-    """Of the targets at which ``beyond`` falls, how many each point surely comes before; 0 for points in doubt."""
-    some, count = np.zeros(first.shape[0], np.uint16), 0
+def _count_targets_after(cell_of, first, beyond, doubtful, position_of, n_after):
+    """Count for each point the targets at which ``beyond`` falls and that surely come after it; 0 if doubtful."""
+    first_cells, count = np.zeros(first.shape[0], np.uint16), 0
     for t in range(beyond.shape[0] - 1):
         if beyond[t] > beyond[t + 1]:
-            some[count] = first[t]
+            first_cells[count] = first[t]
             count += 1
-    passed[:] = 0
+    n_after[:] = 0
     for t in range(0, count, 4):
-        f, g, h, i = some[t], some[t + 1], some[t + 2], some[t + 3]
-        for j in range(where.shape[0]):
-            at = where[j]
-            passed[j] = np.uint16(passed[j] + (at < f) + (at < g) + (at < h) + (at < i))
+        first0, first1, first2, first3 = first_cells[t], first_cells[t + 1], first_cells[t + 2], first_cells[t + 3]
+        for j in range(cell_of.shape[0]):
+            cell = cell_of[j]
+            n_after[j] = np.uint16(n_after[j] + (cell < first0) + (cell < first1) + (cell < first2) + (cell < first3))
     for d in range(doubtful.shape[0]):
-        if settled[d] < 0:
+        if position_of[d] < 0:
             break
-        passed[doubtful[d]] = 0
+        n_after[doubtful[d]] = 0
 
 
 @loop()
-def _count_groups(where, cells, groups, hist, doubtful):
-    """Count the points of a row by the first target after them and by group; gives how many are left in doubt."""
-    left = 0
-    for j in range(where.shape[0]):
-        at = int(cells[where[j]])
+def _count_groups(cell_of, cells, groups, hist, doubtful):
+    """Count the points of a row by the first target after them and by group; return the number of doubtful points."""
+    n_doubtful = 0
+    for j in range(cell_of.shape[0]):
+        at = int(cells[cell_of[j]])
         if at < 0:
-            doubtful[left] = j
-            left += 1
+            doubtful[n_doubtful] = j
+            n_doubtful += 1
             continue
         hist[at, groups[j]] += 1
-    return left
+    return n_doubtful
 
 
 @loop()
-def _settle(
-    doubtful, sure, left, settled, line, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist
+def _count_doubtful(
+    doubtful,
+    n_exact,
+    n_doubtful,
+    position_of,
+    line,
+    points,
+    i,
+    norms,
+    gamma,
+    thresholds,
+    ids,
+    groups,
+    n_groups,
+    ties,
+    hist,
 ):
-    """Count the points in doubt: by a search, and by their direct distance where the product cannot decide.
+    """Count the doubtful points: by a search, and by their direct distance where the product cannot decide.
 
-    They are listed behind the ``sure`` ones, whose places are known. ``settled`` receives the number of targets before
-    each of them; -1 stands behind the last.
+    They are listed behind the ``n_exact`` targets. ``position_of`` receives the number of targets before each of them;
+    -1 marks the end.
     """
     k = thresholds.shape[0]
-    if left < settled.shape[0]:
-        settled[left] = -1
-    for d in range(sure, left):
+    if n_doubtful < position_of.shape[0]:
+        position_of[n_doubtful] = -1
+    for d in range(n_exact, n_doubtful):
         j = doubtful[d]
         if j == i:
-            settled[d] = k
+            position_of[d] = k
             continue
         value, error = np.float64(line[j]), gamma * (norms[i] + norms[j])
         at, margin = up_to(thresholds, k, value), error + ROUNDING * value
@@ -367,14 +419,14 @@ def _settle(
                 at -= 1
             while at < k and thresholds[at] <= exact:
                 at += 1
-            at = _place(thresholds, ids, at, exact, j, ties)
-        settled[d] = at
+            at = _position(thresholds, ids, at, exact, j, ties)
+        position_of[d] = at
         hist[at, groups[j] if n_groups else 0] += 1
 
 
 @loop()
 def _write_ranks(hist, position, n_groups, rank, counts):
-    """Sum the histogram up to ranks and counts by group, in the order of the targets as given."""
+    """Sum the histogram up to ranks and counts by group, in the input order of the targets."""
     k = position.shape[0]
     for g in range(hist.shape[1]):
         running = 0
@@ -392,28 +444,28 @@ def _write_ranks(hist, position, n_groups, rank, counts):
 
 @loop()
 def drop_group(nearest, ranks, counts, groups, group, k, out_nearest, out_ranks):
-    """Neighbors and their ranks when one group of points is taken away; -1 where a kept list runs out.
+    """Write neighbors and their ranks without one group of points; -1 where a stored list is too short.
 
-    ``nearest`` (m, K) are neighbors of the remaining rows, ``ranks`` and ``counts`` belong to the *other* list that is
-    filtered in the same way.
+    ``nearest`` (m, K) are neighbors of the remaining rows, ``ranks`` and ``counts`` belong to the *other* list, which
+    is filtered in the same way.
     """
     for b in range(nearest.shape[0]):
-        found = 0
+        n_written = 0
         for t in range(nearest.shape[1]):
             if groups[nearest[b, t]] != group:
-                out_nearest[b, found] = nearest[b, t]
+                out_nearest[b, n_written] = nearest[b, t]
                 if ranks.shape[0]:
-                    out_ranks[b, found] = ranks[b, t] - counts[b, t, group]
-                found += 1
-                if found == k:
+                    out_ranks[b, n_written] = ranks[b, t] - counts[b, t, group]
+                n_written += 1
+                if n_written == k:
                     break
-        for t in range(found, k):
+        for t in range(n_written, k):
             out_nearest[b, t] = -1
 
 
 @loop()
 def _runs(values, order, low, high):
-    """First place and place behind the last of the run of equal values of each point, in sorted order."""
+    """Write the first position and the end of the run of equal values of each point, in sorted order."""
     n, start = order.shape[0], 0
     while start < n:
         stop = start + 1
@@ -425,75 +477,77 @@ def _runs(values, order, low, high):
 
 
 @loop()
-def _pay(j, low, high, k, taken, worst):
-    """(rank - k)+ of point j; ``taken`` counts those of its run that have paid.
+def _tied_penalty(j, low, high, k, n_used, worst):
+    """Return the penalty (rank - k)+ of point j; ``n_used`` counts the points of its run that already have one.
 
-    The point itself stands first in the order, so the ranks of a run are its places.
+    The point itself is first in the order, so the ranks of a run are its positions.
     """
     start = low[j]
-    rank = (high[j] - 1 - taken[start]) if worst else (start + taken[start])
-    taken[start] += 1
+    rank = (high[j] - 1 - n_used[start]) if worst else (start + n_used[start])
+    n_used[start] += 1
     return max(rank - k, 0)
 
 
 @loop()
-def _penalty(choose, order_choose, order, low, high, own, k, taken, worst):
-    """Extreme of the sum over the k nearest by ``choose`` of (rank in the other space - k)+ over all breakings of ties.
+def _extreme_penalty(choose, order_choose, order, low, high, point, k, n_used, worst):
+    """Return the extreme of the sum over the k nearest by ``choose`` of (rank in the other space - k)+ over all ties.
 
-    Points nearer than the k-th distance are in; from those at the k-th distance the fitting number is taken. Points at
-    one distance in the other space share a run of ranks; t of them pay the t largest (worst) or t smallest (best)
-    ranks. The pay of each further one is monotone within a run, so taking the extreme pay step by step is optimal.
+    Points nearer than the k-th distance are in; from those at the k-th distance the required number is chosen. Points
+    at one distance in the other space share a run of ranks; t of them get the t largest (worst) or t smallest (best)
+    ranks. The penalty of each further one is monotone within a run, so choosing the extreme penalty step by step is
+    optimal.
     """
     n = choose.shape[0]
     edge = choose[order_choose[k]]
-    taken[:] = 0
-    total, room = 0, k
+    n_used[:] = 0
+    total, n_missing = 0, k
     for t in range(k + 1):
         j = order_choose[t]
-        if j != own and choose[j] < edge:
-            total += _pay(j, low, high, k, taken, worst)
-            room -= 1
+        if j != point and choose[j] < edge:
+            total += _tied_penalty(j, low, high, k, n_used, worst)
+            n_missing -= 1
     for t in range(n):
-        if room == 0:
+        if n_missing == 0:
             break
         j = order[n - 1 - t] if worst else order[t]
-        if j != own and choose[j] == edge:
-            total += _pay(j, low, high, k, taken, worst)
-            room -= 1
+        if j != point and choose[j] == edge:
+            total += _tied_penalty(j, low, high, k, n_used, worst)
+            n_missing -= 1
     return total
 
 
 @loop()
-def _overlap(x, edge_x, y, edge_y, own, k, most):
-    """Extreme number of common members of the two sets of k nearest over all breakings of ties."""
-    both, in_a_tie_d, tie_b_in_c, tie_tie, in_a, in_c, ties_b, ties_d = 0, 0, 0, 0, 0, 0, 0, 0
+def _overlap(x, edge_x, y, edge_y, point, k, most):
+    """Return the extreme number of common members of the two sets of k nearest over all ways to break ties."""
+    # inside: surely in a set; tied: at its k-th distance
+    in_in, in_tied, tied_in, tied_tied, n_in_x, n_in_y, n_tied_x, n_tied_y = 0, 0, 0, 0, 0, 0, 0, 0
     for j in range(x.shape[0]):
-        if j == own:
+        if j == point:
             continue
-        a, b, c, d = x[j] < edge_x, x[j] == edge_x, y[j] < edge_y, y[j] == edge_y
-        both += a and c
-        in_a_tie_d += a and d
-        tie_b_in_c += b and c
-        tie_tie += b and d
-        in_a += a
-        in_c += c
-        ties_b += b
-        ties_d += d
-    pick_b, pick_d = k - in_a, k - in_c
+        in_x, tied_x, in_y, tied_y = x[j] < edge_x, x[j] == edge_x, y[j] < edge_y, y[j] == edge_y
+        in_in += in_x and in_y
+        in_tied += in_x and tied_y
+        tied_in += tied_x and in_y
+        tied_tied += tied_x and tied_y
+        n_in_x += in_x
+        n_in_y += in_y
+        n_tied_x += tied_x
+        n_tied_y += tied_y
+    pick_x, pick_y = k - n_in_x, k - n_in_y
     if most:
-        one, two = min(in_a_tie_d, pick_d), min(tie_b_in_c, pick_b)
-        return both + one + two + min(tie_tie, min(pick_d - one, pick_b - two))
-    free_d, free_b = ties_d - in_a_tie_d - tie_tie, ties_b - tie_b_in_c - tie_tie
-    rest_d, rest_b = max(pick_d - free_d, 0), max(pick_b - free_b, 0)
-    use_d, use_b = min(tie_tie, rest_d), min(tie_tie, rest_b)
-    return both + (rest_d - use_d) + (rest_b - use_b) + max(use_d + use_b - tie_tie, 0)
+        use_y, use_x = min(in_tied, pick_y), min(tied_in, pick_x)
+        return in_in + use_y + use_x + min(tied_tied, min(pick_y - use_y, pick_x - use_x))
+    free_y, free_x = n_tied_y - in_tied - tied_tied, n_tied_x - tied_in - tied_tied
+    forced_y, forced_x = max(pick_y - free_y, 0), max(pick_x - free_x, 0)
+    use_y, use_x = min(tied_tied, forced_y), min(tied_tied, forced_x)
+    return in_in + (forced_y - use_y) + (forced_x - use_x) + max(use_y + use_x - tied_tied, 0)
 
 
 @loop()
 def tie_bounds(dx, order_x, dy, order_y, rows, k, out):
-    """Six extremes a row: false (worst, best), missing (worst, best), overlap (worst, best).
+    """Compute six extremes a row: false (worst, best), missing (worst, best), overlap (worst, best).
 
-    ``dx`` and ``dy`` hold direct squared distances with -1 at the point itself, so that it stands first in the sorted
+    ``dx`` and ``dy`` hold direct squared distances with -1 at the point itself, so that it is first in the sorted
     orders ``order_x`` and ``order_y``.
     """
     n = dx.shape[1]
@@ -503,63 +557,67 @@ def tie_bounds(dx, order_x, dy, order_y, rows, k, out):
         np.empty(n, np.int64),
         np.empty(n, np.int64),
     )
-    taken = np.empty(n, np.int64)
+    n_used = np.empty(n, np.int64)
     for b in range(rows.shape[0]):
-        own, x, y, by_x, by_y = rows[b], dx[b], dy[b], order_x[b], order_y[b]
+        point, x, y, by_x, by_y = rows[b], dx[b], dy[b], order_x[b], order_y[b]
         _runs(x, by_x, low_x, high_x)
         _runs(y, by_y, low_y, high_y)
-        out[b, 0] = _penalty(y, by_y, by_x, low_x, high_x, own, k, taken, True)
-        out[b, 1] = _penalty(y, by_y, by_x, low_x, high_x, own, k, taken, False)
-        out[b, 2] = _penalty(x, by_x, by_y, low_y, high_y, own, k, taken, True)
-        out[b, 3] = _penalty(x, by_x, by_y, low_y, high_y, own, k, taken, False)
-        out[b, 4] = _overlap(x, x[by_x[k]], y, y[by_y[k]], own, k, False)
-        out[b, 5] = _overlap(x, x[by_x[k]], y, y[by_y[k]], own, k, True)
+        out[b, 0] = _extreme_penalty(y, by_y, by_x, low_x, high_x, point, k, n_used, True)
+        out[b, 1] = _extreme_penalty(y, by_y, by_x, low_x, high_x, point, k, n_used, False)
+        out[b, 2] = _extreme_penalty(x, by_x, by_y, low_y, high_y, point, k, n_used, True)
+        out[b, 3] = _extreme_penalty(x, by_x, by_y, low_y, high_y, point, k, n_used, False)
+        out[b, 4] = _overlap(x, x[by_x[k]], y, y[by_y[k]], point, k, False)
+        out[b, 5] = _overlap(x, x[by_x[k]], y, y[by_y[k]], point, k, True)
 
 
 @loop()
-def _surely_right(mine, inside, at_edge, first, room, size):
-    """Whether no order lets another class win: the own one gets as few votes as it can and comes last of its run."""
-    forced = max(room - (size - at_edge[mine]), 0)
-    votes = inside[mine] + forced
+def _surely_right(own_class, inside, at_edge, first, n_missing, size):
+    """Return whether no order lets another class win.
+
+    The point's class gets as few votes as possible and is last in its run.
+    """
+    forced = max(n_missing - (size - at_edge[own_class]), 0)
+    votes = inside[own_class] + forced
     if votes == 0:
         return False
     for c in range(inside.shape[0]):
-        theirs = inside[c] + min(at_edge[c], room - forced)
-        if c != mine and (theirs > votes or (theirs == votes and first[c] <= first[mine])):
+        other_votes = inside[c] + min(at_edge[c], n_missing - forced)
+        if c != own_class and (other_votes > votes or (other_votes == votes and first[c] <= first[own_class])):
             return False
     return True
 
 
 @loop()
-def _maybe_right(mine, inside, at_edge, first, room):
-    """Whether some order lets the own class win: it gets as many votes as it can and comes first of its run.
+def _maybe_right(own_class, inside, at_edge, first, n_missing):
+    """Return whether some order lets the point's class win: it gets as many votes as possible and is first in its run.
 
-    The room that is left must be filled with votes that let no other class reach it.
+    The remaining votes must be distributed so that no other class reaches it.
     """
-    taken = min(room, at_edge[mine])
-    votes, left = inside[mine] + taken, room - taken
+    n_used = min(n_missing, at_edge[own_class])
+    votes, n_left = inside[own_class] + n_used, n_missing - n_used
     for c in range(inside.shape[0]):
-        if c == mine:
+        if c == own_class:
             continue
-        most = votes - (inside[c] > 0 and first[c] < first[mine])
-        if inside[c] > most:
+        max_votes = votes - (inside[c] > 0 and first[c] < first[own_class])
+        if inside[c] > max_votes:
             return False
-        left -= min(at_edge[c], most - inside[c])
-    return left <= 0
+        n_left -= min(at_edge[c], max_votes - inside[c])
+    return n_left <= 0
 
 
 @loop()
-def vote_bounds(block, orders, own, codes, n_classes, k, out):
-    """Whether the majority vote of the k nearest finds a row's class in all orders (out[:, 0]) and in any (out[:, 1]).
+def vote_bounds(block, orders, rows, codes, n_classes, k, out):
+    """Compute whether the majority vote of the k nearest is right in all orders (out[:, 0]) and in any (out[:, 1]).
 
-    ``first`` holds the distance at which each class is met; it votes from ``inside`` the k-th distance and at it.
+    ``first`` holds the distance of the nearest member of each class; classes vote ``inside`` the k-th distance and at
+    it.
     """
     inside, at_edge, first = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes)
-    for b in range(own.shape[0]):
-        line, order, mine = block[b], orders[b], codes[own[b]]
+    for b in range(rows.shape[0]):
+        line, order, own_class = block[b], orders[b], codes[rows[b]]
         edge = line[order[k - 1]]
         inside[:], at_edge[:], first[:] = 0, 0, edge
-        room, size = k, 0
+        n_missing, size = k, 0
         for j in order:
             if line[j] > edge:
                 break
@@ -570,41 +628,42 @@ def vote_bounds(block, orders, own, codes, n_classes, k, out):
             if inside[codes[j]] == 0:
                 first[codes[j]] = line[j]
             inside[codes[j]] += 1
-            room -= 1
-        out[b, 0] = _surely_right(mine, inside, at_edge, first, room, size)
-        out[b, 1] = _maybe_right(mine, inside, at_edge, first, room)
+            n_missing -= 1
+        out[b, 0] = _surely_right(own_class, inside, at_edge, first, n_missing, size)
+        out[b, 1] = _maybe_right(own_class, inside, at_edge, first, n_missing)
 
 
 @loop()
 def penalty_changes(nearest, ranks, k, change):
-    """Add for each listed point what the row's penalty changes by without it, where ``change`` counts what it is not.
+    """Add for each listed point the change of the row's penalty without it.
 
-    ``change`` (n,) comes with minus the number of the row's penalties that fall where the set of neighbors stays.
+    ``change`` (n,) comes with minus the number of the row's penalties that fall where the set of neighbors stays, which
+    is wrong for listed points and is corrected.
     """
     for i in range(nearest.shape[0]):
         for t in range(k):
-            own, total = ranks[i, t], 0
+            dropped_rank, total = ranks[i, t], 0
             for u in range(k + 1):
                 rank = ranks[i, u]
                 if u != t:
-                    total += max(rank - (own < rank) - k, 0)
+                    total += max(rank - (dropped_rank < rank) - k, 0)
                 if u < k and rank > k:
-                    total += (own < rank) - (rank - k)
+                    total += (dropped_rank < rank) - (rank - k)
             change[nearest[i, t]] += total
 
 
 @loop()
 def common_changes(by_data, by_embedding, data_rank, embedding_rank, common, k, worth, change):
-    """Add for each point that is a neighbor in either space what the worth of the row's common neighbors changes by."""
+    """Add the change of the worth of the row's common neighbors without each point that is a neighbor in a space."""
     for i in range(by_data.shape[0]):
-        before, next_in = worth[common[i]], False
+        worth_before, next_in = worth[common[i]], False
         for u in range(k):
             next_in |= data_rank[i, u] == k + 1
         for t in range(k):
-            own, count = data_rank[i, t], 0
+            dropped_rank, count = data_rank[i, t], 0
             for u in range(k + 1):
                 rank = data_rank[i, u]
-                count += u != t and rank - (own < rank) <= k
-            change[by_embedding[i, t]] += worth[count] - before
+                count += u != t and rank - (dropped_rank < rank) <= k
+            change[by_embedding[i, t]] += worth[count] - worth_before
             if next_in and embedding_rank[i, t] > k:  # the embedding set stays and gains a common one
-                change[by_data[i, t]] += worth[common[i] + 1] - before
+                change[by_data[i, t]] += worth[common[i] + 1] - worth_before

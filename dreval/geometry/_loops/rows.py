@@ -1,16 +1,25 @@
-"""Rows of squared distances: direct values of pairs, filling, the k nearest, and the ranks of given points.
+"""Rows of squared distances: direct values of pairs, rows of values, and the k nearest points.
+
+The idea. A row holds the squared distances of one point to all others. It is computed fast and slightly inexact (from a
+matrix product, or from columns in single precision). Only where the error could change the outcome, exact values of
+single pairs are computed. So results do not depend on how a row was computed, and nearly all work is fast. The k
+nearest points of a row (``select_line``) are found in four steps:
+
+1. The smallest entry of each comb (COMB entries at a fixed distance in the row) is computed; the loop has no branches.
+2. The k-th smallest of these minima bounds the k-th smallest distance from above: k entries are at most as large.
+3. Only combs whose minimum is below this bound plus the error are searched; their entries below it are candidates.
+4. The direct values of the candidates are computed, and the k smallest are sorted by value and row number.
 
 **Direct values.** Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A sparse row gives the
 same bits as the dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared
 Euclidean between rows of norm 1, exactly 2 where their inner product is exactly 0 (rows without a common entry are
 ties), and 0 where they differ by rounding only. PRECISE is COSINE of rows of twice the width: behind the entries of a
-row is what rounding took from each of them, so that rows that nearly agree have differences to all digits.
+row are their rounding errors, so that rows that nearly agree have differences to all digits.
 
-**Rows.** A row holds squared distances of one point to all others, either direct (exact to rounding), or from a matrix
-product or from columns in single precision with an error of at most ``gamma * (norm_i + norm_j)``. Every order is
-decided by direct values: another one is trusted only where its error cannot change the outcome. Ties are broken by row
-number; the point itself is left out by its row number. Where ``gamma`` is 0 the row itself is direct, and the points
-are not read.
+**Rows.** The values of a row are either direct (exact to rounding), or have an error of at most
+``gamma * (norm_i + norm_j)``. Direct values decide every order: other values decide only where their error cannot
+change the outcome. Ties are broken by row number; the row number identifies the point itself, which is left out. Where
+``gamma`` is 0 the row itself is direct, and the points are not read.
 """
 
 from __future__ import annotations
@@ -24,9 +33,15 @@ from numba.extending import overload
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 
-SQUARES, ABSOLUTE, DIFFERING, GIVEN, COSINE, PRECISE = range(6)
-SAME = 1e-28  # squared difference of rows of norm 1 that are equal but for rounding
-SAME_PRECISE = 2.0**-100  # the same where the rows are not rounded: the square of inputs.directions.SAME_DIRECTION
+SQUARES = 0
+ABSOLUTE = 1
+DIFFERING = 2
+GIVEN = 3
+COSINE = 4
+PRECISE = 5
+
+SAME = 1e-28  # squared difference up to which rows of norm 1 are equal but for rounding
+SAME_PRECISE = 2.0**-100  # of rows with their rounding errors: the square of inputs.directions.SAME_DIRECTION
 ORTHOGONAL = 2.0  # squared difference of two rows of norm 1 without any product
 
 
@@ -44,7 +59,7 @@ class Measured(NamedTuple):
 class SparseRows(NamedTuple):
     """Rows of a sparse matrix: values and their columns, ascending, from ``starts[i]`` to ``starts[i + 1]``.
 
-    PRECISE: behind all values is what rounding took from each of them.
+    PRECISE: behind all values are their rounding errors.
     """
 
     values: Any
@@ -54,17 +69,18 @@ class SparseRows(NamedTuple):
 
 
 @loop(inline="always")
-def _squares(points, i, others, j):
+def _squares(left, i, right, j):
+    """Return the squared Euclidean distance of two dense rows."""
     total = 0.0
-    for c in range(points.shape[1]):
-        step = points[i, c] - others[j, c]
+    for c in range(left.shape[1]):
+        step = left[i, c] - right[j, c]
         total += step * step
     return total
 
 
 @loop(inline="always")
 def _term(step, kind):
-    """What one column adds to a value."""
+    """Return the term that one column adds to a value."""
     if kind == ABSOLUTE:
         return abs(step)
     if kind == DIFFERING:
@@ -74,157 +90,168 @@ def _term(step, kind):
 
 @loop(inline="always")
 def _angular(total, product, same):
-    """The squared difference of two rows of norm 1: exact where orthogonal or equal but for rounding."""
+    """Return the squared difference of two rows of norm 1: exact where orthogonal or equal but for rounding."""
     if product == 0.0:
         return ORTHOGONAL
     return total if total > same else 0.0
 
 
 @loop()
-def _precise(points, i, others, j):
-    """The squared difference of two dense rows of norm 1 with what rounding took from them."""
-    total, product, p = 0.0, 0.0, points.rows.shape[1] // 2
+def _precise(left, i, right, j):
+    """Return the squared difference of two dense rows of norm 1 with their rounding errors."""
+    total, product, p = 0.0, 0.0, left.rows.shape[1] // 2
     for c in range(p):
-        step = (points.rows[i, c] - others.rows[j, c]) + (points.rows[i, p + c] - others.rows[j, p + c])
+        step = (left.rows[i, c] - right.rows[j, c]) + (left.rows[i, p + c] - right.rows[j, p + c])
         total += step * step
-        product += points.rows[i, c] * others.rows[j, c]
+        product += left.rows[i, c] * right.rows[j, c]
     return _angular(total, product, SAME_PRECISE)
 
 
 @loop()
-def _measured(points, i, others, j):
-    if points.kind == GIVEN:
-        return points.rows[i, j]
-    if points.kind == PRECISE:
-        return _precise(points, i, others, j)
+def _measured(left, i, right, j):
+    """Return the value of two dense rows that are not compared by squares."""
+    if left.kind == GIVEN:
+        return left.rows[i, j]
+    if left.kind == PRECISE:
+        return _precise(left, i, right, j)
     total, product = 0.0, 0.0
-    for c in range(points.rows.shape[1]):
-        total += _term(points.rows[i, c] - others.rows[j, c], points.kind)
-        product += points.rows[i, c] * others.rows[j, c]
-    return _angular(total, product, SAME) if points.kind == COSINE else total
+    for c in range(left.rows.shape[1]):
+        total += _term(left.rows[i, c] - right.rows[j, c], left.kind)
+        product += left.rows[i, c] * right.rows[j, c]
+    return _angular(total, product, SAME) if left.kind == COSINE else total
 
 
 @loop()
-def _merged_precise(points, i, others, j):
-    """The squared difference of two sparse rows of norm 1 with what rounding took from them."""
-    a, b, total, product = points.starts[i], others.starts[j], 0.0, 0.0
-    stop_a, stop_b = points.starts[i + 1], others.starts[j + 1]
-    low_a, low_b = points.columns.shape[0], others.columns.shape[0]
-    while a < stop_a or b < stop_b:
+def _merged_precise(left, i, right, j):
+    """Return the squared difference of two sparse rows of norm 1 with their rounding errors."""
+    left_at, right_at, total, product = left.starts[i], right.starts[j], 0.0, 0.0
+    left_stop, right_stop = left.starts[i + 1], right.starts[j + 1]
+    left_low, right_low = left.columns.shape[0], right.columns.shape[0]
+    while left_at < left_stop or right_at < right_stop:
         step = 0.0
-        both = a < stop_a and b < stop_b
-        if both and points.columns[a] == others.columns[b]:
-            step = (points.values[a] - others.values[b]) + (points.values[low_a + a] - others.values[low_b + b])
-            product += points.values[a] * others.values[b]
-            a += 1
-            b += 1
-        elif b >= stop_b or (both and points.columns[a] < others.columns[b]):
-            step = points.values[a] + points.values[low_a + a]
-            a += 1
+        in_both = left_at < left_stop and right_at < right_stop
+        if in_both and left.columns[left_at] == right.columns[right_at]:
+            step = (left.values[left_at] - right.values[right_at]) + (
+                left.values[left_low + left_at] - right.values[right_low + right_at]
+            )
+            product += left.values[left_at] * right.values[right_at]
+            left_at += 1
+            right_at += 1
+        elif right_at >= right_stop or (in_both and left.columns[left_at] < right.columns[right_at]):
+            step = left.values[left_at] + left.values[left_low + left_at]
+            left_at += 1
         else:
-            step = others.values[b] + others.values[low_b + b]
-            b += 1
+            step = right.values[right_at] + right.values[right_low + right_at]
+            right_at += 1
         total += step * step
     return _angular(total, product, SAME_PRECISE)
 
 
 @loop()
-def _merged(points, i, others, j):
-    if points.kind == PRECISE:
-        return _merged_precise(points, i, others, j)
-    a, b, total, product = points.starts[i], others.starts[j], 0.0, 0.0
-    stop_a, stop_b = points.starts[i + 1], others.starts[j + 1]
-    while a < stop_a and b < stop_b:
-        if points.columns[a] == others.columns[b]:
-            total += _term(points.values[a] - others.values[b], points.kind)
-            product += points.values[a] * others.values[b]
-            a += 1
-            b += 1
-        elif points.columns[a] < others.columns[b]:
-            total += _term(points.values[a], points.kind)
-            a += 1
+def _merged(left, i, right, j):
+    """Return the value of two sparse rows, by merging their columns."""
+    if left.kind == PRECISE:
+        return _merged_precise(left, i, right, j)
+    left_at, right_at, total, product = left.starts[i], right.starts[j], 0.0, 0.0
+    left_stop, right_stop = left.starts[i + 1], right.starts[j + 1]
+    while left_at < left_stop and right_at < right_stop:
+        if left.columns[left_at] == right.columns[right_at]:
+            total += _term(left.values[left_at] - right.values[right_at], left.kind)
+            product += left.values[left_at] * right.values[right_at]
+            left_at += 1
+            right_at += 1
+        elif left.columns[left_at] < right.columns[right_at]:
+            total += _term(left.values[left_at], left.kind)
+            left_at += 1
         else:
-            total += _term(others.values[b], points.kind)
-            b += 1
-    for t in range(a, stop_a):
-        total += _term(points.values[t], points.kind)
-    for t in range(b, stop_b):
-        total += _term(others.values[t], points.kind)
-    return _angular(total, product, SAME) if points.kind == COSINE else total
+            total += _term(right.values[right_at], left.kind)
+            right_at += 1
+    for t in range(left_at, left_stop):
+        total += _term(left.values[t], left.kind)
+    for t in range(right_at, right_stop):
+        total += _term(right.values[t], left.kind)
+    return _angular(total, product, SAME) if left.kind == COSINE else total
 
 
-def _value(points, i, others, j):
-    """Chosen by the kind of points when a loop is compiled."""
+def _value(left, i, right, j):
+    """Return the value of two points; ``_choose`` selects the function by the kind of points at compilation."""
     raise NotImplementedError("only compiled loops call this")
 
 
 @overload(_value)
-def _choose(points, i, others, j):  # noqa: ARG001 (numba asks for the same names)
-    if isinstance(points, types.Array):
-        return lambda points, i, others, j: _squares(points, i, others, j)
-    if points.instance_class is Measured:
-        return lambda points, i, others, j: _measured(points, i, others, j)
-    return lambda points, i, others, j: _merged(points, i, others, j)
+def _choose(left, i, right, j):  # noqa: ARG001 (numba requires the same names)
+    """Return the function for the kind of points."""
+    if isinstance(left, types.Array):
+        return lambda left, i, right, j: _squares(left, i, right, j)
+    if left.instance_class is Measured:
+        return lambda left, i, right, j: _measured(left, i, right, j)
+    return lambda left, i, right, j: _merged(left, i, right, j)
 
 
 @loop(inline="always")
-def direct(points, i, others, j):
-    """The value of two points by direct differences, in the order of the columns."""
-    return _value(points, i, others, j)
+def direct(left, i, right, j):
+    """Return the value of two points by direct differences, in the order of the columns."""
+    return _value(left, i, right, j)
 
 
 @loop()
-def _squares_of_some(points, i, others, some, out):
-    """Six points at a time, whose sums do not wait for each other; the last ones stand in for missing ones."""
-    last = some.shape[0] - 1
-    for t in range(0, some.shape[0], 6):
+def _squares_of_some(left, i, right, selected, out):
+    """Compute squares of six points at a time, whose sums do not wait for each other; the last point fills gaps."""
+    last = selected.shape[0] - 1
+    for t in range(0, selected.shape[0], 6):
         at = (t, min(t + 1, last), min(t + 2, last), min(t + 3, last), min(t + 4, last), min(t + 5, last))
-        g, h, j, k, m, n = some[at[0]], some[at[1]], some[at[2]], some[at[3]], some[at[4]], some[at[5]]
-        s, u, v, w, x, y = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for c in range(points.shape[1]):
-            own = points[i, c]
-            a, b, d = own - others[g, c], own - others[h, c], own - others[j, c]
-            e, f, z = own - others[k, c], own - others[m, c], own - others[n, c]
-            s += a * a
-            u += b * b
-            v += d * d
-            w += e * e
-            x += f * f
-            y += z * z
-        out[at[0]], out[at[1]], out[at[2]], out[at[3]], out[at[4]], out[at[5]] = s, u, v, w, x, y
+        j0, j1, j2 = selected[at[0]], selected[at[1]], selected[at[2]]
+        j3, j4, j5 = selected[at[3]], selected[at[4]], selected[at[5]]
+        s0, s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for c in range(left.shape[1]):
+            x = left[i, c]
+            d0, d1, d2 = x - right[j0, c], x - right[j1, c], x - right[j2, c]
+            d3, d4, d5 = x - right[j3, c], x - right[j4, c], x - right[j5, c]
+            s0 += d0 * d0
+            s1 += d1 * d1
+            s2 += d2 * d2
+            s3 += d3 * d3
+            s4 += d4 * d4
+            s5 += d5 * d5
+        out[at[0]], out[at[1]], out[at[2]], out[at[3]], out[at[4]], out[at[5]] = s0, s1, s2, s3, s4, s5
 
 
 @loop()
-def _each(points, i, others, some, out):
-    for t in range(some.shape[0]):
-        out[t] = _value(points, i, others, some[t])
+def _each(left, i, right, selected, out):
+    """Compute the values of one point and some other points, one by one."""
+    for t in range(selected.shape[0]):
+        out[t] = _value(left, i, right, selected[t])
 
 
-def _some_values(points, i, others, some, out):
-    """Chosen by the kind of points when a loop is compiled."""
+def _some_values(left, i, right, selected, out):
+    """Compute the values of one point and some other points; ``_choose_for_some`` selects the function."""
     raise NotImplementedError("only compiled loops call this")
 
 
 @overload(_some_values)
-def _choose_for_some(points, i, others, some, out):  # noqa: ARG001 (numba asks for the same names)
-    if isinstance(points, types.Array):
-        return lambda points, i, others, some, out: _squares_of_some(points, i, others, some, out)
-    return lambda points, i, others, some, out: _each(points, i, others, some, out)
+def _choose_for_some(left, i, right, selected, out):  # noqa: ARG001 (numba requires the same names)
+    """Return the function for the kind of points."""
+    if isinstance(left, types.Array):
+        return lambda left, i, right, selected, out: _squares_of_some(left, i, right, selected, out)
+    return lambda left, i, right, selected, out: _each(left, i, right, selected, out)
 
 
 @loop()
-def direct_to_some(line, gamma, points, i, others, some, out):
-    """The values of one point and some others, to the same bits as ``direct``; where gamma is 0 the line has them."""
+def direct_to_some(line, gamma, left, i, right, selected, out):
+    """Compute the values of one point and some other points, with the same bits as ``direct``.
+
+    Where gamma is 0 the line already has them.
+    """
     if gamma == 0.0:
-        for t in range(some.shape[0]):
-            out[t] = line[some[t]]
+        for t in range(selected.shape[0]):
+            out[t] = line[selected[t]]
     else:
-        _some_values(points, i, others, some, out)
+        _some_values(left, i, right, selected, out)
 
 
 @loop()
 def fill_values(queries, rows, points, out):
-    """Values of some query points with all points."""
+    """Compute values of some query points with all points."""
     for b in range(rows.shape[0]):
         for j in range(out.shape[1]):
             out[b, j] = direct(queries, rows[b], points, j)
@@ -232,7 +259,7 @@ def fill_values(queries, rows, points, out):
 
 @loop()
 def fill_measured(queries, rows, points, out):
-    """As ``fill_values`` for dense rows, a column at a time; terms are added in the same order."""
+    """Compute values as ``fill_values`` for dense rows, a column at a time; terms are added in the same order."""
     product = np.empty(out.shape[1])
     for b in range(rows.shape[0]):
         line = out[b]
@@ -241,28 +268,28 @@ def fill_measured(queries, rows, points, out):
         if points.kind == PRECISE:
             p = points.columns.shape[0] // 2
             for c in range(p):
-                own, column = queries.rows[rows[b], c], points.columns[c]
-                own_low, low = queries.rows[rows[b], p + c], points.columns[p + c]
+                x, column = queries.rows[rows[b], c], points.columns[c]
+                x_low, low = queries.rows[rows[b], p + c], points.columns[p + c]
                 for j in range(line.shape[0]):
-                    step = (own - column[j]) + (own_low - low[j])
+                    step = (x - column[j]) + (x_low - low[j])
                     line[j] += step * step
-                    product[j] += own * column[j]
+                    product[j] += x * column[j]
             for j in range(line.shape[0]):
                 line[j] = _angular(line[j], product[j], SAME_PRECISE)
             continue
         for c in range(points.columns.shape[0]):
-            own, column = queries.rows[rows[b], c], points.columns[c]
+            x, column = queries.rows[rows[b], c], points.columns[c]
             if points.kind == ABSOLUTE:
                 for j in range(line.shape[0]):
-                    line[j] += abs(own - column[j])
+                    line[j] += abs(x - column[j])
             elif points.kind == DIFFERING:
                 for j in range(line.shape[0]):
-                    line[j] += own != column[j]
+                    line[j] += x != column[j]
             else:
                 for j in range(line.shape[0]):
-                    step = own - column[j]
+                    step = x - column[j]
                     line[j] += step * step
-                    product[j] += own * column[j]
+                    product[j] += x * column[j]
         if points.kind == COSINE:
             for j in range(line.shape[0]):
                 line[j] = _angular(line[j], product[j], SAME)
@@ -270,7 +297,7 @@ def fill_measured(queries, rows, points, out):
 
 @loop()
 def listed_values(queries, first, points, second, out):
-    """Values of listed pairs of a query point and a point."""
+    """Compute values of listed pairs of a query point and a point."""
     for t in range(first.shape[0]):
         out[t] = direct(queries, first[t], points, second[t])
 
@@ -296,45 +323,45 @@ def unit_rows(values, starts):
 
 @loop()
 def fill_direct(queries, rows, columns, out):
-    """Direct squared distances of the query rows to all points, which come as columns (p, n)."""
+    """Compute direct squared distances of the query rows to all points, which are passed as columns (p, n)."""
     for b in range(rows.shape[0]):
         fill_line(queries[rows[b]], columns, out.shape[1] - columns.shape[1], out[b])
 
 
 @loop()
 def fill_line(query, columns, start, line):
-    """Direct squared distances of one point to as many points as the line has, from ``start`` on.
+    """Compute direct squared distances of one point to the points from ``start`` on, as many as the line has.
 
-    Terms are added in the order of the columns, as in ``direct``, so both give the same bits; up to four columns are
-    read in one sweep over the line.
+    Terms are added in the order of the columns, as in ``direct``, so both give the same bits. One pass over the line
+    adds up to four columns.
     """
     p, c = columns.shape[0], 0
     if p < 2:
         line[:] = 0.0
     else:  # 0 + a * a is a * a
-        u, v, s, r = query[0], query[1], columns[0, start:], columns[1, start:]
+        x0, x1, y0, y1 = query[0], query[1], columns[0, start:], columns[1, start:]
         for j in range(line.shape[0]):
-            a, b = u - s[j], v - r[j]
+            a, b = x0 - y0[j], x1 - y1[j]
             line[j] = a * a + b * b
         c = 2
     while c < p:
-        u, s = query[c], columns[c, start:]
+        x0, y0 = query[c], columns[c, start:]
         if c + 4 <= p:
-            v, w, x = query[c + 1], query[c + 2], query[c + 3]
-            r, q, z = columns[c + 1, start:], columns[c + 2, start:], columns[c + 3, start:]
+            x1, x2, x3 = query[c + 1], query[c + 2], query[c + 3]
+            y1, y2, y3 = columns[c + 1, start:], columns[c + 2, start:], columns[c + 3, start:]
             for j in range(line.shape[0]):
-                a, b, d, e = u - s[j], v - r[j], w - q[j], x - z[j]
+                a, b, d, e = x0 - y0[j], x1 - y1[j], x2 - y2[j], x3 - y3[j]
                 line[j] = (((line[j] + a * a) + b * b) + d * d) + e * e
             c += 4
         elif c + 2 <= p:
-            v, r = query[c + 1], columns[c + 1, start:]
+            x1, y1 = query[c + 1], columns[c + 1, start:]
             for j in range(line.shape[0]):
-                a, b = u - s[j], v - r[j]
+                a, b = x0 - y0[j], x1 - y1[j]
                 line[j] = (line[j] + a * a) + b * b
             c += 2
         else:
             for j in range(line.shape[0]):
-                a = u - s[j]
+                a = x0 - y0[j]
                 line[j] += a * a
             c += 1
 
@@ -347,19 +374,20 @@ def finish_products(products, rows, query_norms, norms, out):
 
 
 @loop()
-def finish_line(products, own, norms, line):
-    """Squared distances of one row from its products."""
-    mine, least = norms.dtype.type(own), line.dtype.type(0.0)
+def finish_line(products, query_norm, norms, line):
+    """Compute the squared distances of one row from its products."""
+    norm, zero = norms.dtype.type(query_norm), line.dtype.type(0.0)
     for j in range(line.shape[0]):
-        value = mine + norms[j] - (products[j] + products[j])
-        line[j] = value if value > least else least
+        value = norm + norms[j] - (products[j] + products[j])
+        line[j] = value if value > zero else zero
 
 
 @loop()
 def read_line(queries, i, points, norms, products, b, line):
-    """Values of query point i with all points: by columns, from its products (row b), or other values in their place.
+    """Write the values of query point i with all points.
 
-    ``norms`` are those of the points in the precision of the line.
+    They come from columns, from its products (row b), or from other values instead of products. ``norms`` are those of
+    the points in the precision of the line.
     """
     if points.columns.shape[0]:
         fill_line(queries.columns[:, i], points.columns, line.shape[0] - norms.shape[0], line)
@@ -388,40 +416,41 @@ def _sift(heap, size, value):
 
 
 SHORT = 32  # runs up to this length are sorted by insertion
-FAR = 1e38  # stands at the point's own place: beyond every distance between scaled points, in single precision too
-COMB = 16  # entries of a row that stand for each other in a first look
-FEWER, MOST = 32, 128  # combs of these, in multiples of the first, among which the k-th smallest is sought by counting
+FAR = 1e38  # value of the point itself, above every distance between scaled points, in single precision too
+COMB = 16  # entries of a row that are represented by their minimum
+COUNTING_UNIT = 32  # minima of minima, in multiples of this, among which the k-th smallest is found by counting
+MAX_COUNTING = 128  # with more minima of minima a heap is used
 
 
 @loop()
 def _minima(row, out):
-    """Smallest entry of each comb: the entries c, c + w, c + 2w, ... for c < w, with w the size of ``out``."""
+    """Compute the smallest entry of each comb: entries c, c + w, c + 2w, ... for c < w, with w the size of ``out``."""
     width = out.shape[0]
     for c in range(width):
         out[c] = row[c]
     for start in range(width, row.shape[0], width):
-        some = row[start : start + width]
-        for c in range(some.shape[0]):
-            so_far, value = out[c], some[c]  # both are read first: else the loop would not be vectorized
-            out[c] = min(so_far, value)
+        part = row[start : start + width]
+        for c in range(part.shape[0]):
+            smallest, value = out[c], part[c]  # both are read before the minimum, or the loop would not be vectorized
+            out[c] = min(smallest, value)
 
 
 @loop()
 def _kth_of_few(values, k, counts):
-    """As ``_kth_smallest`` for few values: each is compared with all."""
+    """Return the k-th smallest of few values by comparing each with all."""
     counts[:] = 0
     for value in values:
         for c in range(counts.shape[0]):
             counts[c] += value <= values[c]
-    found = values.dtype.type(np.inf)
+    smallest = values.dtype.type(np.inf)
     for c in range(counts.shape[0]):
-        found = values[c] if counts[c] >= k and values[c] < found else found
-    return found
+        smallest = values[c] if counts[c] >= k and values[c] < smallest else smallest
+    return smallest
 
 
 @loop()
 def _kth_smallest(values, k, heap):
-    """The k-th smallest of some values, by a heap of the k smallest so far."""
+    """Return the k-th smallest value, by a heap of the k smallest values so far."""
     for t in range(k):
         heap[t] = np.inf
     for value in values:
@@ -432,7 +461,7 @@ def _kth_smallest(values, k, heap):
 
 @loop(inline="always")
 def up_to(ascend, count, value):
-    """How many of ``count`` sorted values, of which there are some, are at most ``value``."""
+    """Return how many of ``count`` > 0 sorted values are at most ``value``."""
     low, size = 0, count
     while size > 1:
         half = size >> 1
@@ -443,7 +472,7 @@ def up_to(ascend, count, value):
 
 @loop(inline="always")
 def _sink(value, index, at, size, out_value, out_index):
-    """Put (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and row number."""
+    """Sink (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and row number."""
     while True:
         child = 2 * at + 1
         if child >= size:
@@ -462,14 +491,14 @@ def _sink(value, index, at, size, out_value, out_index):
 
 
 @loop(inline="always")
-def _heap(values, indices):
-    """Make a max-heap of pairs."""
+def _make_heap(values, indices):
+    """Order pairs as a max-heap."""
     for t in range(values.shape[0] // 2 - 1, -1, -1):
         _sink(values[t], indices[t], t, values.shape[0], values, indices)
 
 
 @loop(inline="always")
-def _unwind(values, indices):
+def _sort_heap(values, indices):
     """Sort the pairs of a max-heap."""
     for last in range(values.shape[0] - 1, 0, -1):
         value, index = values[last], indices[last]
@@ -479,10 +508,10 @@ def _unwind(values, indices):
 
 @loop()
 def sort_pairs(values, indices):
-    """Sort pairs of value and row number: few by insertion, more by heapsort."""
+    """Sort pairs of value and row number: few by insertion, many by heapsort."""
     if values.shape[0] > SHORT:
-        _heap(values, indices)
-        _unwind(values, indices)
+        _make_heap(values, indices)
+        _sort_heap(values, indices)
         return
     for t in range(1, values.shape[0]):
         value, index, b = values[t], indices[t], t - 1
@@ -493,57 +522,57 @@ def sort_pairs(values, indices):
 
 
 @loop()
-def _order(values, indices, count, k, out_index, out_value):
-    """The k smallest of ``count`` candidates by value and row number: few by counting, more by heapsort."""
-    if count <= MOST // 2:
+def _sort_candidates(values, indices, count, k, out_index, out_value):
+    """Sort the k smallest of ``count`` candidates by value and row number: few by counting, many by heapsort."""
+    if count <= MAX_COUNTING // 2:
         for c in range(count):
-            value, index, place = values[c], indices[c], 0
+            value, index, position = values[c], indices[c], 0
             for d in range(count):
-                place += (values[d] < value) | ((values[d] == value) & (indices[d] < index))
-            if place < k:
-                out_index[place], out_value[place] = index, value
+                position += (values[d] < value) | ((values[d] == value) & (indices[d] < index))
+            if position < k:
+                out_index[position], out_value[position] = index, value
         return
     for t in range(k):
         out_value[t], out_index[t] = values[t], indices[t]
-    _heap(out_value, out_index)
+    _make_heap(out_value, out_index)
     for c in range(k, count):
         if values[c] < out_value[0] or (values[c] == out_value[0] and indices[c] < out_index[0]):
             _sink(values[c], indices[c], 0, k, out_value, out_index)
-    _unwind(out_value, out_index)
+    _sort_heap(out_value, out_index)
 
 
 @loop()
-def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch, out_index, out_value):
-    """The k nearest points of one row, by direct distance and row number; ``skip`` is left out (-1: none).
+def select_line(line, skip, i, queries, query_norm, points, largest, gamma, k, scratch, out_index, out_value):
+    """Find the k nearest points of one row, by direct distance and row number; ``skip`` is left out (-1: none).
 
-    ``scratch`` holds (heap, minima, fewer, counts, combs, values, indices).
+    ``scratch`` holds (heap, minima, minima of minima, counts, combs, values, indices).
     """
-    heap, minima, fewer, counts, combs, values, indices = scratch
+    heap, minima, minima_of_minima, counts, combs, values, indices = scratch
     if skip >= 0:
         line[skip] = FAR
     _minima(line, minima)
-    # k entries lie below the k-th smallest minimum of a comb, so no nearer search is needed where combs are many
-    if fewer.shape[0]:
-        _minima(minima, fewer)
-        bound = np.float64(_kth_of_few(fewer, k, counts))
+    # k entries are at most the k-th smallest minimum, so it bounds the k-th smallest entry where there are many combs
+    if minima_of_minima.shape[0]:
+        _minima(minima, minima_of_minima)
+        bound = np.float64(_kth_of_few(minima_of_minima, k, counts))
     else:
         bound = np.float64(_kth_smallest(minima if minima.shape[0] >= 2 * k else line, k, heap))
-    reach = bound + 2.0 * gamma * (own + largest)
-    near, count, width = 0, 0, minima.shape[0]
-    for c in range(width):  # one is written in any case, and kept by counting it: no branch is guessed wrongly
-        combs[near] = c
-        near += minima[c] <= reach
-    for comb in combs[:near]:
+    reach = bound + 2.0 * gamma * (query_norm + largest)
+    n_near, count, width = 0, 0, minima.shape[0]
+    for c in range(width):  # every comb is written, and stays if it is counted: no branch is mispredicted
+        combs[n_near] = c
+        n_near += minima[c] <= reach
+    for comb in combs[:n_near]:
         for j in range(comb, line.shape[0], width):
             indices[count] = j
             count += (line[j] <= reach) & (j != skip)
     direct_to_some(line, gamma, queries, i, points, indices[:count], values)
-    _order(values, indices, count, k, out_index, out_value)
+    _sort_candidates(values, indices, count, k, out_index, out_value)
 
 
 @loop()
 def equal_next(block, equal):
-    """Whether an entry and the next one of each sorted row are equal up to rounding."""
+    """Mark whether an entry and the next one of each sorted row are equal up to rounding."""
     for b in range(block.shape[0]):
         line = block[b]
         for c in range(equal.shape[1]):
@@ -552,14 +581,14 @@ def equal_next(block, equal):
 
 @loop()
 def select_scratch(n, k, line):
-    """Room for ``select_line``, for lines of the precision of this one."""
-    width, fewer = -(-n // COMB), -(-4 * k // FEWER) * FEWER
-    fewer = fewer if fewer <= min(width, MOST) else 0
+    """Return arrays for ``select_line``, for lines of the precision of this one."""
+    width, n_minima_of_minima = -(-n // COMB), -(-4 * k // COUNTING_UNIT) * COUNTING_UNIT
+    n_minima_of_minima = n_minima_of_minima if n_minima_of_minima <= min(width, MAX_COUNTING) else 0
     return (
         np.empty(k),
         np.empty(width, line.dtype),
-        np.empty(fewer, line.dtype),
-        np.empty(fewer, np.int32),
+        np.empty(n_minima_of_minima, line.dtype),
+        np.empty(n_minima_of_minima, np.int32),
         np.empty(width, np.int64),
         np.empty(n),
         np.empty(n, np.int64),
@@ -568,26 +597,28 @@ def select_scratch(n, k, line):
 
 @loop()
 def select_rows(block, rows, skip_self, queries, query_norms, points, norms, gamma, k, out_index, out_value):
-    """The k nearest points of each row of a block of squared distances."""
+    """Find the k nearest points of each row of a block of squared distances."""
     scratch, largest = select_scratch(norms.shape[0], k, block), norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
-        skip, own = i if skip_self else -1, query_norms[i]
-        select_line(block[b], skip, i, queries, own, points, largest, gamma, k, scratch, out_index[b], out_value[b])
+        skip, query_norm = i if skip_self else -1, query_norms[i]
+        select_line(
+            block[b], skip, i, queries, query_norm, points, largest, gamma, k, scratch, out_index[b], out_value[b]
+        )
 
 
 @loop()
 def learn_rows(points, units, order, apart, radii, rates):
-    """Kohonen's rule in place: for each row of ``order`` its best unit, and all units about it, move towards it.
+    """Apply Kohonen's rule in place: for each row of ``order`` its best unit, and all units near it, move towards it.
 
     ``apart`` (u, u) holds squared distances of the units on the map. Radius and rate fall linearly from the first of
     their two values to the second; at radius 0 the best unit moves alone.
     """
     steps = order.shape[0]
     for t in range(steps):
-        share, i, best, least = t / max(steps - 1, 1), order[t], 0, np.inf
-        radius = radii[0] + share * (radii[1] - radii[0])
-        rate = rates[0] + share * (rates[1] - rates[0])
+        progress, i, best, least = t / max(steps - 1, 1), order[t], 0, np.inf
+        radius = radii[0] + progress * (radii[1] - radii[0])
+        rate = rates[0] + progress * (rates[1] - rates[0])
         for u in range(units.shape[0]):
             squared = direct(points, i, units, u)
             if squared < least:

@@ -1,7 +1,7 @@
-"""The t-SNE loss of a map, point by point: sums over all other points of its gradient and second derivatives.
+"""The t-SNE loss of a map, point by point: sums over all other points for its gradient and second derivatives.
 
 With d = y_i - y_j and w = 1 / (1 + |d|^2) a row i has the sums of w, w^2, w^2 d and w^3 d d' (repulsion), and with
-affinities p those of p log(1 + |d|^2), p w, p w d and p w^2 d d' (attraction). Each row has sums of its own, in the
+affinities p the sums of p log(1 + |d|^2), p w, p w d and p w^2 d d' (attraction). Each row has separate sums, in the
 order of the points, so that no digit depends on threads.
 """
 
@@ -14,53 +14,53 @@ from dreval.geometry._loops.layouts import CLOSE, STEPS, calibrated
 
 
 @loop()
-def _bandwidth(others, entropy, first, out):
-    """The rate of the entropy for a row of squared distances, the least of them, and the sum of exp(-rate (s - least)).
+def _bandwidth(squared, entropy, n_initial, out):
+    """Return the rate of an entropy for a row of squared distances, their least, and the sum of exp(-rate (s - least)).
 
-    The rate for the nearest ``first`` points is where Newton's method begins with all.
+    The rate for the nearest ``n_initial`` points is the start of Newton's method with all points.
     """
-    low, count = others.min(), min(first, others.shape[0])
-    whole = count == others.shape[0]
-    rate = calibrated(others if whole else np.partition(others, count - 1)[:count], entropy, out[:count])
-    summed = 0.0
+    least, count = squared.min(), min(n_initial, squared.shape[0])
+    is_complete = count == squared.shape[0]
+    rate = calibrated(squared if is_complete else np.partition(squared, count - 1)[:count], entropy, out[:count])
+    total = 0.0
     for _ in range(STEPS):
-        summed, mean, second = 0.0, 0.0, 0.0
-        for s in others:
-            gap = s - low
-            near = np.exp(-rate * gap)
-            summed += near
-            mean += near * gap
-            second += near * gap * gap
-        mean /= summed
-        beyond = np.log(summed) + rate * mean - entropy
-        slope = rate * (second / summed - mean * mean)
-        if whole or abs(beyond) < CLOSE:
-            return rate, low, summed
+        total, mean, second = 0.0, 0.0, 0.0
+        for s in squared:
+            gap = s - least
+            weight = np.exp(-rate * gap)
+            total += weight
+            mean += weight * gap
+            second += weight * gap * gap
+        mean /= total
+        excess = np.log(total) + rate * mean - entropy
+        slope = rate * (second / total - mean * mean)
+        if is_complete or abs(excess) < CLOSE:
+            return rate, least, total
         if not slope > 0.0:
             break
-        rate = min(max(rate + beyond / slope, 0.5 * rate), 2.0 * rate)
-    rate = calibrated(others, entropy, out)
-    summed = 0.0
-    for s in others:
-        summed += np.exp(-rate * (s - low))
-    return rate, low, summed
+        rate = min(max(rate + excess / slope, 0.5 * rate), 2.0 * rate)
+    rate = calibrated(squared, entropy, out)
+    total = 0.0
+    for s in squared:
+        total += np.exp(-rate * (s - least))
+    return rate, least, total
 
 
 @loop()
-def bandwidths(squared, rows, entropy, first, beta, least, total):
-    """Rates beta_i of the entropy, least s_ij and sums of exp(-beta_i (s_ij - least)) over j != i, for some rows."""
+def bandwidths(squared, rows, entropy, n_initial, beta, least, total):
+    """Compute rates beta_i of an entropy, least s_ij and sums of exp(-beta_i (s_ij - least)) over j != i."""
     n = squared.shape[1]
-    others, out = np.empty(n - 1), np.empty(n - 1)
+    row, out = np.empty(n - 1), np.empty(n - 1)
     for b in range(rows.shape[0]):
         i = rows[b]
-        others[:i] = squared[b, :i]
-        others[i:] = squared[b, i + 1 :]
-        beta[i], least[i], total[i] = _bandwidth(others, entropy, first, out)
+        row[:i] = squared[b, :i]
+        row[i:] = squared[b, i + 1 :]
+        beta[i], least[i], total[i] = _bandwidth(row, entropy, n_initial, out)
 
 
 @loop()
 def neighbor_bandwidths(squared, entropy, beta, least, total):
-    """The same over the nearest neighbors only, with their squared distances in ``squared`` (n, k)."""
+    """Compute ``bandwidths`` over the nearest neighbors only, with squared distances in ``squared`` (n, k)."""
     out = np.empty(squared.shape[1])
     for i in range(squared.shape[0]):
         beta[i], least[i], total[i] = _bandwidth(squared[i], entropy, squared.shape[1], out)
@@ -68,69 +68,69 @@ def neighbor_bandwidths(squared, entropy, beta, least, total):
 
 @loop()
 def joint_rows(squared, rows, beta, least, total):
-    """Squared distances (b, n) become p_ij = (p_{j|i} + p_{i|j}) / 2n; the own entry becomes 0."""
+    """Replace squared distances (b, n) by p_ij = (p_{j|i} + p_{i|j}) / 2n, and the point's own entry by 0."""
     n = squared.shape[1]
     for b in range(rows.shape[0]):
         i = rows[b]
         for j in range(n):
             s = squared[b, j]
-            own = np.exp(-beta[i] * (s - least[i])) / total[i]
-            squared[b, j] = (own + np.exp(-beta[j] * (s - least[j])) / total[j]) / (2.0 * n)
+            p_given_i = np.exp(-beta[i] * (s - least[i])) / total[i]
+            squared[b, j] = (p_given_i + np.exp(-beta[j] * (s - least[j])) / total[j]) / (2.0 * n)
         squared[b, i] = 0.0
 
 
 @loop()
-def _lines(own, columns, line):
-    """The squared distances of a place (d,) from all places in ``columns`` (d, m)."""
+def _squared_distances(point, columns, line):
+    """Compute the squared distances of a point (d,) from all points in ``columns`` (d, m)."""
     line[:] = 0.0
     for c in range(columns.shape[0]):
-        here, others = own[c], columns[c]
+        x, column = point[c], columns[c]
         for t in range(line.shape[0]):
-            line[t] += (here - others[t]) ** 2
+            line[t] += (x - column[t]) ** 2
 
 
 @loop()
-def _add(own, columns, one, two, vector, matrix):
-    """Sums of one d, into ``vector`` (d,), and of two d d', into ``matrix`` (d, d)."""
+def _weighted_sums(point, columns, first_weights, second_weights, vector, matrix):
+    """Compute sums of first_weights d, into ``vector`` (d,), and of second_weights d d', into ``matrix`` (d, d)."""
     for c in range(columns.shape[0]):
-        here, others = own[c], columns[c]
+        x, column = point[c], columns[c]
         total = 0.0
-        for t in range(one.shape[0]):
-            total += one[t] * (here - others[t])
+        for t in range(first_weights.shape[0]):
+            total += first_weights[t] * (x - column[t])
         vector[c] = total
         for e in range(c + 1):
-            there, rest = own[e], columns[e]
+            x_e, column_e = point[e], columns[e]
             total = 0.0
-            for t in range(one.shape[0]):
-                total += two[t] * (here - others[t]) * (there - rest[t])
+            for t in range(first_weights.shape[0]):
+                total += second_weights[t] * (x - column[t]) * (x_e - column_e[t])
             matrix[c, e] = matrix[e, c] = total
 
 
 @loop()
 def repulsion(columns, start, stop, weight, square, vector, matrix):
-    """Sums of w, w^2, w^2 d and w^3 d d' over all other points, for rows start..stop; ``columns`` (d, n) are places."""
+    """Compute sums of w, w^2, w^2 d and w^3 d d' over all other points for rows start..stop; ``columns`` is (d, n)."""
     n = columns.shape[1]
-    line, one, two = np.empty(n), np.empty(n), np.empty(n)
+    line, w2, w3 = np.empty(n), np.empty(n), np.empty(n)
     for i in range(start, stop):
-        own = columns[:, i].copy()
-        _lines(own, columns, line)
+        point = columns[:, i].copy()
+        _squared_distances(point, columns, line)
         for t in range(n):
             w = 1.0 / (1.0 + line[t])
             line[t] = w
-            one[t] = w * w
-            two[t] = w * w * w
-        line[i] = one[i] = two[i] = 0.0
-        first, second = 0.0, 0.0
+            w2[t] = w * w
+            w3[t] = w * w * w
+        line[i] = w2[i] = w3[i] = 0.0
+        sum_w, sum_w2 = 0.0, 0.0
         for t in range(n):
-            first += line[t]
-            second += one[t]
-        weight[i], square[i] = first, second
-        _add(own, columns, one, two, vector[i], matrix[i])
+            sum_w += line[t]
+            sum_w2 += w2[t]
+        weight[i], square[i] = sum_w, sum_w2
+        _weighted_sums(point, columns, w2, w3, vector[i], matrix[i])
 
 
 @loop()
 def _gather(columns, indices, out):
-    """The columns of some points; where these are all, in order, the columns themselves."""
+    """Return the columns of some points; where these are all, in order, the columns themselves."""
     if indices.shape[0] == columns.shape[1]:
         return columns
     for c in range(columns.shape[0]):
@@ -141,124 +141,133 @@ def _gather(columns, indices, out):
 
 @loop()
 def attraction(columns, start, indptr, indices, affinities, loss, weight, vector, matrix):
-    """Sums of p log(1 + |d|^2), p w, p w d and p w^2 d d' over the listed points of rows start, start + 1, ...
+    """Compute sums of p log(1 + |d|^2), p w, p w d and p w^2 d d' over the listed points of rows start, start + 1, ...
 
     A row that lists all points lists them in order.
     """
     d, n = columns.shape
-    line, one, two, room = np.empty(n), np.empty(n), np.empty(n), np.empty((d, n))
+    line, pw, pw2, buffer = np.empty(n), np.empty(n), np.empty(n), np.empty((d, n))
     for b in range(indptr.shape[0] - 1):
-        i, here = start + b, slice(indptr[b], indptr[b + 1])
-        own, p = columns[:, i].copy(), affinities[here]
+        i, entries = start + b, slice(indptr[b], indptr[b + 1])
+        point, p = columns[:, i].copy(), affinities[entries]
         m = p.shape[0]
-        others = _gather(columns, indices[here], room)
-        _lines(own, others, line[:m])
+        targets = _gather(columns, indices[entries], buffer)
+        _squared_distances(point, targets, line[:m])
         for t in range(m):
             w = 1.0 / (1.0 + line[t])
-            one[t] = p[t] * w
-            two[t] = p[t] * w * w
-        first, second = 0.0, 0.0
+            pw[t] = p[t] * w
+            pw2[t] = p[t] * w * w
+        sum_pw, sum_loss = 0.0, 0.0
         for t in range(m):
-            first += one[t]
+            sum_pw += pw[t]
             if p[t] > 0.0:
-                second += p[t] * np.log1p(line[t])
-        weight[i], loss[i] = first, second
-        _add(own, others, one[:m], two[:m], vector[i], matrix[i])
+                sum_loss += p[t] * np.log1p(line[t])
+        weight[i], loss[i] = sum_pw, sum_loss
+        _weighted_sums(point, targets, pw[:m], pw2[:m], vector[i], matrix[i])
 
 
 @loop()
-def _turn(own, columns, mine, turned, one, two, out):
-    """Sums of one u - two d d'u, with u the step from a direction (d,) to those in ``turned`` (d, m)."""
+def _directional_sums(point, columns, direction, directions, first_weights, second_weights, out):
+    """Compute sums of first_weights u - second_weights d d'u over the points.
+
+    u is the step from a direction (d,) to those in ``directions`` (d, m).
+    """
     d, m = columns.shape
     for t in range(m):
         along = 0.0
         for c in range(d):
-            along += (own[c] - columns[c, t]) * (mine[c] - turned[c, t])
-        two[t] *= along
+            along += (point[c] - columns[c, t]) * (direction[c] - directions[c, t])
+        second_weights[t] *= along
     for c in range(d):
         total = 0.0
         for t in range(m):
-            total += one[t] * (mine[c] - turned[c, t]) - two[t] * (own[c] - columns[c, t])
+            total += first_weights[t] * (direction[c] - directions[c, t]) - second_weights[t] * (
+                point[c] - columns[c, t]
+            )
         out[c] = total
 
 
 @loop()
-def repulsion_times(columns, turned, start, stop, out):
-    """Sums of w^2 u - 4 w^3 d d'u over all other points, u = v_i - v_j; ``turned`` (d, n) are the v."""
+def repulsion_times(columns, directions, start, stop, out):
+    """Compute sums of w^2 u - 4 w^3 d d'u over all other points, u = v_i - v_j; ``directions`` (d, n) are the v."""
     n = columns.shape[1]
-    line, one = np.empty(n), np.empty(n)
+    line, w2 = np.empty(n), np.empty(n)
     for i in range(start, stop):
-        own, mine = columns[:, i].copy(), turned[:, i].copy()
-        _lines(own, columns, line)
+        point, direction = columns[:, i].copy(), directions[:, i].copy()
+        _squared_distances(point, columns, line)
         for t in range(n):
             w = 1.0 / (1.0 + line[t])
-            one[t] = w * w
+            w2[t] = w * w
             line[t] = 4.0 * w * w * w
-        _turn(own, columns, mine, turned, one, line, out[i])
+        _directional_sums(point, columns, direction, directions, w2, line, out[i])
 
 
 @loop()
-def attraction_times(columns, turned, start, indptr, indices, affinities, out):
-    """Sums of p w u - 2 p w^2 d d'u over the listed points, u = v_i - v_j."""
+def attraction_times(columns, directions, start, indptr, indices, affinities, out):
+    """Compute sums of p w u - 2 p w^2 d d'u over the listed points, u = v_i - v_j."""
     d, n = columns.shape
-    line, one, room, second = np.empty(n), np.empty(n), np.empty((d, n)), np.empty((d, n))
+    line, pw, point_buffer, direction_buffer = np.empty(n), np.empty(n), np.empty((d, n)), np.empty((d, n))
     for b in range(indptr.shape[0] - 1):
-        i, here = start + b, slice(indptr[b], indptr[b + 1])
-        own, mine, p = columns[:, i].copy(), turned[:, i].copy(), affinities[here]
+        i, entries = start + b, slice(indptr[b], indptr[b + 1])
+        point, direction, p = columns[:, i].copy(), directions[:, i].copy(), affinities[entries]
         m = p.shape[0]
-        others, theirs = _gather(columns, indices[here], room), _gather(turned, indices[here], second)
-        _lines(own, others, line[:m])
+        targets, target_directions = (
+            _gather(columns, indices[entries], point_buffer),
+            _gather(directions, indices[entries], direction_buffer),
+        )
+        _squared_distances(point, targets, line[:m])
         for t in range(m):
             w = 1.0 / (1.0 + line[t])
-            one[t] = p[t] * w
+            pw[t] = p[t] * w
             line[t] = 2.0 * p[t] * w * w
-        _turn(own, others, mine, theirs, one[:m], line[:m], out[i])
+        _directional_sums(point, targets, direction, target_directions, pw[:m], line[:m], out[i])
 
 
-SEARCH, SHORTER = 100, 40  # Newton steps of one point, and halvings of one
-REACHED = 1e-10  # length of a step, relative to the map, that ends a search
+MAX_POINT_STEPS = 100  # Newton steps of a point
+MAX_STEP_HALVINGS = 40  # of a Newton step
+STEP_TOLERANCE = 1e-10  # length of a step, relative to the map, that ends a search
 
 
 @loop()
-def _own_loss(columns, i, p, rest, place, work, gradient, block):
-    """The loss as a function of the place of point i alone, 2 sum p log(1 + |d|^2) + log Z, with two derivatives.
+def _own_loss(columns, i, p, other_Z, place, work, gradient, block):
+    """Return the loss as a function of point i alone, 2 sum p log(1 + |d|^2) + log Z, with two derivatives.
 
-    ``rest`` is the part of Z that does not depend on it; ``work`` (5, n) is room.
+    ``other_Z`` is the part of Z that does not depend on it; ``work`` (5, n) is scratch.
     """
     d, n = columns.shape
-    line, one, two, three, four = work
+    line, pw, pw2, w2, w3 = work
     vector, matrix = np.empty(d), np.empty((d, d))
-    _lines(place, columns, line)
-    value, weight, near, square = 0.0, 0.0, 0.0, 0.0
+    _squared_distances(place, columns, line)
+    value, sum_w, sum_pw, sum_w2 = 0.0, 0.0, 0.0, 0.0
     for t in range(n):
         w = 1.0 / (1.0 + line[t]) if t != i else 0.0
         if p[t] > 0.0:
             value += p[t] * np.log1p(line[t])
-        weight += w
-        near += p[t] * w
-        square += w * w
-        one[t] = p[t] * w
-        two[t] = p[t] * w * w
-        three[t] = w * w
-        four[t] = w * w * w
-    Z = rest + 2.0 * weight
-    _add(place, columns, one, two, gradient, block)
-    _add(place, columns, three, four, vector, matrix)
+        sum_w += w
+        sum_pw += p[t] * w
+        sum_w2 += w * w
+        pw[t] = p[t] * w
+        pw2[t] = p[t] * w * w
+        w2[t] = w * w
+        w3[t] = w * w * w
+    Z = other_Z + 2.0 * sum_w
+    _weighted_sums(place, columns, pw, pw2, gradient, block)
+    _weighted_sums(place, columns, w2, w3, vector, matrix)
     for c in range(d):
         gradient[c] = 4.0 * gradient[c] - 4.0 / Z * vector[c]
         for e in range(d):
             block[c, e] = -8.0 * block[c, e] + 16.0 / Z * matrix[c, e] - 16.0 / Z / Z * vector[c] * vector[e]
-        block[c, c] += 4.0 * near - 4.0 / Z * square
+        block[c, c] += 4.0 * sum_pw - 4.0 / Z * sum_w2
     return 2.0 * value + np.log(Z)
 
 
 @loop()
-def own_minimum(columns, i, p, rest, place, size, work):
-    """The least loss that Newton steps from a place (d,) of point i lead to; the place becomes that of the minimum."""
+def own_minimum(columns, i, p, other_Z, place, size, work):
+    """Move point i from a place (d,) to a local minimum by Newton steps; return the loss, update the place."""
     d = columns.shape[0]
-    gradient, block, there = np.empty(d), np.empty((d, d)), np.empty(d)
-    value = _own_loss(columns, i, p, rest, place, work, gradient, block)
-    for _ in range(SEARCH):
+    gradient, block, trial = np.empty(d), np.empty((d, d)), np.empty(d)
+    value = _own_loss(columns, i, p, other_Z, place, work, gradient, block)
+    for _ in range(MAX_POINT_STEPS):
         values, vectors = np.linalg.eigh(block)
         along = vectors.T @ gradient
         for c in range(d):
@@ -267,56 +276,56 @@ def own_minimum(columns, i, p, rest, place, size, work):
         length = np.sqrt((step * step).sum())
         if length > size:
             step *= size / length
-        lower = False
-        for _ in range(SHORTER):
-            there[:] = place + step
-            reached = _own_loss(columns, i, p, rest, there, work, gradient, block)
-            if reached < value:
-                lower = True
+        is_lower = False
+        for _ in range(MAX_STEP_HALVINGS):
+            trial[:] = place + step
+            trial_value = _own_loss(columns, i, p, other_Z, trial, work, gradient, block)
+            if trial_value < value:
+                is_lower = True
                 break
             step *= 0.5
-        if not lower:
+        if not is_lower:
             break
-        place[:], value = there, reached
-        if np.sqrt((step * step).sum()) <= REACHED * size:
+        place[:], value = trial, trial_value
+        if np.sqrt((step * step).sum()) <= STEP_TOLERANCE * size:
             break
     return value
 
 
 @loop()
 def _nearest_first(squared, i, k, out):
-    """The squared distances of the k nearest others of point i, in ``out`` (k,), and the points, ties by number."""
-    n, at = squared.shape[0], 0
+    """Write the squared distances of the k nearest others of point i to ``out`` (k,); return the points."""
+    n, n_written = squared.shape[0], 0
     points = np.empty(k, np.int64)
-    cut = np.inf
+    kth_smallest = np.inf
     if k < n - 1:
-        cut = np.partition(np.concatenate((squared[:i], squared[i + 1 :])), k - 1)[k - 1]
+        kth_smallest = np.partition(np.concatenate((squared[:i], squared[i + 1 :])), k - 1)[k - 1]
         for t in range(n):
-            if t != i and squared[t] < cut:
-                points[at], out[at] = t, squared[t]
-                at += 1
+            if t != i and squared[t] < kth_smallest:
+                points[n_written], out[n_written] = t, squared[t]
+                n_written += 1
     for t in range(n):
-        if at < k and t != i and (k == n - 1 or squared[t] == cut):
-            points[at], out[at] = t, squared[t]
-            at += 1
+        if n_written < k and t != i and (k == n - 1 or squared[t] == kth_smallest):
+            points[n_written], out[n_written] = t, squared[t]
+            n_written += 1
     return points
 
 
 @loop()
-def moved_row(i, before, inside, moved, k, entropy, first, beta, least, total, limits, p):
-    """The joint affinities ``p`` (n,) of point i, whose squared distances were ``before`` and are ``moved``.
+def moved_row(i, before, inside, moved, k, entropy, n_initial, beta, least, total, limits, p):
+    """Compute the joint affinities ``p`` (n,) of point i, whose squared distances were ``before`` and are ``moved``.
 
     Its own k nearest neighbors are those at the new place, with a new bandwidth. Every other point keeps its bandwidth,
     and has its k nearest neighbors after the move: ``inside`` says whether point i was one of them, ``limits`` (2, n)
     are the squared distances from each point to its neighbors k and k + 1 before.
     """
     n = before.shape[0]
-    near, out = np.empty(k), np.empty(k)
-    points = _nearest_first(moved, i, k, near)
-    rate, low, summed = _bandwidth(near, entropy, first, out)
+    nearest_squared, out = np.empty(k), np.empty(k)
+    points = _nearest_first(moved, i, k, nearest_squared)
+    rate, own_least, own_total = _bandwidth(nearest_squared, entropy, n_initial, out)
     p[:] = 0.0
     for at in range(k):
-        p[points[at]] = np.exp(-rate * (near[at] - low)) / summed
+        p[points[at]] = np.exp(-rate * (nearest_squared[at] - own_least)) / own_total
     for t in range(n):
         if t == i:
             continue
@@ -329,45 +338,45 @@ def moved_row(i, before, inside, moved, k, entropy, first, beta, least, total, l
 
 
 @loop()
-def perturbed(squared, inside, rows, scores, length, calibration, columns, Z, size, found):
-    """How far points go, (b, 2q), when they are moved in the data by a length along each of q directions, and back.
+def perturbed(squared, inside, rows, scores, length, calibration, columns, Z, size, distances):
+    """Compute how far points move, (b, 2q), when each is moved in the data along each of q directions, both ways.
 
-    ``squared`` (b, n) are squared distances, ``scores`` (n, q) those of the data along the directions. With the point
-    the affinities of its row change (``moved_row``, which ``inside`` and ``calibration`` are for); the other points
-    keep their places. Searches begin at the point's own place and at those of the two points with most affinity; the
-    least loss counts.
+    The length is the same in all directions. ``squared`` (b, n) are squared distances, ``scores`` (n, q) the scores of
+    the data along the directions. The affinities of the moved point's row change (``moved_row`` with ``inside`` and
+    ``calibration``); the other points keep their places. Searches begin at the point's own place and at the places of
+    the two points with most affinity; the least loss counts.
     """
     d, n = columns.shape
-    k, entropy, first, beta, least, total, limits = calibration
+    k, entropy, n_initial, beta, least, total, limits = calibration
     moved, p = np.empty(n), np.empty(n)
     work, starts = np.empty((5, n)), np.empty((3, d))
     for b in range(rows.shape[0]):
         i = rows[b]
-        own = columns[:, i].copy()
-        rest = Z
-        _lines(own, columns, moved)
+        place = columns[:, i].copy()
+        other_Z = Z
+        _squared_distances(place, columns, moved)
         for t in range(n):
             if t != i:
-                rest -= 2.0 / (1.0 + moved[t])
-        for at in range(found.shape[1]):
+                other_Z -= 2.0 / (1.0 + moved[t])
+        for at in range(distances.shape[1]):
             c, side = at // 2, length if at % 2 == 0 else -length
             for t in range(n):
                 s = squared[b, t] + 2.0 * side * (scores[i, c] - scores[t, c]) + side * side
                 moved[t] = max(s, 0.0)
-            moved_row(i, squared[b], inside[b], moved, k, entropy, first, beta, least, total, limits, p)
-            most, second = -1, -1
+            moved_row(i, squared[b], inside[b], moved, k, entropy, n_initial, beta, least, total, limits, p)
+            largest, second = -1, -1
             for t in range(n):
                 if t == i:
                     continue
-                if most < 0 or p[t] > p[most]:
-                    most, second = t, most
+                if largest < 0 or p[t] > p[largest]:
+                    largest, second = t, largest
                 elif second < 0 or p[t] > p[second]:
                     second = t
-            starts[0], starts[1], starts[2] = own, columns[:, most], columns[:, second]
+            starts[0], starts[1], starts[2] = place, columns[:, largest], columns[:, second]
             best, lowest = 0, np.inf
             for a in range(3):
-                value = own_minimum(columns, i, p, rest, starts[a], size, work)
+                value = own_minimum(columns, i, p, other_Z, starts[a], size, work)
                 if value < lowest:
                     best, lowest = a, value
-            gap = starts[best] - own
-            found[b, at] = np.sqrt((gap * gap).sum())
+            gap = starts[best] - place
+            distances[b, at] = np.sqrt((gap * gap).sum())

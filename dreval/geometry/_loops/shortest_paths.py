@@ -7,7 +7,7 @@ from dreval.geometry._loops._jit import loop
 
 @loop()
 def _shorten(row, step, onward):
-    """The row of path lengths where it is longer than a step and a path onward from there."""
+    """Shorten path lengths of a row where a step and the path onward from its end are shorter."""
     for j in range(row.shape[0]):
         through = step + onward[j]
         row[j] = through if through < row[j] else row[j]
@@ -15,7 +15,7 @@ def _shorten(row, step, onward):
 
 @loop()
 def close_among(paths, first, last):
-    """Rows ``first`` to ``last`` - 1 of path lengths, with each other as stops."""
+    """Shorten the rows ``first`` to ``last`` - 1 of path lengths with each other as stops."""
     for k in range(first, last):
         for i in range(first, last):
             if i != k:
@@ -24,7 +24,7 @@ def close_among(paths, first, last):
 
 @loop()
 def stop_among(paths, first, last, low, high):
-    """Rows ``low`` to ``high`` - 1 of path lengths with the closed rows ``first`` to ``last`` - 1 as stops."""
+    """Shorten the rows ``low`` to ``high`` - 1 of path lengths with the rows ``first`` to ``last`` - 1 as stops."""
     for i in range(low, high):
         if i < first or i >= last:
             for k in range(first, last):
