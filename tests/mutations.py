@@ -624,7 +624,9 @@ MUTANTS = [
         "for symbol, words in said.items() if symbol in words",
         "snapshots/test_printed.py",
     ),
-    Mutant("inference/bands.py", "AT_ONCE = 500_000", "AT_ONCE = 4_000_000", "inference/test_bands.py"),
+    Mutant(
+        "inference/bands.py", "MAX_ARRAY_VALUES = 500_000", "MAX_ARRAY_VALUES = 4_000_000", "inference/test_bands.py"
+    ),
     Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(
         "geometry/distances.py",
@@ -787,22 +789,25 @@ MUTANTS = [
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
     Mutant(
         "inference/best_set.py",
-        "p = random.sum(axis=0) * stdtr(freedom, -statistic)",
+        "p = testable.sum(axis=0) * stdtr(freedom, -statistic)",
         "p = stdtr(freedom, -statistic)",
         "study/test_sweep.py::test_the_best_set_is_that_of_paired_t_tests",
     ),
     Mutant(
         "inference/best_set.py",
-        "(shared and freedom < ENOUGH * k)",
-        "(shared and freedom < 0)",
+        "(correlated and freedom < MIN_FREEDOM_PER_ESTIMATE * k)",
+        "(correlated and freedom < 0)",
         "inference/test_best_set.py::test_few_degrees_of_freedom_have_bonferronis_bound",
     ),
     Mutant("inference/bands.py", "np.sqrt((1 - m / n) * squares", "np.sqrt(squares", "inference/test_bands.py"),
     Mutant(
-        "inference/bands.py", "second - moved**2, 0.0) / (m - 1)", "second, 0.0) / (m - 1)", "inference/test_bands.py"
+        "inference/bands.py",
+        "mean_squares - shift**2, 0.0) / (m - 1)",
+        "mean_squares, 0.0) / (m - 1)",
+        "inference/test_bands.py",
     ),
     Mutant("inference/bands.py", "draws /= np.sqrt(", "draws *= np.sqrt(", "inference/test_bands.py"),
-    Mutant("inference/bands.py", "LARGEST_SHARE * ks <= n", "ks <= n", "inference/test_bands.py"),
+    Mutant("inference/bands.py", "POINTS_PER_K * ks <= n", "ks <= n", "inference/test_bands.py"),
     Mutant(
         "geometry/procrustes.py",
         "max(BROKEN * spread, TWICE)",
@@ -849,8 +854,8 @@ MUTANTS = [
     # Inference
     Mutant(
         "inference/intervals.py",
-        "(len(gaps) - 1) / len(gaps) * np.einsum",
-        "1 / len(gaps) * np.einsum",
+        "(len(deviations) - 1) / len(deviations) * np.einsum",
+        "1 / len(deviations) * np.einsum",
         "inference/test_intervals.py",
     ),
     Mutant(
@@ -867,8 +872,8 @@ MUTANTS = [
     ),
     Mutant(
         "inference/intervals.py",
-        "spread = sum(part**2 / (len(values) - 1)",
-        "spread = sum(part**2 / len(values)",
+        "variance**2 / (len(values) - 1)",
+        "variance**2 / len(values)",
         "inference/test_intervals.py comparison/test_within.py evaluation/test_evaluation_replicates.py",
     ),
     Mutant(
@@ -879,17 +884,22 @@ MUTANTS = [
     ),
     Mutant(
         "inference/adjustment.py",
-        "np.minimum(left * p[order], 1.0)",
+        "np.minimum(n_remaining * p[order], 1.0)",
         "np.minimum(p[order], 1.0)",
         "inference/test_adjustment.py",
     ),
     Mutant(
         "inference/adjustment.py",
-        "np.maximum.accumulate(np.minimum(left",
-        "np.asarray(np.minimum(left",
+        "np.maximum.accumulate(np.minimum(n_remaining",
+        "np.asarray(np.minimum(n_remaining",
         "inference/test_adjustment.py",
     ),
-    Mutant("inference/best_set.py", "(reached + 1.0) / (DRAWS + 1.0)", "reached / DRAWS", "inference/test_best_set.py"),
+    Mutant(
+        "inference/best_set.py",
+        "(exceedances + 1.0) / (DRAWS + 1.0)",
+        "exceedances / DRAWS",
+        "inference/test_best_set.py",
+    ),
     Mutant(
         "inference/best_set.py",
         "variances[None] - 2 * covariance",

@@ -25,7 +25,7 @@ def test_two_estimates_are_a_one_sided_t_test():
         assert found.p_value[0] == pytest.approx(p, abs=_error(p))
         assert found.statistic == pytest.approx([gap / np.sqrt(0.04 + 0.09 - 0.02), 0.0])
         assert found.p_value[1] == 1.0
-        assert found.kept.tolist() == [found.p_value[0] > 0.05, True]
+        assert found.in_set.tolist() == [found.p_value[0] > 0.05, True]
 
 
 def test_independent_estimates_are_those_of_dunnetts_test():
@@ -40,7 +40,7 @@ def test_independent_estimates_are_those_of_dunnetts_test():
         p = stats.dunnett(*others, control=samples[h], alternative="greater", rng=np.random.default_rng(4)).pvalue.min()
         if means[h] < means.max():
             assert found.p_value[h] == pytest.approx(p, abs=_error(p) + 2e-3)
-    assert found.kept[np.argmax(means)]
+    assert found.in_set[np.argmax(means)]
 
 
 @settings(max_examples=25)
@@ -61,11 +61,11 @@ def test_the_set_does_not_depend_on_place_or_unit(estimates, seed, shift, power)
 
     found, moved, scaled = of(theta), of(theta + round(shift, 3)), of(theta, 2.0**power)
 
-    assert found.kept[np.argmax(theta)]
+    assert found.in_set[np.argmax(theta)]
     assert found.p_value[np.argmax(theta)] == 1.0
     np.testing.assert_allclose(moved.p_value, found.p_value, atol=2 / DRAWS)
     np.testing.assert_array_equal(scaled.p_value, found.p_value)
-    np.testing.assert_array_equal(found.kept, found.p_value > 0.05)
+    np.testing.assert_array_equal(found.in_set, found.p_value > 0.05)
     assert (found.p_value > 0).all()
 
 
@@ -118,6 +118,6 @@ def test_the_best_is_in_the_set_as_often_as_stated(runs, k, n_simulations):
     for _ in range(size):
         sample = rng.normal(size=(runs, k))
         covariance = np.diag(sample.var(axis=0, ddof=1)) / runs
-        inside += best_set(sample.mean(axis=0), covariance, runs - 1, 0.05, rng).kept
+        inside += best_set(sample.mean(axis=0), covariance, runs - 1, 0.05, rng).in_set
 
     assert (inside / size >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all()

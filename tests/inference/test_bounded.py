@@ -43,7 +43,7 @@ def test_capital_is_what_bets_win_draw_by_draw(seed, m):
     """The mean over orders and stakes of the product of the gains; ten naive lines agree."""
     rng = np.random.default_rng(seed)
     values, mean = rng.uniform(size=m), rng.uniform(0.45, 0.9)
-    orders, before = intervals._prepared(values, 0.0, 1.0, 3)
+    orders, before = intervals._ordered_samples(values, 0.0, 1.0, 3)
     each = [capital_by_hand(order, 20, mean, bet) for order in orders for bet in BETS]
     assert intervals._capital(orders, before, 20, mean) == pytest.approx(np.mean(each), rel=1e-9)
     permuted = [values[stream(3, "order of bets", b).permutation(m)] for b in range(len(orders))]

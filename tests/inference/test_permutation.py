@@ -154,7 +154,7 @@ def test_all_permutations_are_valued_in_blocks_as_at_once():
 
     assert found.exact
     assert max(sizes) < 100
-    assert np.array_equal(found.null, (scheme.every() * weights).sum(axis=1))
+    assert np.array_equal(found.null, (scheme.enumerate_all() * weights).sum(axis=1))
 
 
 @pytest.mark.parametrize("name", ["cca", "dcov", "hsic", "kcca", "mmd"])

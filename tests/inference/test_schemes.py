@@ -38,7 +38,7 @@ def test_all_permutations_are_listed_and_drawn_equally(kind):
     """A scheme lists exactly the permutations it allows, the identity first, and draws each equally often."""
     scheme = make_scheme(kind, BLOCKS if kind in ("within", "blocks") else None, 6)
     expected = {tuple(p.tolist()) for p in allowed(kind, 6, BLOCKS)}
-    listed = [tuple(p) for p in scheme.every().tolist()]
+    listed = [tuple(p) for p in scheme.enumerate_all().tolist()]
     assert set(listed) == expected
     assert len(listed) == scheme.count() == len(expected)
     assert listed[0] == tuple(range(6))
@@ -70,7 +70,7 @@ def test_many_blocks_are_not_enumerated():
 def test_splits():
     """Of a split only the set matters: all choices of the group's places, the observed one first."""
     scheme = split_scheme(make_scheme("free", None, 5), np.array([1, 3]))
-    rows = scheme.every()
+    rows = scheme.enumerate_all()
     sets = [tuple(sorted(row[[1, 3]].tolist())) for row in rows]
     assert sets[0] == (1, 3)
     assert sorted(sets) == sorted(itertools.combinations(range(5), 2))

@@ -189,7 +189,7 @@ def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None
         assert copy == recipe
     with pytest.raises(TypeError, match="this dict belongs to a record, which cannot be changed; copy it first"):
         recipe["call"] = ""
-    with pytest.raises(TypeError, match="'_Items' object does not support item assignment"):
+    with pytest.raises(TypeError, match="'_ProtectedItems' object does not support item assignment"):
         results.points["a"] = None
 
 
