@@ -970,8 +970,8 @@ MUTANTS = [
     # Comparison
     Mutant(
         "comparison/base.py",
-        "value = (n - 1) * chi_square / below",
-        "value = n * chi_square / below",
+        "value = (n - 1) * chi_square / denominator",
+        "value = n * chi_square / denominator",
         "comparison/test_ranks.py",
     ),
     Mutant(
@@ -988,8 +988,8 @@ MUTANTS = [
     ),
     Mutant(
         "comparison/base.py",
-        "np.sum(np.sign(kept) * ranks) / ranks.sum()",
-        "np.mean(np.sign(kept))",
+        "np.sum(np.sign(nonzero) * ranks) / ranks.sum()",
+        "np.mean(np.sign(nonzero))",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
     Mutant("comparison/base.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
@@ -999,9 +999,9 @@ MUTANTS = [
         "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
         "comparison/test_within.py",
     ),
-    Mutant("comparison/compare.py", "sign = 1.0 if at.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
+    Mutant("comparison/compare.py", "sign = 1.0 if setting.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
     Mutant("comparison/compare.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
-    Mutant("comparison/compare.py", "untested |= tested is None", "untested |= False", "comparison/test_ranking.py"),
+    Mutant("comparison/compare.py", "has_untested |= test is None", "has_untested |= False", "comparison/test_ranking.py"),
     Mutant("report/statements.py", "and not self.unjudged", "and True", "report/test_statements.py"),
     Mutant("report/statements.py", "and not _crossed(one)", "and True", "report/test_statements.py"),
     Mutant("report/statements.py", "== str(reading.k)", "!= ''", "report/test_statements.py"),
@@ -1296,8 +1296,8 @@ MUTANTS = [
     Mutant("inputs/_header.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
     Mutant(
         "comparison/compare.py",
-        "if not math.isnan(at.values[name]) and name not in results.reference",
-        "if not math.isnan(at.values[name])",
+        "if not math.isnan(setting.values[name]) and name not in results.reference",
+        "if not math.isnan(setting.values[name])",
         "comparison/test_reference.py",
     ),
     Mutant(

@@ -104,7 +104,7 @@ def test_the_same_data_with_another_seed_is_a_replicate():
         (lambda t: t, {"tests": "bayes"}, "must be given for the Bayesian test"),
         (lambda t: t, {"rope": -1}, "must be a finite number >= 0"),
         (lambda t: t, {"measure": "acuracy"}, "Did you mean 'accuracy'"),
-        (lambda t: t, {"columns": {"method": "m"}}, "must rename known columns"),
+        (lambda t: t, {"columns": {"method": "m"}}, "must have names of standard columns as keys"),
         (lambda t: t[t["dataset"] == "data 0"], {}, "must hold two embeddings on two data sets"),
         (lambda t: t[t["embedding"] == "m0"], {}, "must hold two embeddings on two data sets"),
         (lambda t: t.assign(embedding=t["embedding"].where(t.index > 0)), {}, "must name the embedding of each row"),
@@ -355,7 +355,7 @@ def test_a_measure_is_named_with_or_without_its_parameters():
     found = compared(frame)
 
     assert found.named("accuracy(k=5)") == "accuracy(k=5)"
-    with pytest.raises(InputError, match=r"Say which: accuracy\(k=5\), accuracy\(k=15\)"):
+    with pytest.raises(InputError, match=r"Choose one of accuracy\(k=5\), accuracy\(k=15\)"):
         found.wins("accuracy")
     with pytest.raises(UnknownName, match="Did you mean"):
         found.wins("acuracy(k=5)")

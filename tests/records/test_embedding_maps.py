@@ -146,5 +146,5 @@ def test_loaded_results_take_their_data_again(tmp_path):
     for call, points in ((loaded.transform, X), (loaded.inverse_transform, places)):
         with pytest.raises(InputError, match="Pass data="):
             call("mine", points)
-        with pytest.raises(InputError, match="others, by their hash"):
+        with pytest.raises(InputError, match="data with another hash"):
             call("mine", points, data=X + 1)
