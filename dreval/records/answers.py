@@ -490,7 +490,7 @@ class IndependenceTest(Record):
         return self.p_value
 
     def tidy(self) -> pd.DataFrame:
-        """Return one row with the columns of the tidy table of an evaluation: test, statistic, p_value, effect_size, etc.
+        """Return one row with the columns of the tidy table of an evaluation: test, statistic, p_value, and so on.
 
         Examples
         --------
@@ -1669,7 +1669,7 @@ class Stability(MeasureRecord):
         return first if np.isfinite(first).all() else self.mean
 
     def glance(self) -> pd.DataFrame:
-        """Return one row: data, replicates, the value with its interval, and the number of points that agree less than half.
+        """Return one row: data, replicates, the value with its interval, and how many points agree less than half.
 
         Examples
         --------

@@ -148,7 +148,7 @@ def test_the_data_are_compared_where_they_are_named(both):
         assert {*zip(rows["first"], rows["second"], strict=True)} == pairs
         assert rows["p_value"].notna().all()
         assert "left out" not in "".join(found.notes["text"])
-    assert "data is the data, and was left out; named, it is compared" in set(results.compare().notes["text"])
+    assert "data is the data, and was left out; name it to compare it" in set(results.compare().notes["text"])
     results.plot("forest", pair=("data", "a"))
     results.plot("forest")
 

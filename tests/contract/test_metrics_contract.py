@@ -191,7 +191,7 @@ def test_a_dense_copy_is_said():
     """A method that is run on sparse data gets a dense copy, and the result says so."""
     X, _ = _cloud(6)
     results = dreval.Evaluation(sparse.coo_array(X), {"pca": "pca"}, n_neighbors=6).run("trustworthiness", None, None)
-    assert "pca: A sparse matrix of 40 x 25 was made dense." in set(results.notes["text"])
+    assert "pca: A sparse matrix of 40 x 25 was converted to a dense one." in set(results.notes["text"])
 
 
 def test_the_command_line_takes_the_metric(tmp_path, capsys):

@@ -348,7 +348,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
         mine = points.loc[seen, column]
         assert row["value"] == pytest.approx(mine.mean(), rel=1e-14)
         if np.isinf(card.limits(40)[1]):
-            assert row["note"].endswith("few anchors carry the value, and what one point contributes has no bound")
+            assert row["note"].endswith("few anchors carry the value, and the contribution of one point has no bound")
         else:
             assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
             assert row["conf_method"] == METHODS["bets" if mine.nunique() > 1 else "unseen"]

@@ -103,7 +103,7 @@ def test_an_order_of_ties_that_flatters_is_said() -> None:
     word = "ties are broken by row number in both spaces alike, which flatters here"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
-    moved = "equal distances in the embedding move chance: it is the mean of 20 exchanges"
+    moved = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
     assert area["note"] == f"{word} (worst, best: over all orders); {moved}"
     assert accuracy["value"] < accuracy["best"]
     assert accuracy["note"] == "ties are broken by row number (worst, best: over all orders)"

@@ -33,8 +33,8 @@ def test_every_code_has_a_sentence_that_renders() -> None:
         assert said, code
         assert not set("{}|") & set(said), code
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
-        assert kind.cure == "" or (kind.cure[0].isupper() and kind.cure.endswith(".")), code
-    cured = [bool(kind.cure) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
+        assert kind.hint == "" or (kind.hint[0].isupper() and kind.hint.endswith(".")), code
+    cured = [bool(kind.hint) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
     assert sum(cured) >= 0.75 * len(cured)  # the others are facts that nobody can change
 
 
