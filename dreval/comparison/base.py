@@ -687,7 +687,7 @@ def _side(sums: FloatArray, edge: float) -> FloatArray:
 
 # Optimizers in this order until one converges; the last needs no gradient: variances of zero are on the boundary.
 OPTIMIZERS = ("bfgs", "lbfgs", "powell")
-# With several variances they stop at a lower local maximum in one of four data sets: these start again.
+# With several variances they stop at a lower local maximum in one of four data sets: these restart.
 RESTART_OPTIMIZERS = (("nm",), ("powell",))
 ROUNDING = 1e-12  # share of the largest value
 SAME_MAXIMUM = 1e-4  # in units of the log-likelihood
@@ -1023,23 +1023,23 @@ def of_measures(table: pd.DataFrame, requested: Any) -> pd.DataFrame:
     return table[table["measure"].isin(names) | full.isin(names)]
 
 
-def requested_names(requested: Any, known: list[str], argument: str, also: Sequence[str] = ()) -> list[str]:
+def requested_names(requested: Any, available: list[str], argument: str, also: Sequence[str] = ()) -> list[str]:
     """Return the requested names, each in ``known`` or in ``also``; all known names by default."""
     if requested is None:
-        return known
-    names = check_names(requested, argument, names_hint(requested, known))
+        return available
+    names = check_names(requested, argument, names_hint(requested, available))
     for name in names:
         if name not in also:
-            (METHODS if argument == "names" else MEASURES).check_run(name, known, argument)
-    return [name for name in dict.fromkeys([*known, *also]) if name in names]
+            (METHODS if argument == "names" else MEASURES).check_run(name, available, argument)
+    return [name for name in dict.fromkeys([*available, *also]) if name in names]
 
 
 _RESULTS = (Results, pd.DataFrame, Comparison, Mapping)  # types that are treated as a second result, alone or in a list
 
 
-def names_hint(value: Any, known: Sequence[str]) -> str:
+def names_hint(value: Any, available: Sequence[str]) -> str:
     """Return the hint for a value that is not a name; for a second result it says how to compare two."""
-    hint = f"Known: {', '.join(known)}." if known else "Pass a list of text."
+    hint = f"Known: {', '.join(available)}." if available else "Pass a list of text."
     parts = value if isinstance(value, list | tuple | set) else [value]
     if any(isinstance(part, _RESULTS) or hasattr(part, "with_embedding") for part in parts):
         hint = (

@@ -187,9 +187,9 @@ def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, ad
     """
 
     def adjusted(p: Any) -> pd.Series[float]:
-        own = pairs.assign(p_value=p, p_adjusted=math.nan, family="equivalence")
-        made: pd.Series[float] = adjust_p_values(own, adjust)["p_adjusted"]
-        return made
+        equivalence_rows = pairs.assign(p_value=p, p_adjusted=math.nan, family="equivalence")
+        p_adjusted: pd.Series[float] = adjust_p_values(equivalence_rows, adjust)["p_adjusted"]
+        return p_adjusted
 
     pairs = pairs.assign(p_equivalence_adjusted=adjusted(pairs["p_equivalence"]))
     beyond_adjusted = adjusted(np.asarray(beyond, dtype=np.float64))
@@ -270,14 +270,14 @@ class Setting:
     @property
     def size(self) -> float:
         """Size of the scale of the measure, relative to which a difference of values near 0 may be rounding."""
-        known = self.key["measure"] in MEASURES.names()
-        return scale_size(MEASURES.card(self.key["measure"]).bounds if known else (), (self.chance,))
+        is_registered = self.key["measure"] in MEASURES.names()
+        return scale_size(MEASURES.card(self.key["measure"]).bounds if is_registered else (), (self.chance,))
 
     @property
     def limits(self) -> tuple[float, float]:
         """Limits of the difference of the contributions of one point to two embeddings."""
-        known = self.key["measure"] in MEASURES.names()
-        low, high = MEASURES.card(self.key["measure"]).limits(self.n) if known else UNBOUNDED
+        is_registered = self.key["measure"] in MEASURES.names()
+        low, high = MEASURES.card(self.key["measure"]).limits(self.n) if is_registered else UNBOUNDED
         return low - high, high - low
 
 

@@ -26,8 +26,10 @@ from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
 # The call behind a result, as text.
 
 
-def written_again(name: str, words: Sequence[str], arguments: Mapping[str, Any], function: Callable[..., Any]) -> str:
-    """Return a call in Python: the names in ``words`` for the data, then the arguments that differ from the defaults.
+def written_again(
+    name: str, positional: Sequence[str], arguments: Mapping[str, Any], function: Callable[..., Any]
+) -> str:
+    """Return a call in Python: the names in ``positional``, then the arguments that differ from the defaults.
 
     Examples
     --------
@@ -39,7 +41,7 @@ def written_again(name: str, words: Sequence[str], arguments: Mapping[str, Any],
     parts = [
         f"{key}={value!r}" for key, value in arguments.items() if key in defaults and not _same(value, defaults[key])
     ]
-    return f"{name}({', '.join([*words, *parts])})"
+    return f"{name}({', '.join([*positional, *parts])})"
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -501,7 +501,7 @@ class Results(Record):
     def transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
         """Return the coordinates (m, d) of new points in one embedding, from any source; see ``Embedding``.
 
-        A loaded result must be given its ``data`` again.
+        A loaded result needs its ``data``.
 
         Examples
         --------
@@ -517,7 +517,7 @@ class Results(Record):
     def inverse_transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
         """Return data (m, p) at coordinates (m, d) of one embedding, from any source; see ``Embedding``.
 
-        A loaded result must be given its ``data`` again.
+        A loaded result needs its ``data``.
 
         Examples
         --------

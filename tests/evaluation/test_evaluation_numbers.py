@@ -337,7 +337,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
             kept = row["measure"] in set(results.groups["measure"])
             assert (row["se"] > 0) == kept
             assert row["conf_method"] == (ANCHOR_GROUPS if kept else "")
-            assert kept or "so few points may carry the error" in row["note"]
+            assert kept or "the error may come from so few points" in row["note"]
             continue
         if card.level != "point":
             known = "full_ranks" not in card.needs and card.smooth and not np.isnan(row["value"])

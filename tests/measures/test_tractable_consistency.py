@@ -197,7 +197,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
     """Outliers are blamed where they are, an amplitude that is too large for any data is blamed itself."""
     far = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
     notes = {a: " ".join(map(str, tci(X, "pca", amplitude=a).notes)) for a, X in ((0.5, far), (50, cloud()))}
-    assert "large beside the bandwidth (outliers)" in notes[0.5]
+    assert "large relative to the bandwidth (outliers)" in notes[0.5]
     assert "outliers" not in notes[50]
     assert "The amplitude 50 would fold the data; it is too large for them: " in notes[50]
 

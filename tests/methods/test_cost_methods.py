@@ -447,7 +447,9 @@ def test_too_much_perplexity_is_lowered_with_a_warning():
 
 def _unsettled(method, X):
     """The method, fitted within three iterations, of which it warned."""
-    with pytest.warns(ApproximationWarning, match=r"did not converge within max_iter=3: the cost was still falling after \d+"):
+    with pytest.warns(
+        ApproximationWarning, match=r"did not converge within max_iter=3: the cost was still falling after \d+"
+    ):
         return method.set_params(max_iter=3).fit(X)
 
 
