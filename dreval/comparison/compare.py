@@ -174,7 +174,7 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
                 f"margin[{name!r}]",
                 "must be positive",
                 "0",
-                "Pass a positive margin: no test can show that there is no difference.",
+                "Pass a positive margin: no test can show a difference of 0.",
             )
     return margins
 
@@ -193,10 +193,8 @@ def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, ad
 
     pairs = pairs.assign(p_equivalence_adjusted=adjusted(pairs["p_equivalence"]))
     beyond_adjusted = adjusted(np.asarray(beyond, dtype=np.float64))
-    equivalent, beyond_adjusted = (
-        pairs["p_equivalence_adjusted"],
-        beyond_adjusted.where(beyond_adjusted.notna(), pd.Series(beyond, pairs.index)),
-    )
+    beyond_adjusted = beyond_adjusted.where(beyond_adjusted.notna(), pd.Series(beyond, pairs.index))
+    equivalent = pairs["p_equivalence_adjusted"]
     equivalent = equivalent.where(equivalent.notna(), pairs["p_equivalence"])
     exact = (pairs["se"] == 0) & ((pairs["conf_low"] == pairs["conf_high"]) | (pairs["statistic"] == 0))
     size = pairs["advantage"].abs()
@@ -300,7 +298,7 @@ def settings_of(results: Results, names: Sequence[str], measure: Any = None) -> 
         raise InputError("results", "must have been run with intervals", "a result with ci=None", hint)
     if table.empty:
         hint = "Run a measure such as trustworthiness; `dreval list measures` has the direction of each."
-        raise InputError("results", "must hold a measure that has a better end", "none", hint)
+        raise InputError("results", "must hold a measure that has a better direction", "none", hint)
     settings, columns_of = [], setting_names(results.table)
     for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
         key, higher = {"measure": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
@@ -312,22 +310,24 @@ def settings_of(results: Results, names: Sequence[str], measure: Any = None) -> 
         frames = {"left_out": results.left_out, "points": results.points}
         columns = {
             kind_of_values: {
-                e: sign * np.asarray(frame[e][column], dtype=np.float64)
-                for e in names
-                if e in frame and column in frame[e].columns
+                embedding: sign * np.asarray(frame[embedding][column], dtype=np.float64)
+                for embedding in names
+                if embedding in frame and column in frame[embedding].columns
             }
             for kind_of_values, frame in frames.items()
         }
         groups = {
-            str(e): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
-            for e, part in group_rows.groupby("embedding")
+            str(embedding): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
+            for embedding, part in group_rows.groupby("embedding")
         }
-        seeds = {str(e): sign * part["value"].to_numpy() for e, part in own_runs.groupby("embedding")}
-        values = {e: float(values_by_name[e]) for e in names if e in values_by_name}
+        seeds = {str(embedding): sign * part["value"].to_numpy() for embedding, part in own_runs.groupby("embedding")}
+        values = {embedding: float(values_by_name[embedding]) for embedding in names if embedding in values_by_name}
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
         over_classes = key["measure"] in MEASURES and MEASURES.card(key["measure"]).without_class is not None
-        interval_kinds = {e: "classes" if over_classes and kind == "points" else kind for e, kind in kinds.items()}
+        interval_kinds = {
+            embedding: "classes" if over_classes and kind == "points" else kind for embedding, kind in kinds.items()
+        }
         exact_values = (results.recipe.get("anchors") or 0) >= n or (
             key["measure"] in MEASURES and MEASURES.card(key["measure"]).level == "global"
         )
@@ -355,7 +355,11 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     advantage = setting.values[first] - setting.values[second]
     row |= {"advantage": advantage, "better": ahead(first, second, advantage)}
     if kind == "seeds":
-        single = [note("pair.one_embedding", embedding=e) for e in (first, second) if setting.kinds.get(e) != "seeds"]
+        single = [
+            note("pair.one_embedding", embedding=embedding)
+            for embedding in (first, second)
+            if setting.kinds.get(embedding) != "seeds"
+        ]
         result = _test_runs(setting.runs[first], setting.runs[second], alpha, margin, setting.chance)
         return {**row, **result, "notes": (*single, *result.get("notes", ()))}
     both = first in setting.points and second in setting.points

@@ -228,10 +228,10 @@ def test_a_forged_study(name: str, run: str, study: Path, fresh_folder: Callable
     """Every way to read it gives a result or one clear error."""
     path = replaced(study, fresh_folder() / "s.journal", run, value=VALUES[name])
     kinds = [
-        _said(lambda: str(dreval.Study.open(path).status())),
-        _said(lambda: dreval.Study.open(path).table()),
-        _said(lambda: dreval.Study.open(path).compare()),
-        _said(lambda: _study(path).run()),
+        _message(lambda: str(dreval.Study.open(path).status())),
+        _message(lambda: dreval.Study.open(path).table()),
+        _message(lambda: dreval.Study.open(path).compare()),
+        _message(lambda: _study(path).run()),
     ]
     assert all(len(text) < 1500 for text in kinds)
     assert any(kinds) or name in ("empty", "a value of lists") or run == "study methods"
@@ -241,7 +241,7 @@ def _study(path: Path) -> dreval.Study:
     return dreval.Study(path, {"x": X, "y": X**3}, ["pca"], "trustworthiness", n_neighbors=5, random_state=0)
 
 
-def _said(call: Callable[[], object]) -> str:
+def _message(call: Callable[[], object]) -> str:
     """Return the text of an InputError; all other errors fail the test."""
     try:
         call()
