@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -147,7 +147,6 @@ def test_skillings_mack_is_friedmans_test_where_nothing_is_missing(table):
     assert_allclose(skillings_mack(table)[:2], friedman(table), rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=12)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(-9, 9)))
 def test_monotone_transformations_and_names_change_no_rank_test(table):
     """A rising function within each data set keeps the rank tests; a falling one with the other direction too."""
@@ -160,7 +159,6 @@ def test_monotone_transformations_and_names_change_no_rank_test(table):
         assert_allclose(again.standing["mean_rank"], comparison.standing["mean_rank"], rtol=1e-12)
 
 
-@settings(max_examples=12)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.just(3)), elements=st.integers(-9, 9)))
 def test_swapping_embeddings_turns_the_signs_and_keeps_the_p_values(table):
     """With the columns in the other order every pair is reversed, its p is the same, and the better one is the same."""
@@ -218,7 +216,6 @@ def test_equal_embeddings_differ_in_nothing(table):
     assert (comparison.pairs.loc[comparison.pairs["test"] == "bayes", "p_rope"] == 1).all()
 
 
-@settings(max_examples=15)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 4), st.just(3)), elements=st.integers(0, 3)))
 def test_the_exact_p_is_the_share_of_all_arrangements(table):
     """The share over every arrangement of every row, with or without ties, of scipy's chi-square."""
@@ -281,7 +278,6 @@ def test_the_interval_of_signed_ranks_is_the_published_one():
 
 
 @given(st.integers(6, 60), st.integers(0, 999), st.sampled_from([0.05, 0.1]))
-@settings(max_examples=25)
 def test_the_interval_of_signed_ranks_holds_what_the_test_does_not_reject(n, seed, alpha):
     """Just within its ends scipy's p is above alpha, just beyond it is not; on 51 data sets and more nearly so."""
     d = np.random.default_rng(seed).normal(0.3, size=n)
@@ -300,7 +296,6 @@ def test_too_few_data_sets_have_no_interval_of_signed_ranks():
 
 
 @given(st.integers(0, 99), st.integers(2, 3), st.sampled_from([2, 9]))
-@settings(max_examples=15)
 def test_skillings_mack_counts_the_exchanges_within_data_sets(seed, n, levels):
     """p is the share of all permutations of observed cells, each with its own statistic, with or without ties."""
     rng = np.random.default_rng(seed)

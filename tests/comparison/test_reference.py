@@ -238,6 +238,7 @@ def second_arguments(first, second):
     yield from (3, ["a", 1], [0, 1], np.zeros((2, 2)))
 
 
+@pytest.mark.slow
 def test_a_second_result_is_no_list_of_names(two_results):
     """Every argument for names rejects a result, with a hint how to compare two; names are still accepted."""
     first, second = two_results

@@ -7,7 +7,7 @@ import itertools
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.testing import assert_allclose
 from statsmodels.stats.multitest import multipletests
 
@@ -25,7 +25,6 @@ def closed(p, blocks):
 
 
 @given(ROWS)
-@settings(max_examples=20)
 def test_holm_over_blocks_is_the_closed_test(rows):
     """It controls the probability of any false rejection if the p-values of a block are simultaneous."""
     blocks, p = np.array([b for b, _ in rows]), np.array([v for _, v in rows])
@@ -33,7 +32,6 @@ def test_holm_over_blocks_is_the_closed_test(rows):
 
 
 @given(st.lists(VALUES, min_size=1, max_size=9), st.sampled_from(["holm", "benjamini_hochberg"]))
-@settings(max_examples=20)
 def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
     """Blocks of one row are adjusted as in statsmodels; one block is not adjusted at all."""
     p = np.array(p)
@@ -43,7 +41,6 @@ def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
 
 
 @given(ROWS, st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=20)
 def test_benjamini_and_bogomolov_select_blocks_first(rows, level):
     """Adjusted p up to the level: the block is selected by its smallest p (R of m), and p <= R level / m within it."""
     blocks, p = np.array([b for b, _ in rows]), np.array([v for _, v in rows])

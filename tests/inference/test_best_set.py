@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -43,7 +43,6 @@ def test_independent_estimates_are_those_of_dunnetts_test():
     assert result.kept[np.argmax(means)]
 
 
-@settings(max_examples=25)
 @given(
     estimates=st.lists(st.floats(-5, 5), min_size=1, max_size=7),
     seed=st.integers(0, 99),

@@ -61,7 +61,8 @@ CALLS = {  # the call, the runs that it makes, and after which of them it is kil
 }
 
 
-@pytest.mark.parametrize("name", list(CALLS))
+# all calls share one engine of re-runs: one of them is in every run of the tests
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "sweep")) for name in CALLS])
 def test_a_killed_call_goes_on(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,8 +49,9 @@ def assert_same(left: dreval.Results, right: dreval.Results) -> None:
             assert a.tolist() == b.tolist()
     assert left.recipe == right.recipe
     pd.testing.assert_frame_equal(left.glance(), right.glance())
+    summaries = left.summary(), right.summary()
     for form in ("as_text", "as_html", "as_latex", "as_markdown"):
-        assert getattr(left.summary(), form)() == getattr(right.summary(), form)()
+        assert len({getattr(summary, form)() for summary in summaries}) == 1
 
 
 def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
@@ -342,7 +343,6 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
 @given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
 def test_a_manifest_that_was_forged_is_refused_or_shown(
     saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, other: Any
