@@ -999,9 +999,13 @@ MUTANTS = [
         "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
         "comparison/test_within.py",
     ),
-    Mutant("comparison/compare.py", "sign = 1.0 if setting.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
+    Mutant(
+        "comparison/compare.py", "sign = 1.0 if setting.higher else -1.0", "sign = 1.0", "comparison/test_within.py"
+    ),
     Mutant("comparison/compare.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
-    Mutant("comparison/compare.py", "has_untested |= test is None", "has_untested |= False", "comparison/test_ranking.py"),
+    Mutant(
+        "comparison/compare.py", "has_untested |= test is None", "has_untested |= False", "comparison/test_ranking.py"
+    ),
     Mutant("report/statements.py", "and not self.unjudged", "and True", "report/test_statements.py"),
     Mutant("report/statements.py", "and not _crossed(one)", "and True", "report/test_statements.py"),
     Mutant("report/statements.py", "== str(reading.k)", "!= ''", "report/test_statements.py"),

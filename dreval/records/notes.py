@@ -229,9 +229,7 @@ CODES: dict[str, Code] = {
     ),
     "labels.partly": Code("evaluated on the {labeled} labeled points of {n} only", ASSUMPTION),
     "metric.coordinates": Code("computed from the coordinates of the data, not with the metric {metric!r}", LIMIT),
-    "metric.neighbors": Code(
-        "neighbors by the metric {metric!r}; the measure uses the coordinates of the data", LIMIT
-    ),
+    "metric.neighbors": Code("neighbors by the metric {metric!r}; the measure uses the coordinates of the data", LIMIT),
     "parts": Code("{parts:parts}", ASSUMPTION),
     "pairs.anchors": Code("{drawn:,} pairs from the anchors drawn at random", LIMIT, "Use more anchors."),
     "pairs.drawn": Code(
