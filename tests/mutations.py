@@ -626,7 +626,9 @@ MUTANTS = [
         "for symbol, words in said.items() if symbol in words",
         "snapshots/test_printed.py",
     ),
-    Mutant("inference/bands.py", "AT_ONCE = 500_000", "AT_ONCE = 4_000_000", "inference/test_bands.py"),
+    Mutant(
+        "inference/bands.py", "MAX_ARRAY_VALUES = 500_000", "MAX_ARRAY_VALUES = 4_000_000", "inference/test_bands.py"
+    ),
     Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(
         "geometry/distances.py",
@@ -801,22 +803,25 @@ MUTANTS = [
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
     Mutant(
         "inference/best_set.py",
-        "p = random.sum(axis=0) * stdtr(freedom, -statistic)",
+        "p = testable.sum(axis=0) * stdtr(freedom, -statistic)",
         "p = stdtr(freedom, -statistic)",
         "study/test_sweep.py::test_the_best_set_is_that_of_paired_t_tests",
     ),
     Mutant(
         "inference/best_set.py",
-        "(shared and freedom < ENOUGH * k)",
-        "(shared and freedom < 0)",
+        "(correlated and freedom < MIN_FREEDOM_PER_ESTIMATE * k)",
+        "(correlated and freedom < 0)",
         "inference/test_best_set.py::test_few_degrees_of_freedom_have_bonferronis_bound",
     ),
     Mutant("inference/bands.py", "np.sqrt((1 - m / n) * squares", "np.sqrt(squares", "inference/test_bands.py"),
     Mutant(
-        "inference/bands.py", "second - moved**2, 0.0) / (m - 1)", "second, 0.0) / (m - 1)", "inference/test_bands.py"
+        "inference/bands.py",
+        "mean_squares - shift**2, 0.0) / (m - 1)",
+        "mean_squares, 0.0) / (m - 1)",
+        "inference/test_bands.py",
     ),
     Mutant("inference/bands.py", "draws /= np.sqrt(", "draws *= np.sqrt(", "inference/test_bands.py"),
-    Mutant("inference/bands.py", "LARGEST_SHARE * ks <= n", "ks <= n", "inference/test_bands.py"),
+    Mutant("inference/bands.py", "POINTS_PER_K * ks <= n", "ks <= n", "inference/test_bands.py"),
     Mutant(
         "geometry/procrustes.py",
         "max(MAX_ROBUST_DEVIATIONS * spread, MIN_LOG_EXCESS)",
@@ -863,8 +868,8 @@ MUTANTS = [
     # Inference
     Mutant(
         "inference/intervals.py",
-        "(len(gaps) - 1) / len(gaps) * np.einsum",
-        "1 / len(gaps) * np.einsum",
+        "(len(deviations) - 1) / len(deviations) * np.einsum",
+        "1 / len(deviations) * np.einsum",
         "inference/test_intervals.py",
     ),
     Mutant(
@@ -881,8 +886,8 @@ MUTANTS = [
     ),
     Mutant(
         "inference/intervals.py",
-        "spread = sum(part**2 / (len(values) - 1)",
-        "spread = sum(part**2 / len(values)",
+        "variance**2 / (len(values) - 1)",
+        "variance**2 / len(values)",
         "inference/test_intervals.py comparison/test_within.py evaluation/test_evaluation_replicates.py",
     ),
     Mutant(
@@ -893,17 +898,22 @@ MUTANTS = [
     ),
     Mutant(
         "inference/adjustment.py",
-        "np.minimum(left * p[order], 1.0)",
+        "np.minimum(n_remaining * p[order], 1.0)",
         "np.minimum(p[order], 1.0)",
         "inference/test_adjustment.py",
     ),
     Mutant(
         "inference/adjustment.py",
-        "np.maximum.accumulate(np.minimum(left",
-        "np.asarray(np.minimum(left",
+        "np.maximum.accumulate(np.minimum(n_remaining",
+        "np.asarray(np.minimum(n_remaining",
         "inference/test_adjustment.py",
     ),
-    Mutant("inference/best_set.py", "(reached + 1.0) / (DRAWS + 1.0)", "reached / DRAWS", "inference/test_best_set.py"),
+    Mutant(
+        "inference/best_set.py",
+        "(exceedances + 1.0) / (DRAWS + 1.0)",
+        "exceedances / DRAWS",
+        "inference/test_best_set.py",
+    ),
     Mutant(
         "inference/best_set.py",
         "variances[None] - 2 * covariance",
@@ -974,8 +984,8 @@ MUTANTS = [
     # Comparison
     Mutant(
         "comparison/base.py",
-        "value = (n - 1) * chi_square / below",
-        "value = n * chi_square / below",
+        "value = (n - 1) * chi_square / denominator",
+        "value = n * chi_square / denominator",
         "comparison/test_ranks.py",
     ),
     Mutant(
@@ -992,8 +1002,8 @@ MUTANTS = [
     ),
     Mutant(
         "comparison/base.py",
-        "np.sum(np.sign(kept) * ranks) / ranks.sum()",
-        "np.mean(np.sign(kept))",
+        "np.sum(np.sign(nonzero) * ranks) / ranks.sum()",
+        "np.mean(np.sign(nonzero))",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
     Mutant("comparison/base.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
@@ -1003,9 +1013,13 @@ MUTANTS = [
         "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
         "comparison/test_within.py",
     ),
-    Mutant("comparison/compare.py", "sign = 1.0 if at.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
+    Mutant(
+        "comparison/compare.py", "sign = 1.0 if setting.higher else -1.0", "sign = 1.0", "comparison/test_within.py"
+    ),
     Mutant("comparison/compare.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
-    Mutant("comparison/compare.py", "untested |= tested is None", "untested |= False", "comparison/test_ranking.py"),
+    Mutant(
+        "comparison/compare.py", "has_untested |= test is None", "has_untested |= False", "comparison/test_ranking.py"
+    ),
     Mutant("report/statements.py", "and not self.unjudged", "and True", "report/test_statements.py"),
     Mutant("report/statements.py", "and not _crossed(one)", "and True", "report/test_statements.py"),
     Mutant("report/statements.py", "== str(reading.k)", "!= ''", "report/test_statements.py"),
@@ -1300,8 +1314,8 @@ MUTANTS = [
     Mutant("inputs/_header.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
     Mutant(
         "comparison/compare.py",
-        "if not math.isnan(at.values[name]) and name not in results.reference",
-        "if not math.isnan(at.values[name])",
+        "if not math.isnan(setting.values[name]) and name not in results.reference",
+        "if not math.isnan(setting.values[name])",
         "comparison/test_reference.py",
     ),
     Mutant(

@@ -1,1 +1,1 @@
-"""Layer 4: resampling and intervals; knows callables only, no statistic by name."""
+"""Resampling, intervals and p-values of statistics that are passed as callables."""

@@ -1,4 +1,4 @@
-"""Adjustment of p-values for their number."""
+"""Adjustment of p-values for multiple testing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADJUSTMENTS = ("holm", "benjamini_hochberg")
 
 
 def check_adjustment(adjust: str | None) -> str | None:
-    """The name of an adjustment; "none" and None are none."""
+    """Return the checked name of an adjustment, or None for "none" and None."""
     name = "none" if adjust is None else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust", aliases=True)
     return None if name == "none" else name
 
@@ -23,7 +23,7 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
     """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are not adjusted.
 
     A p-value that is small by construction (an embedding against its own data) belongs to no family: it would only make
-    the others larger. The p-values of the families ``at_once`` (Nemenyi's) are simultaneous over all pairs of a
+    other p-values larger. The p-values of the families ``at_once`` (Nemenyi's) are simultaneous over all pairs of a
     measure, so they are adjusted over the measures only.
     """
     rows = table["p_value"].notna() & (table["family"] != "")
@@ -40,9 +40,9 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
 
 
 def smallest_p(table: Any, adjust: str | None) -> float:
-    """The smallest p, adjusted where it is, that the tests of a table can have with so many resamples each.
+    """Return the smallest p-value, adjusted if requested, that the tests of a table can reach with their resamples.
 
-    0 where a test of a family does not resample.
+    It is 0 if a test of a family does not resample.
     """
     table = table[table["p_value"].notna() & (table["family"] != "")]
     sampled = table[table["n_resamples"] > 0].copy()
@@ -53,10 +53,10 @@ def smallest_p(table: Any, adjust: str | None) -> float:
 
 
 def adjusted(p: FloatArray, adjust: str) -> FloatArray:
-    """Adjusted p-values of one family.
+    """Return the adjusted p-values of one family.
 
-    Holm's do not come from ``multipletests`` of statsmodels, which at every call makes Python search the whole memory
-    for garbage: in a long session that takes longer than an evaluation.
+    Holm's adjustment does not use ``multipletests`` of statsmodels, which runs Python's garbage collection at every
+    call: in a long session that takes longer than an evaluation.
     """
     if adjust == "holm":
         return over_blocks(p, np.arange(len(p)), adjust)
@@ -66,7 +66,7 @@ def adjusted(p: FloatArray, adjust: str) -> FloatArray:
 
 
 def over_blocks(p: FloatArray, blocks: npt.NDArray[np.int64], adjust: str) -> FloatArray:
-    """P-values that are simultaneous over the rows of their block (single-step), adjusted over the m blocks.
+    """Return p-values adjusted over m blocks, where those of one block are already simultaneous (single-step).
 
     Holm: in ascending order, p times the number of blocks with a remaining row; the running maximum. It is the closed
     test by Bonferroni over blocks: a block counts until its last row is rejected. Benjamini-Hochberg, with q_(s) the
@@ -81,12 +81,12 @@ def over_blocks(p: FloatArray, blocks: npt.NDArray[np.int64], adjust: str) -> Fl
     """
     m = len(np.unique(blocks))
     if adjust == "benjamini_hochberg":
-        least = np.sort([p[blocks == one].min() for one in np.unique(blocks)])
-        found = np.min(m * np.maximum(least, p[:, None]) / np.arange(1, m + 1), axis=1)
-        return np.asarray(np.minimum(found, 1.0))
+        block_minima = np.sort([p[blocks == block].min() for block in np.unique(blocks)])
+        q = np.min(m * np.maximum(block_minima, p[:, None]) / np.arange(1, m + 1), axis=1)
+        return np.asarray(np.minimum(q, 1.0))
     order = np.argsort(p, kind="stable")
-    last = {int(block): place for place, block in enumerate(blocks[order])}
-    left = m - np.searchsorted(np.sort([*last.values()]), np.arange(len(p)))
+    last_ranks = {int(block): rank for rank, block in enumerate(blocks[order])}
+    n_remaining = m - np.searchsorted(np.sort([*last_ranks.values()]), np.arange(len(p)))
     adjusted = np.empty(len(p))
-    adjusted[order] = np.maximum.accumulate(np.minimum(left * p[order], 1.0))
+    adjusted[order] = np.maximum.accumulate(np.minimum(n_remaining * p[order], 1.0))
     return adjusted

@@ -1,4 +1,4 @@
-"""Permutation p-values, and the groups of permutations that they draw from.
+"""Permutation p-values, and the groups of permutations from which they are drawn.
 
 The statistic is a callable that maps rows of permutations to values. A ``Scheme`` is the group of admissible
 permutations: all of them, or those that respect blocks or the order of time.
@@ -27,32 +27,32 @@ Positions = npt.NDArray[np.int64]
 
 SCHEMES = ("free", "within", "blocks", "cyclic")
 CHUNK = 32  # permutations passed to the statistic at once
-WAVE = 8 * CHUNK  # permutations between two checks whether enough have reached the statistic
+WAVE = 8 * CHUNK  # permutations between two checks of the stopping rule
 RELATIVE_TIE = 1e-12  # relative difference up to which a statistic counts as equal to the observed one
 
-_told: ContextVar[Callable[[float], Any] | None] = ContextVar("told", default=None)
+_progress_callback: ContextVar[Callable[[float], Any] | None] = ContextVar("progress_callback", default=None)
 
 
 @contextmanager
 def telling(advance: Callable[[float], Any]) -> Iterator[None]:
-    """Tell ``advance`` each share of the permutations that is finished, in this thread, of the tests called within.
+    """Call ``advance`` with each finished share of the permutations of the tests that this thread calls inside.
 
-    The shares of one test add up to 1. The functions of the tests need no argument for it.
+    The shares of one test add up to 1. The functions of the tests need no argument for this.
     """
-    before = _told.set(advance)
+    token = _progress_callback.set(advance)
     try:
         yield
     finally:
-        _told.reset(before)
+        _progress_callback.reset(token)
 
 
-def _nothing() -> Positions:
+def _no_rows() -> Positions:
     return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A group of permutations of n rows: their number, their list, and uniform draws.
+    """A group of permutations of n rows: it counts them, enumerates them and draws uniformly.
 
     Attributes
     ----------
@@ -65,27 +65,27 @@ class Scheme:
     ends : ndarray (number of blocks,)
         End of each block in ``members``.
     group : ndarray
-        Rows of the first group, if the statistic depends only on the set of rows that takes their places.
+        Rows of the first group, if the statistic depends only on the set of rows that replaces them.
     """
 
     kind: str
     n: int
-    members: Positions = field(default_factory=_nothing)
-    ends: Positions = field(default_factory=_nothing)
-    group: Positions = field(default_factory=_nothing)
+    members: Positions = field(default_factory=_no_rows)
+    ends: Positions = field(default_factory=_no_rows)
+    group: Positions = field(default_factory=_no_rows)
 
     def count(self) -> float:
-        """Number of different permutations; infinite if there are too many to enumerate."""
+        """Return the number of different permutations; infinite if there are too many to enumerate."""
         if self.kind == "cyclic":
             return self.n
         if len(self.group):
-            return math.prod(_choose(len(part), len(taken)) for part, taken in self._parts())
+            return math.prod(_choose(len(part), len(members)) for part, members in self._parts())
         if self.kind == "within":
             return math.prod(_factorial(int(size)) for size in np.diff(self.ends, prepend=0))
         return _factorial(len(self.ends) if self.kind == "blocks" else self.n)
 
-    def every(self) -> Permutations:
-        """All of them as rows, the identity first."""
+    def enumerate_all(self) -> Permutations:
+        """Return all permutations as rows, the identity first."""
         if self.kind == "cyclic":
             return self._shifted(np.arange(self.n))
         if len(self.group):
@@ -100,7 +100,7 @@ class Scheme:
         return _rows(itertools.permutations(range(self.n)))
 
     def draw(self, key: np.uint64, start: int, stop: int) -> Permutations:
-        """Permutations ``start`` to ``stop - 1`` of a stream; each depends on ``key`` and its number only."""
+        """Return permutations ``start`` to ``stop - 1`` of a stream; each depends only on ``key`` and its number."""
         from dreval.geometry._loops import permutations as loops
 
         rows: Permutations
@@ -113,7 +113,7 @@ class Scheme:
         return self._shifted(rows[:, 0].astype(np.int64)) if self.kind == "cyclic" else rows
 
     def alike(self) -> Positions | None:
-        """For each row the row it must equal for permutations to have no effect; None if all rows must be equal."""
+        """Return for each row the row it must equal for permutations to have no effect; None if all must be equal."""
         if self.kind not in ("within", "blocks"):
             return None
         out = np.empty(self.n, np.int64)
@@ -125,76 +125,78 @@ class Scheme:
         return out
 
     def _parts(self) -> list[tuple[Positions, Positions]]:
-        """The exchangeable rows, all or those of each block, and the rows of the group among them."""
+        """Return the exchangeable rows, all or those of each block, and the rows of the group among them."""
         parts = np.split(self.members, self.ends[:-1]) if self.kind == "within" else [np.arange(self.n)]
         return [(part, part[np.isin(part, self.group)]) for part in parts]
 
     def _splits(self) -> Iterable[Positions]:
-        """One permutation for each set of rows that can take the places of the group, the identity first."""
+        """Yield one permutation for each set of rows that can replace the group, the identity first."""
         choices = []
-        for part, taken in self._parts():
-            order = np.r_[taken, part[~np.isin(part, taken)]]  # the first combination is the group itself
-            sets = itertools.combinations(order.tolist(), len(taken))
-            choices.append([np.r_[np.sort(chosen), np.sort(order[~np.isin(order, chosen)])] for chosen in sets])
+        for part, members in self._parts():
+            order = np.r_[members, part[~np.isin(part, members)]]  # the first combination is the group itself
+            sets = itertools.combinations(order.tolist(), len(members))
+            choices.append([np.r_[np.sort(subset), np.sort(order[~np.isin(order, subset)])] for subset in sets])
         places = np.concatenate(
-            [np.r_[np.sort(taken), np.sort(np.setdiff1d(part, taken))] for part, taken in self._parts()]
+            [np.r_[np.sort(members), np.sort(np.setdiff1d(part, members))] for part, members in self._parts()]
         )
         for rows in itertools.product(*choices):
-            out = np.empty(self.n, np.int64)
-            out[places] = np.concatenate(rows)
-            yield out
+            permutation = np.empty(self.n, np.int64)
+            permutation[places] = np.concatenate(rows)
+            yield permutation
 
     def _shifted(self, shifts: Positions) -> Permutations:
-        """Rows moved on by each shift, the last ones to the front."""
+        """Return the rows shifted by each number, the last ones moved to the front."""
         return ((np.arange(self.n) + shifts[:, None]) % self.n).astype(np.uint32)
 
     def _by_member(self, moved: Permutations) -> Permutations:
-        """Permutations of ``members`` as permutations of rows."""
+        """Return permutations of ``members`` as permutations of rows."""
         out = np.empty_like(moved)
         out[:, self.members] = moved
         return out
 
     def _moved_blocks(self, orders: Permutations) -> Permutations:
-        """Orders of blocks as orders of rows."""
+        """Return orders of blocks as orders of rows."""
         table = self.members.reshape(len(self.ends), -1).astype(np.uint32)
         return self._by_member(table[orders].reshape(len(orders), self.n))
 
 
 def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
-    """The scheme of a name, with its blocks; an error if the identity is its only permutation."""
+    """Return the scheme of a name with its blocks; raise an error if the identity is its only permutation."""
     kind = check_one_of(kind, SCHEMES, "permutation", aliases=True)
     if kind in ("free", "cyclic"):
         if blocks is not None:
-            cure = "Leave `blocks` out, or pass permutation='within' or 'blocks'."
-            raise InputError("blocks", f"must be None where permutation is {kind!r}", "blocks", cure)
+            hint = "Leave `blocks` out, or pass permutation='within' or 'blocks'."
+            raise InputError("blocks", f"must be None where permutation is {kind!r}", "blocks", hint)
         return Scheme(kind, n)
     if blocks is None:
-        cure = "Pass the block of each row, as an (n,) array of classes."
-        raise InputError("blocks", f"must be given where permutation is {kind!r}", "None", cure)
-    cure = "Write codes of blocks as whole numbers; cut a continuous variable into classes first."
-    codes = check_classes(blocks, n, "blocks", cure)[0]
+        hint = "Pass the block of each row, as an (n,) array of classes."
+        raise InputError("blocks", f"must be given where permutation is {kind!r}", "None", hint)
+    hint = "Write codes of blocks as whole numbers; cut a continuous variable into classes first."
+    codes = check_classes(blocks, n, "blocks", hint)[0]
     sizes = np.bincount(codes)
     members = np.argsort(codes, kind="stable")
     if kind == "blocks" and (len(sizes) < 2 or sizes.min() != sizes.max()):
-        got = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} rows"
-        raise InputError("blocks", "must be two or more of equal size", got, "Drop rows, or use permutation='within'.")
+        received = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} rows"
+        raise InputError(
+            "blocks", "must be two or more of equal size", received, "Drop rows, or use permutation='within'."
+        )
     if kind == "within" and sizes.max() < 2:
         raise InputError("blocks", "must have two rows in some block", "one row in each", "Make the blocks larger.")
     return Scheme(kind, n, members, np.cumsum(sizes))
 
 
 def split_scheme(scheme: Scheme, group: Positions) -> Scheme:
-    """A scheme, free or within blocks, for a statistic of the set of rows that takes the places of a group."""
+    """Return a scheme, free or within blocks, for a statistic of the set of rows that replaces a group."""
     return replace(scheme, group=np.sort(group))
 
 
 def _factorial(n: int) -> float:
-    """n!, infinite beyond 20."""
+    """Return n!, infinite beyond 20."""
     return math.factorial(n) if n <= 20 else math.inf
 
 
 def _choose(n: int, k: int) -> float:
-    """Number of subsets, infinite if there are too many to enumerate."""
+    """Return the number of subsets, infinite if there are too many to enumerate."""
     return math.comb(n, k) if n <= 40 else math.inf
 
 
@@ -204,7 +206,7 @@ def _rows(orders: Iterable[Any]) -> Permutations:
 
 @dataclass(frozen=True)
 class PermutationNull:
-    """An observed statistic among its values under permutation.
+    """Observed statistic and its values under permutation.
 
     Attributes
     ----------
@@ -213,8 +215,8 @@ class PermutationNull:
     null : ndarray (m,)
         Statistics of the permutations, in the order of their numbers.
     p_value : float
-        ``(b + 1) / (m + 1)`` for sampled permutations, b of which reach the statistic; ``b / m`` for an enumeration
-        (which holds the identity) and where sampling stopped at the b-th that reached it.
+        ``(b + 1) / (m + 1)`` for m sampled permutations if b of them reach the statistic; ``b / m`` for an enumeration
+        (which includes the identity) and where sampling stopped at the b-th that reached it.
     p_interval : (float, float)
         95 % Clopper-Pearson interval for the p-value that infinitely many permutations would give (of the negative
         binomial distribution where sampling stopped); both ends are the p-value itself when all permutations were
@@ -251,11 +253,11 @@ def permutation_null(
     factors: int = 1,
     stop_after: int | None = None,
 ) -> PermutationNull:
-    """The observed statistic, its values under permutation of n rows, and the p-value (large values are extreme).
+    """Compute the statistic, its values under permutation of n rows, and the p-value (large values are extreme).
 
     Permutation b depends on ``root``, ``names`` and b only: a longer run begins with the same values as a shorter one,
     and ``n_jobs`` changes nothing. When there are at most ``n_resamples`` different permutations, all of them are
-    enumerated instead and p is the share of them, the identity among them, that reach the statistic.
+    enumerated instead and p is the share of them, including the identity, that reach the statistic.
 
     Parameters
     ----------
@@ -278,7 +280,7 @@ def permutation_null(
     scheme : Scheme, optional
         Which permutations may occur; all by default.
     factors : int
-        Number of variables that are permuted, each by a permutation of its own; with more than one the statistic
+        Number of variables, each permuted separately; with more than one the statistic
         takes an (m, factors, n) array.
     stop_after : int, optional
         Sequential sampling of Besag & Clifford: stop as soon as this many permuted statistics have reached the
@@ -298,25 +300,25 @@ def permutation_null(
     --------
     >>> import numpy as np
     >>> x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0, 5.0])
-    >>> found = permutation_null(lambda p: (y[p] * x).sum(axis=1), n=4, n_resamples=99, root=0)
-    >>> found.exact, len(found.null), round(found.p_value, 6)     # the identity is the best of 4! = 24
+    >>> result = permutation_null(lambda p: (y[p] * x).sum(axis=1), n=4, n_resamples=99, root=0)
+    >>> result.exact, len(result.null), round(result.p_value, 6)     # the identity has the largest of 4! = 24 values
     (True, 24, 0.041667)
     """
     check_int(n_resamples, "n_resamples", low=1)
-    n_threads(n_jobs)  # refused here, also where no thread is started
+    n_threads(n_jobs)  # checks the argument, also where no thread is started
     limit = n_resamples if stop_after is None else check_int(stop_after, "stop_after", low=1)
     scheme = scheme or Scheme("free", n)
     identity = np.tile(np.arange(n, dtype=np.uint32), (1, factors, 1))
     observed = float(statistic(identity if factors > 1 else identity[:, 0])[0])
     bound = observed - max(RELATIVE_TIE * abs(observed), resolution)
     if scheme.count() ** factors <= n_resamples:
-        rows = scheme.every()
+        rows = scheme.enumerate_all()
         rows = rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors)))
         null = np.empty(len(rows))
         _fill(null, 0, len(null), statistic, lambda start, stop: rows[start:stop], n_jobs)
         p = int(np.count_nonzero(null >= bound)) / len(null)
         return PermutationNull(observed, null, p, (p, p), "exact")
-    draw = _drawer(scheme, root, names, factors)
+    draw = _permutation_source(scheme, root, names, factors)
     if stop_after is not None:
         null = np.empty(n_resamples)
         done, reached = 0, 0
@@ -326,7 +328,7 @@ def permutation_null(
             hits = np.flatnonzero(null[done:stop] >= bound)
             if reached + len(hits) >= limit:
                 m = done + int(hits[limit - reached - 1]) + 1
-                _tell((n_resamples - stop) / n_resamples)
+                _report_share((n_resamples - stop) / n_resamples)
                 interval = (clopper_pearson(limit, m)[0], clopper_pearson(limit - 1, m - 1)[1] if m > 1 else 1.0)
                 return PermutationNull(observed, null[:m].copy(), limit / m, interval, stopped=True)
             done, reached = stop, reached + len(hits)
@@ -338,8 +340,10 @@ def permutation_null(
     return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples))
 
 
-def _drawer(scheme: Scheme, root: int, names: tuple[object, ...], factors: int) -> Callable[[int, int], Permutations]:
-    """A function that gives permutations by their numbers; each factor has a stream of its own."""
+def _permutation_source(
+    scheme: Scheme, root: int, names: tuple[object, ...], factors: int
+) -> Callable[[int, int], Permutations]:
+    """Return a function that maps a range of numbers to permutations; each factor has a separate stream."""
     keys = [_key(root, names if factor == 0 else (*names, f"factor {factor}")) for factor in range(factors)]
     if factors == 1:
         return lambda start, stop: scheme.draw(keys[0], start, stop)
@@ -354,25 +358,27 @@ def _fill(
     draw: Callable[[int, int], Permutations],
     n_jobs: int | None,
 ) -> None:
-    """Statistics of permutations begin, begin + 1, ..., end - 1, in blocks, of each of which is told."""
+    """Fill in the statistics of permutations begin to end - 1, in blocks, and report the progress of each block."""
 
-    def one(start: int) -> None:
+    def fill_block(start: int) -> None:
         stop = min(start + CHUNK, end)
         null[start:stop] = statistic(draw(start, stop))
 
     starts = range(begin, end, CHUNK)
-    run_blocks(one, starts, n_jobs, lambda blocks: _tell(blocks / len(starts) * (end - begin) / len(null)))
+    run_blocks(
+        fill_block, starts, n_jobs, lambda blocks: _report_share(blocks / len(starts) * (end - begin) / len(null))
+    )
 
 
-def _tell(share: float) -> None:
-    """Tell whom ``telling`` named, if anybody, of a share of the permutations."""
-    advance = _told.get()
+def _report_share(share: float) -> None:
+    """Report a share of the permutations to the callback of ``telling``, if there is one."""
+    advance = _progress_callback.get()
     if advance is not None:
         advance(share)
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:
-    """The sampled permutations that ``permutation_null`` uses, as rows.
+    """Return the sampled permutations that ``permutation_null`` uses, as rows.
 
     Parameters
     ----------
@@ -401,17 +407,17 @@ def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Pe
 
 
 def _key(root: int, names: tuple[object, ...]) -> np.uint64:
-    """The 64-bit key of a stream of permutations."""
+    """Return the 64-bit key of a stream of permutations."""
     return stream(root, "permutation", *names).integers(2**64, dtype=np.uint64)
 
 
 def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """Exact binomial interval for a proportion.
+    """Return the exact binomial interval for a proportion.
 
     Parameters
     ----------
     successes, trials : int
-        How many of how many.
+        Number of successes and number of trials.
     level : float
         Confidence level.
 

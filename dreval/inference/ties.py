@@ -9,10 +9,10 @@ import numpy as np
 
 from dreval._check import FloatArray
 
-DIGITS = 12  # significant digits to which equal values agree; what differs beyond them is rounding
+DIGITS = 12  # significant digits to which equal values agree; later digits are rounding
 
 
-def is_tie(first: float, second: float, size: float = 0.0) -> bool:
+def is_tie(left: float, right: float, size: float = 0.0) -> bool:
     """Return whether two values are equal to 12 significant digits of the larger one, or of ``size``.
 
     Examples
@@ -20,15 +20,15 @@ def is_tie(first: float, second: float, size: float = 0.0) -> bool:
     >>> is_tie(0.1 + 0.2, 0.3), is_tie(0.3, 0.3 + 1e-9), is_tie(0.0, 1e-17), is_tie(0.0, 1e-17, 1.0)
     (True, False, False, True)
     """
-    if first == second or not (math.isfinite(first) and math.isfinite(second)):
-        return bool(first == second)
-    return bool(abs(first - second) <= 10.0**-DIGITS * max(abs(first), abs(second), size))
+    if left == right or not (math.isfinite(left) and math.isfinite(right)):
+        return bool(left == right)
+    return bool(abs(left - right) <= 10.0**-DIGITS * max(abs(left), abs(right), size))
 
 
 def scale_size(bounds: Iterable[float], chances: Iterable[float]) -> float:
     """Return the size of the scale of a measure: the largest of its finite bounds and chance levels, 0 without any.
 
-    Beside it a value near 0 may be nothing but rounding.
+    Relative to it, a value near 0 may be rounding error.
     """
     return max((abs(float(end)) for end in (*bounds, *chances) if math.isfinite(end)), default=0.0)
 
@@ -39,7 +39,7 @@ def tied_ranks(goodness: Sequence[float] | FloatArray, size: float = 0.0) -> Flo
     Parameters
     ----------
     goodness : (N,) values, turned so that large is good
-    size : size of the scale, beside which a difference of values near 0 may be rounding
+    size : size of the scale, relative to which a difference of values near 0 may be rounding
 
     Examples
     --------
@@ -48,7 +48,7 @@ def tied_ranks(goodness: Sequence[float] | FloatArray, size: float = 0.0) -> Flo
     """
     values = np.asarray(goodness, dtype=np.float64)
     ranks = np.full(len(values), np.nan)
-    order = [int(place) for place in np.argsort(-values, kind="stable") if not np.isnan(values[place])]
+    order = [int(index) for index in np.argsort(-values, kind="stable") if not np.isnan(values[index])]
     start = 0
     for end in range(1, len(order) + 1):
         if end == len(order) or not is_tie(float(values[order[end - 1]]), float(values[order[end]]), size):
@@ -58,15 +58,15 @@ def tied_ranks(goodness: Sequence[float] | FloatArray, size: float = 0.0) -> Flo
 
 
 def order_by_mean_rank(ranks: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return names by their mean rank over measures, the best first; those with equal means in the order given.
+    """Return names by their mean rank over measures, the best first; names with equal means stay in order.
 
-    A measure that has no rank for a name, NaN, is not in its mean; names without any rank come last.
+    A missing rank, NaN, is excluded from the mean of its name; names without any rank come last.
 
     Examples
     --------
     >>> order_by_mean_rank({"a": [2, 1], "b": [1, float("nan")], "c": [], "d": [1, 2]})
     ['b', 'a', 'd', 'c']
     """
-    known = {name: [rank for rank in some if rank == rank] for name, some in ranks.items()}
-    means = {name: round(sum(some) / len(some), DIGITS) if some else np.inf for name, some in known.items()}
+    available = {name: [rank for rank in values if rank == rank] for name, values in ranks.items()}
+    means = {name: round(sum(values) / len(values), DIGITS) if values else np.inf for name, values in available.items()}
     return sorted(ranks, key=means.__getitem__)

@@ -1,4 +1,4 @@
-"""Keep finished work in one SQLite file: the store of runs, and the file of a study."""
+"""One SQLite file of finished work: the store of runs, the claims of processes, and the file of a study."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 # The store of finished work, an SQLite file, and the claims of processes on its cells.
 
 FORMAT = 1
-WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
-BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-TOKEN = re.compile("[0-9a-f]{16}")  # of a claimant, and the end of the name of its lock file
-NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+WAIT_SECONDS = 60.0  # longest wait for another process that writes
+BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+TOKEN_PATTERN = re.compile("[0-9a-f]{16}")  # token of a claimant; the name of its lock file ends with it
+DISK_FULL_CODES = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, recipe TEXT NOT NULL) WITHOUT ROWID;
@@ -51,16 +51,17 @@ CREATE TABLE IF NOT EXISTS tasks (
 ) WITHOUT ROWID;
 """
 
-_ANALYZED = """
+_ANALYZE_TABLES = """
 CREATE TABLE sqlite_stat1(tbl,idx,stat);
 CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample);
-"""  # what ANALYZE of SQLite adds
-_DEFINED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
-_SMALL_ANSWER = 1 << 20  # bytes that a query may answer whatever the size of the file
-_RELEASE = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
-_VALUE, _ARRAY = "value, value_sha256", "array, array_sha256"
-_WHOLE = "Copy the file back from where it is whole, or begin a new one."
-_OTHER_CONTENT = (
+"""  # tables that ANALYZE of SQLite adds
+_SCHEMA_QUERY = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+_MIN_ANSWER_BYTES = 1 << 20  # bytes that any query may return, whatever the size of the file
+_RELEASE_QUERY = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
+_VALUE_COLUMNS = "value, value_sha256"
+_ARRAY_COLUMNS = "array, array_sha256"
+_RESTORE_HINT = "Copy the file back from a backup, or start a new one."
+_CONTENT_ERRORS = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError, EOFError, OSError,
     SyntaxError,
 )  # fmt: skip
@@ -68,18 +69,18 @@ StoredCell = tuple[dict[str, Any], npt.NDArray[Any] | None]
 
 
 def cell_key(recipe: Mapping[str, Any]) -> str:
-    """The hash of a recipe; the order of its entries does not matter.
+    """Return the hash of a recipe; the order of its entries does not matter.
 
     Examples
     --------
     >>> cell_key({"n": 3, "method": "pca"}) == cell_key({"method": "pca", "n": 3}) != cell_key({"n": 4})
     True
     """
-    return hashlib.sha256(_text(recipe).encode()).hexdigest()
+    return hashlib.sha256(_to_json(recipe).encode()).hexdigest()
 
 
 class Store:
-    """Finished cells by run and name; each is written at once, so that killing the process loses none.
+    """Finished cells by run and name; each is written when it is finished, so that killing the process loses none.
 
     A run is described by its recipe (data, method, parameters, seed, versions), a cell by its name in the run. Several
     processes may read and write the same file: readers never wait, writers wait for each other. A value is JSON, with
@@ -119,12 +120,12 @@ class Store:
         self.path = check_path(path, argument)
         self._argument, self._lock = argument, RLock()
         if read_only and not self.path.is_file():
-            cure = "Check the name; the file is created by run()."
-            raise MissingFile(argument, "must be an existing file", repr(str(self.path)), cure)
+            hint = "Check the name; the file is created by run()."
+            raise MissingFile(argument, "must be an existing file", repr(str(self.path)), hint)
         if not self.path.parent.is_dir():
-            cure = "Create the folder, or choose another one."
-            raise InputError(argument, "must be in an existing folder", repr(str(self.path)), cure)
-        with self._refused(), ExitStack() as stack:
+            hint = "Create the folder, or choose another one."
+            raise InputError(argument, "must be in an existing folder", repr(str(self.path)), hint)
+        with self._path_errors(), ExitStack() as stack:
             self._db = self._connect(read_only)
             stack.callback(self._db.close)  # only after an error
             self._check_format(read_only)
@@ -132,69 +133,70 @@ class Store:
         self.lock_prefix = f"{self.path.resolve()}-lock-"  # one name for one file, whatever links lead to it
 
     @contextmanager
-    def _refused(self) -> Iterator[None]:
-        """Errors of SQLite as errors of the path."""
+    def _path_errors(self) -> Iterator[None]:
+        """Raise errors of SQLite as errors of the path."""
         try:
             yield
         except sqlite3.Error as error:
-            rule, cure = "must be a file that dreval can use as a journal", "Choose a new file."
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in NO_ROOM:
-                rule = "must be on a disk with room for it, which can be written"
-                cure = "Free some space and run again: what was finished before is kept."
-            raise InputError(self._argument, rule, f"{str(self.path)!r} ({error})", cure) from error
+            requirement, hint = "must be a file that dreval can use as a journal", "Choose a new file."
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK_FULL_CODES:
+                requirement = "must be on a disk with room for it, which can be written"
+                hint = "Free some space and run it again: finished work is kept."
+            raise InputError(self._argument, requirement, f"{str(self.path)!r} ({error})", hint) from error
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
-        """The open database, usable from all threads under the lock of the store."""
+        """Return the open database, usable from all threads under the lock of the store."""
         name = _read_uri(self.path.resolve()) if read_only else str(self.path)
         options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
         db: sqlite3.Connection = sqlite3.connect(name, uri=read_only, **options)
         return db
 
     def _check_format(self, read_only: bool) -> None:
-        """Create the tables of a new file in one transaction; other databases and formats raise an error.
+        """Create the tables of a new file in one transaction; raise for other databases and formats.
 
-        A database may hold views, triggers and computed columns beside tables or in place of them, of any size and
-        without an end, under any name: all that it defines is compared with what a journal defines.
+        A database may hold views, triggers and computed columns in addition to tables or in place of them, of any size,
+        even endless, under any name: all its definitions are compared with those of a journal.
         """
         self.rows("PRAGMA trusted_schema=OFF")
-        known, added = _known_tables()
-        found = _definitions(self.rows(_DEFINED))
-        own = sorted(one for one in found if one not in added)
-        if [one for one in found if one[1].casefold() == "about"] == [one for one in known if one[1] == "about"]:
+        expected, optional = _journal_schema()
+        definitions = _definitions(self.rows(_SCHEMA_QUERY))
+        required = sorted(definition for definition in definitions if definition not in optional)
+        about = [definition for definition in definitions if definition[1].casefold() == "about"]
+        if about == [definition for definition in expected if definition[1] == "about"]:
             self._check_version()
-        if own != known and (found or read_only):
-            got = f"{str(self.path)!r}, {'another database' if found else 'which is empty'}"
-            raise InputError(self._argument, "must be a journal of dreval", got, "Choose a new file.")
+        if required != expected and (definitions or read_only):
+            received = f"{str(self.path)!r}, {'another database' if definitions else 'which is empty'}"
+            raise InputError(self._argument, "must be a journal of dreval", received, "Choose a new file.")
         if not read_only:
             self._write_ahead()
-            begun = f"INSERT OR IGNORE INTO about VALUES ('format', '{FORMAT}')"
-            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {begun}; COMMIT;")
+            insert_format = f"INSERT OR IGNORE INTO about VALUES ('format', '{FORMAT}')"
+            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {insert_format}; COMMIT;")
         self._check_version()
 
     def _check_version(self) -> None:
-        """Refuse a journal of another format."""
-        found = [value for (value,) in self.rows("SELECT value FROM about WHERE name = 'format'")]
-        if found != [str(FORMAT)]:
-            rule, got = f"must have format {FORMAT}", f"format {', '.join(map(str, found)) or 'unknown'}"
-            raise InputError(self._argument, rule, got, "Choose a new file, or update dreval.")
+        """Raise for a journal of another format."""
+        formats = [value for (value,) in self.rows("SELECT value FROM about WHERE name = 'format'")]
+        if formats != [str(FORMAT)]:
+            requirement, received = f"must have format {FORMAT}", f"format {', '.join(map(str, formats)) or 'unknown'}"
+            raise InputError(self._argument, requirement, received, "Choose a new file, or update dreval.")
 
     def _write_ahead(self) -> None:
         """Switch to write-ahead logging; SQLite itself does not wait while another process does the same."""
-        until = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + WAIT_SECONDS
         while True:
             try:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 break
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in BUSY or time.monotonic() > until:
+                if error.sqlite_errorcode & 0xFF not in BUSY_CODES or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
         self._db.execute("PRAGMA synchronous=NORMAL")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: all of its writes are kept, or none; other processes wait."""
-        with self._lock, self._refused():
+        """Open a transaction: all of its writes are kept, or none; other processes wait."""
+        with self._lock, self._path_errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -205,37 +207,37 @@ class Store:
                 raise
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query, of no more content than the file has.
+        """Return all rows of a query; raise if they have more content than the file.
 
-        A file in which many places lead to the same page answers without an end.
+        A file in which many entries point to the same page returns rows without end.
         """
-        rows, size, most = [], 0, _SMALL_ANSWER
-        with self._lock, self._refused(), closing(self._db.execute(query, values)) as found:
-            for row in found:
+        rows, size, limit = [], 0, _MIN_ANSWER_BYTES
+        with self._lock, self._path_errors(), closing(self._db.execute(query, values)) as cursor:
+            for row in cursor:
                 size += 1 + sum(len(value) for value in row if isinstance(value, str | bytes))
-                if size > most and size > (most := max(most, self._bytes())):
-                    got = f"{str(self.path)!r}, of which the same rows are read again and again"
-                    raise InputError(self._argument, "must be as dreval wrote it", got, _WHOLE)
+                if size > limit and size > (limit := max(limit, self._file_bytes())):
+                    received = f"{str(self.path)!r}, which returns the same rows repeatedly"
+                    raise InputError(self._argument, "must be as dreval wrote it", received, _RESTORE_HINT)
                 rows.append(row)
         return rows
 
-    def _bytes(self) -> int:
-        """Bytes of the file and of its log, which is merged into the file at any time: first those of the log."""
+    def _file_bytes(self) -> int:
+        """Return the bytes of the file and of its log; the log is read first, since it may be merged into the file."""
         log = self.path.with_name(f"{self.path.name}-wal")
         return (log.stat().st_size if log.exists() else 0) + self.path.stat().st_size
 
     def _by_cell(self, rows: list[tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
-        """Rows by their first value, the name of a cell, which each has for itself."""
-        made = {cell: tuple(stored) for cell, *stored in rows}
-        if len(made) < len(rows):
-            got = f"{str(self.path)!r}, with several rows of one cell"
-            raise InputError(self._argument, "must be as dreval wrote it", got, _WHOLE)
-        return made
+        """Return rows by their first value, the name of a cell; raise if a name occurs twice."""
+        by_cell = {cell: tuple(stored) for cell, *stored in rows}
+        if len(by_cell) < len(rows):
+            received = f"{str(self.path)!r}, with several rows of one cell"
+            raise InputError(self._argument, "must be as dreval wrote it", received, _RESTORE_HINT)
+        return by_cell
 
     def open_run(self, recipe: Mapping[str, Any]) -> str:
-        """The key of a run; its recipe is kept in the file for readers."""
+        """Return the key of a run; its recipe is written to the file for readers."""
         run = cell_key(recipe)
-        self.rows("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
+        self.rows("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _to_json(recipe)))
         return run
 
     def put(
@@ -247,60 +249,62 @@ class Store:
         *,
         replace: bool = False,
     ) -> None:
-        """Write one finished cell; an existing value is kept, so that the first one counts, unless it is replaced."""
-        way = "REPLACE" if replace else "IGNORE"
-        self.rows(f"INSERT OR {way} INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
+        """Write one finished cell; an existing value is kept unless ``replace`` is true."""
+        conflict = "REPLACE" if replace else "IGNORE"
+        self.rows(f"INSERT OR {conflict} INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> StoredCell | None:
-        """One finished cell, or None."""
-        query = f"SELECT {_VALUE}, {_ARRAY} FROM cells WHERE run = ? AND cell = ?"
+        """Return one finished cell, or None."""
+        query = f"SELECT {_VALUE_COLUMNS}, {_ARRAY_COLUMNS} FROM cells WHERE run = ? AND cell = ?"
         rows = self.rows(query, (run, cell))
         return self._cell((run, cell), *rows[0]) if rows else None
 
     def cells(self, run: str) -> dict[str, StoredCell]:
-        """All finished cells of a run, by name."""
-        rows = self.rows(f"SELECT cell, {_VALUE}, {_ARRAY} FROM cells WHERE run = ? ORDER BY cell", (run,))
+        """Return all finished cells of a run, by name."""
+        rows = self.rows(
+            f"SELECT cell, {_VALUE_COLUMNS}, {_ARRAY_COLUMNS} FROM cells WHERE run = ? ORDER BY cell", (run,)
+        )
         return {cell: self._cell((run, cell), *stored) for cell, stored in self._by_cell(rows).items()}
 
     @contextmanager
     def as_written(self) -> Iterator[None]:
-        """Content that dreval does not write, and that may come from anyone, as an error of the file."""
+        """Raise errors from content that dreval does not write, which may come from anyone, as an error of the file."""
         try:
             yield
         except DrevalError:
             raise
-        except _OTHER_CONTENT as error:
-            got = f"{str(self.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
-            raise InputError(self._argument, "must be as dreval wrote it", got, _WHOLE) from error
+        except _CONTENT_ERRORS as error:
+            received = f"{str(self.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
+            raise InputError(self._argument, "must be as dreval wrote it", received, _RESTORE_HINT) from error
 
     def texts(self, run: str) -> dict[str, str]:
-        """The values of all finished cells as JSON text, without their arrays."""
-        rows = self.rows(f"SELECT cell, {_VALUE} FROM cells WHERE run = ? ORDER BY cell", (run,))
+        """Return the values of all finished cells as JSON text, without their arrays."""
+        rows = self.rows(f"SELECT cell, {_VALUE_COLUMNS} FROM cells WHERE run = ? ORDER BY cell", (run,))
         return {cell: self._value((run, cell), *stored) for cell, stored in self._by_cell(rows).items()}
 
-    def _value(self, place: tuple[str, str], value: Any, known: Any) -> str:
-        """The text of a value, which must be the one that was written at this place."""
-        if not all(isinstance(one, str) for one in (*place, value)) or _sha256(*place, value) != known:
-            raise self._changed(place[1])
+    def _value(self, key: tuple[str, str], value: Any, checksum: Any) -> str:
+        """Return the text of a value; raise if its checksum is not that of the run, cell and value."""
+        if not all(isinstance(part, str) for part in (*key, value)) or _sha256(*key, value) != checksum:
+            raise self._changed_error(key[1])
         return str(value)
 
-    def _cell(self, place: tuple[str, str], value: Any, known: Any, blob: Any, blob_known: Any) -> StoredCell:
-        """Value and array of a cell, which must be those that were written at this place."""
-        text = self._value(place, value, known)
-        if (blob is not None or blob_known is not None) and (
-            not isinstance(blob, bytes) or _sha256(*place, blob) != blob_known
+    def _cell(self, key: tuple[str, str], value: Any, checksum: Any, blob: Any, blob_checksum: Any) -> StoredCell:
+        """Return value and array of a cell; raise if a checksum is not that of the run, cell and content."""
+        text = self._value(key, value, checksum)
+        if (blob is not None or blob_checksum is not None) and (
+            not isinstance(blob, bytes) or _sha256(*key, blob) != blob_checksum
         ):
-            raise self._changed(place[1])
+            raise self._changed_error(key[1])
         with self.as_written():
-            found = json.loads(text)
-            if not isinstance(found, dict):
-                raise TypeError(f"the value of {describe(place[1])} is no mapping")
-            return found, None if blob is None else read_npy(blob)
+            content = json.loads(text)
+            if not isinstance(content, dict):
+                raise TypeError(f"the value of {describe(key[1])} is not a mapping")
+            return content, None if blob is None else read_npy(blob)
 
-    def _changed(self, cell: str) -> InputError:
-        """The error for a cell that something else than dreval has changed."""
-        got = f"{str(self.path)!r}, whose cell {describe(cell)} was changed after it was written"
-        return InputError(self._argument, "must be as dreval wrote it", got, _WHOLE)
+    def _changed_error(self, cell: str) -> InputError:
+        """Return the error for a cell that another program has changed."""
+        received = f"{str(self.path)!r}, whose cell {describe(cell)} was changed after it was written"
+        return InputError(self._argument, "must be as dreval wrote it", received, _RESTORE_HINT)
 
     def close(self) -> None:
         """Close the file."""
@@ -320,23 +324,23 @@ Definition = tuple[str, str, str, str]
 
 
 def _definitions(rows: Iterable[tuple[Any, ...]]) -> list[Definition]:
-    """All that a database defines: type, name, table, and how it was written, but for spaces."""
+    """Return all definitions of a database: type, name, table, and SQL text with single spaces."""
     return [(str(kind), str(name), str(table), " ".join(str(text).split())) for kind, name, table, text in rows]
 
 
 @cache
-def _known_tables() -> tuple[list[Definition], list[Definition]]:
-    """What a journal defines, sorted, and what SQLite may add to it."""
+def _journal_schema() -> tuple[list[Definition], list[Definition]]:
+    """Return the definitions of a journal, sorted, and those that SQLite may add."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(_TABLES)
-        known = sorted(_definitions(db.execute(_DEFINED)))
-    texts = [one.strip() for one in _ANALYZED.split(";") if one.strip()]
-    names = [one.split()[2].partition("(")[0] for one in texts]
-    return known, [("table", name, name, text) for name, text in zip(names, texts, strict=True)]
+        definitions = sorted(_definitions(db.execute(_SCHEMA_QUERY)))
+    statements = [statement.strip() for statement in _ANALYZE_TABLES.split(";") if statement.strip()]
+    names = [statement.split()[2].partition("(")[0] for statement in statements]
+    return definitions, [("table", name, name, text) for name, text in zip(names, statements, strict=True)]
 
 
 def _read_uri(path: Path) -> str:
-    """The URI for reading a file: with write permission its log is merged on closing, else the log is read, if any."""
+    """Return the URI for reading a file: a writable log is merged on closing, else the log is read, if any."""
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.as_uri()}?mode=rw"
     log = path.with_name(f"{path.name}-wal")
@@ -346,8 +350,8 @@ def _read_uri(path: Path) -> str:
 def cell_row(
     run: str, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None
 ) -> tuple[str, str, str, str, bytes | None, str | None]:
-    """A row of the table of cells: the value as JSON, the array in the .npy format, each with its checksum."""
-    text = _text(value)
+    """Return a row of the table of cells: the value as JSON, the array in the .npy format, each with its checksum."""
+    text = _to_json(value)
     row = (run, cell, text, _sha256(run, cell, text))
     if array is None:
         return *row, None, None
@@ -356,25 +360,25 @@ def cell_row(
     return *row, buffer.getvalue(), _sha256(run, cell, buffer.getvalue())
 
 
-def _text(value: Mapping[str, Any]) -> str:
+def _to_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _sha256(*parts: str | bytes) -> str:
-    """The hash of texts and bytes, each with its length, so that nothing can be moved from one to the next."""
-    made = hashlib.sha256()
+    """Return the hash of texts and bytes, each with its length, so that content cannot move from one to the next."""
+    digest = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        made.update(len(content).to_bytes(8, "big") + content)
-    return made.hexdigest()
+        digest.update(len(content).to_bytes(8, "big") + content)
+    return digest.hexdigest()
 
 
 class Claims:
     """The claims of this process on the cells of one run; leaving ``with`` releases those that are not finished.
 
-    Each claimant locks a file of its own next to the journal while it works. The operating system releases the lock
-    when the process ends for any reason, so that claims of a killed process are taken over at once and those of a slow
-    or stopped one are kept.
+    Each claimant locks a separate file next to the journal while it works. The operating system releases the lock when
+    the process ends for any reason. The claims of a killed process can therefore be taken over at once, and those of a
+    slow or stopped process stay valid.
 
     Parameters
     ----------
@@ -387,10 +391,10 @@ class Claims:
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder, Store(pathlib.Path(folder) / "cells") as store:
-    ...     with Claims(store, "run") as mine, Claims(store, "run") as others:
-    ...         mine.add_cells(["a", "b"])
-    ...         print(mine.claim("a"), others.claim("a"), others.claim("b"))
-    ...         print(mine.finish("a", {"u": 0.1}), store.get("run", "a"), mine.claim("a"))
+    ...     with Claims(store, "run") as left, Claims(store, "run") as right:
+    ...         left.add_cells(["a", "b"])
+    ...         print(left.claim("a"), right.claim("a"), right.claim("b"))
+    ...         print(left.finish("a", {"u": 0.1}), store.get("run", "a"), left.claim("a"))
     True False True
     True ({'u': 0.1}, None) False
     """
@@ -401,17 +405,19 @@ class Claims:
         self.lock_file = Path(store.lock_prefix + self.token)
 
     def __enter__(self) -> Self:
-        with self.store.transaction():  # one process at a time: no other one is between making its file and locking it
+        with (
+            self.store.transaction()
+        ):  # one process at a time: no other process is between creating and locking its file
             for path in [
                 path for path in self.lock_file.parent.iterdir() if str(path).startswith(self.store.lock_prefix)
             ]:
-                if not _is_at_work(self.store, str(path).removeprefix(self.store.lock_prefix)):
+                if not _is_claimed(self.store, str(path).removeprefix(self.store.lock_prefix)):
                     path.unlink(missing_ok=True)
             self._descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT, 0o666)
             if not _lock(self._descriptor, shared=False):
                 os.close(self._descriptor)
-                cure = "Put the journal on a local disk."
-                raise InputError("path", "must be on a disk with file locks", repr(str(self.store.path)), cure)
+                hint = "Put the journal on a local disk."
+                raise InputError("path", "must be on a disk with file locks", repr(str(self.store.path)), hint)
         return self
 
     def __exit__(
@@ -429,45 +435,45 @@ class Claims:
             db.executemany("INSERT OR IGNORE INTO tasks (run, cell) VALUES (?, ?)", [(self.run, c) for c in cells])
 
     def claim(self, cell: str, over: str | None = None) -> bool:
-        """Take a cell: True where it has no value, or the value ``over`` (as text), and no process is at work on it."""
-        place = (self.run, cell)
+        """Claim a cell; return True if it has no value, or the value ``over`` (as text), and no process works on it."""
+        key = (self.run, cell)
         with self.store.transaction() as db:
-            value = db.execute("SELECT value FROM cells WHERE run = ? AND cell = ?", place).fetchone()
+            value = db.execute("SELECT value FROM cells WHERE run = ? AND cell = ?", key).fetchone()
             if value is not None and value[0] != over:
                 return False
-            task = db.execute("SELECT owner FROM tasks WHERE run = ? AND cell = ?", place).fetchone()
-            if task is not None and _is_at_work(self.store, task[0]):
+            task = db.execute("SELECT owner FROM tasks WHERE run = ? AND cell = ?", key).fetchone()
+            if task is not None and _is_claimed(self.store, task[0]):
                 return False
             self._claimed.add(cell)
-            db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)", (*place, self.token))
+            db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)", (*key, self.token))
         return True
 
     def finish(self, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None = None) -> bool:
-        """Write the value of a claimed cell; False, and nothing is written, where another process has taken it over."""
+        """Write the value of a claimed cell; return False, without writing, if another process has taken it over."""
         with self.store.transaction() as db:
-            if db.execute(_RELEASE, (self.run, cell, self.token)).rowcount == 0:
+            if db.execute(_RELEASE_QUERY, (self.run, cell, self.token)).rowcount == 0:
                 return False
             db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(self.run, cell, value, array))
         self._claimed.discard(cell)
         return True
 
     def release(self) -> None:
-        """Release every cell that was claimed and not finished, by name: a search of all may have no end."""
+        """Release every cell that was claimed and not finished, by name: a search of all tasks might not end."""
         with self.store.transaction() as db:
-            db.executemany(_RELEASE, [(self.run, cell, self.token) for cell in sorted(self._claimed)])
+            db.executemany(_RELEASE_QUERY, [(self.run, cell, self.token) for cell in sorted(self._claimed)])
         self._claimed.clear()
 
 
 def running(store: Store, run: str) -> dict[str, bool]:
-    """All cells of a run that are to be computed, and whether a process is at work on each."""
+    """Return all cells of a run that are to be computed, and whether a process works on each."""
     rows = store.rows("SELECT cell, owner FROM tasks WHERE run = ? ORDER BY cell", (run,))
-    at_work = {owner: _is_at_work(store, owner) for owner in {owner for _, owner in rows}}
-    return {cell: at_work[owner] for cell, owner in rows}
+    claimed = {owner: _is_claimed(store, owner) for owner in {owner for _, owner in rows}}
+    return {cell: claimed[owner] for cell, owner in rows}
 
 
-def _is_at_work(store: Store, token: str | None) -> bool:
-    """Whether a claimant holds its lock; a lock file of another user that cannot be read counts as held."""
-    if not isinstance(token, str) or not TOKEN.fullmatch(token):
+def _is_claimed(store: Store, token: str | None) -> bool:
+    """Return whether a claimant holds its lock; a lock file of another user that cannot be read counts as held."""
+    if not isinstance(token, str) or not TOKEN_PATTERN.fullmatch(token):
         return False
     try:
         descriptor = os.open(store.lock_prefix + token, os.O_RDONLY)
@@ -482,7 +488,7 @@ def _is_at_work(store: Store, token: str | None) -> bool:
 
 
 def _lock(descriptor: int, *, shared: bool) -> bool:
-    """Lock an open file without waiting; False where another descriptor holds its lock."""
+    """Lock an open file without waiting; return False if another descriptor holds its lock."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -501,11 +507,15 @@ def _lock(descriptor: int, *, shared: bool) -> bool:
 #
 # ``Study`` writes it; the table and the states of the cells can be read without the data and methods.
 
-STUDY_ABOUT, STUDY_DATASETS, STUDY_METHODS, STUDY_CELLS = "study", "study data sets", "study methods", "study cells"
+STUDY_ABOUT = "study"
+STUDY_DATASETS = "study data sets"
+STUDY_METHODS = "study methods"
+STUDY_CELLS = "study cells"
 STATES = ("done", "failed", "running", "waiting")
-HASH, ROOM = 15, 60  # characters of a hash, and of another setting, in an error
+HASH_LENGTH = 15  # characters of a hash in an error
+SETTING_LENGTH = 60  # characters of another setting in an error
 KEYS = ("dataset", "embedding", "n_components", "replicate")
-NOTE_KEYS = ("dataset", "embedding")  # what a note of a study speaks of; no embedding: the data set
+NOTE_KEYS = ("dataset", "embedding")  # subject of a note of a study; an empty embedding means the data set
 
 
 @dataclass(frozen=True, order=True)
@@ -524,20 +534,16 @@ class Cell:
 
     @classmethod
     def of(cls, name: str) -> Cell:
-        """The cell of that name; ValueError where it is none."""
-        made = cls(*json.loads(name))
-        if [type(part) for part in (made.dataset, made.method, made.n_components, made.replicate)] != [
-            str,
-            str,
-            int,
-            int,
-        ]:
-            raise ValueError(f"{name} is no cell")
-        return made
+        """Return the cell of a name; raise ValueError if the name is not that of a cell."""
+        cell = cls(*json.loads(name))
+        kinds = [type(part) for part in (cell.dataset, cell.method, cell.n_components, cell.replicate)]
+        if kinds != [str, str, int, int]:
+            raise ValueError(f"{name} is not a cell")
+        return cell
 
 
 def is_study(path: str | Path) -> bool:
-    """Whether a file holds a study."""
+    """Return whether a file holds a study."""
     if not is_journal(path):
         return False
     try:
@@ -548,7 +554,7 @@ def is_study(path: str | Path) -> bool:
 
 
 def is_new(path: str | Path) -> bool:
-    """Whether nothing was written yet: no file, or one of a process that ended before it wrote the recipe."""
+    """Return whether a file has no content yet: it is missing, or its process ended before writing the recipe."""
     path = Path(path)
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return True
@@ -562,7 +568,7 @@ def is_new(path: str | Path) -> bool:
 
 
 def read_study_table(path: str | Path) -> pd.DataFrame:
-    """The table of the finished cells of a study, in the form that ``dreval.compare`` uses."""
+    """Return the table of the finished cells of a study, in the form that ``dreval.compare`` uses."""
     with StudyFile(path) as file:
         return file.table(split_components=True)
 
@@ -581,7 +587,7 @@ class StudyFile:
     Raises
     ------
     InputError
-        If the file does not exist, holds no study, or one with another recipe.
+        If the file does not exist, or does not hold a study with this recipe.
     """
 
     def __init__(self, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
@@ -589,99 +595,97 @@ class StudyFile:
         try:
             stored = self.store.get(STUDY_ABOUT, "recipe")
             if stored is None and (recipe is None or self.store.rows("SELECT run FROM runs LIMIT 1")):
-                cure = "Name the file of a study, or choose a new file."
+                hint = "Name the file of a study, or choose a new file."
                 raise InputError(
-                    "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
+                    "path", "must hold a study", f"the journal {str(self.store.path)!r} without a study", hint
                 )
-            _ = self.recipe  # one that is none is refused
+            _ = self.recipe  # raises for other content
             if recipe is not None:
-                self.store.put(
-                    STUDY_ABOUT, "recipe", recipe
-                )  # of two processes that begin at once the first one's is kept
+                # if two processes start at the same time, the first recipe is kept
+                self.store.put(STUDY_ABOUT, "recipe", recipe)
                 self.check_recipe(recipe)
         except BaseException:
             self.store.close()
             raise
 
     def check_recipe(self, recipe: Mapping[str, Any]) -> None:
-        """Check that a recipe is that of the file."""
-        _check_same(self.recipe, recipe, "path", "must hold a study with the same settings", "begin a new file")
+        """Raise if a recipe differs from the recipe of the file."""
+        _check_same(self.recipe, recipe, "path", "must hold a study with the same settings", "start a new file")
 
     @property
     def recipe(self) -> dict[str, Any]:
         """The settings of all cells."""
-        found = self.store.get(STUDY_ABOUT, "recipe")
+        stored = self.store.get(STUDY_ABOUT, "recipe")
         with self._as_written():
-            return {} if found is None else {**found[0]}
+            return {} if stored is None else {**stored[0]}
 
     @contextmanager
     def _as_written(self) -> Iterator[None]:
-        """Content that no study writes, which may come from anyone, as an error of the file."""
+        """Raise errors from content that no study writes, which may come from anyone, as an error of the file."""
         try:
             yield
         except DrevalError:
             raise
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
-            got = f"{str(self.store.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
-            cure = "Copy the file back from where it is whole, or begin a new one."
-            raise InputError("path", "must hold a study as dreval wrote it", got, cure) from error
+            received = f"{str(self.store.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
+            raise InputError("path", "must hold a study as dreval wrote it", received, _RESTORE_HINT) from error
 
     def add_part(self, kind: str, name: str, about: Mapping[str, Any]) -> None:
         """Add a data set or method, unless its name exists."""
         self.store.put(kind, name, {"about": about, "place": len(self.store.texts(kind))})
 
     def check_part(self, kind: str, name: str, about: Mapping[str, Any], argument: str) -> None:
-        """Check that a data set or method is the one that the file has under this name."""
+        """Raise if a data set or method differs from the one in the file under this name."""
         stored = self.parts(kind).get(name)
         if stored is not None:
             _check_same(stored, about, argument, "must be the same as in the file", "give it another name")
 
     def parts(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Data sets or methods in the order in which they were added."""
+        """Return the data sets or methods in the order in which they were added."""
         with self._as_written():
             parts = {name: json.loads(text) for name, text in self.store.texts(kind).items()}
             order = sorted(parts, key=lambda name: (int(parts[name]["place"]), name))
             return {name: {**parts[name]["about"]} for name in order}
 
     def claims(self) -> Claims:
-        """The claims of this process on the cells."""
+        """Return the claims of this process on the cells."""
         return Claims(self.store, STUDY_CELLS)
 
     def results(self) -> dict[Cell, dict[str, Any]]:
-        """The results by cell, ordered by data set, method, components and replicate."""
+        """Return the results by cell, ordered by data set, method, components and replicate."""
         with self._as_written():
-            found = {Cell.of(name): json.loads(text) for name, text in self.store.texts(STUDY_CELLS).items()}
-            for result in found.values():
+            results = {Cell.of(name): json.loads(text) for name, text in self.store.texts(STUDY_CELLS).items()}
+            for result in results.values():
                 _state(result, False)
                 [*map(dict, result["rows"])]
-            return {cell: found[cell] for cell in self._ordered(found)}
+            return {cell: results[cell] for cell in self._sorted_cells(results)}
 
     def texts(self) -> dict[str, str]:
-        """The results as JSON text, by name of the cell."""
+        """Return the results as JSON text, by name of the cell."""
         return self.store.texts(STUDY_CELLS)
 
     def failed_texts(self) -> dict[str, str]:
-        """The results of failed cells, as JSON text."""
+        """Return the results of failed cells, as JSON text."""
         return {name: text for name, text in self.texts().items() if json.loads(text)["reason"]}
 
-    def _ordered(self, cells: Any) -> list[Cell]:
-        """Cells ordered by their data sets and methods, as these were added."""
+    def _sorted_cells(self, cells: Any) -> list[Cell]:
+        """Return cells ordered by their data sets and methods, as these were added."""
         datasets, methods = (
             {name: i for i, name in enumerate(self.parts(kind))} for kind in (STUDY_DATASETS, STUDY_METHODS)
         )
 
-        def place(cell: Cell) -> tuple[int, ...]:
+        def position(cell: Cell) -> tuple[int, ...]:
             return datasets.get(cell.dataset, -1), methods.get(cell.method, -1), cell.n_components, cell.replicate
 
-        return sorted(cells, key=place)
+        return sorted(cells, key=position)
 
     def array(self, cell: Cell) -> npt.NDArray[Any] | None:
-        """The embedding of a cell; None if it was not kept."""
-        found = self.store.get(STUDY_CELLS, cell.name)
-        return None if found is None else found[1]
+        """Return the embedding of a cell; None if it was not stored."""
+        stored = self.store.get(STUDY_CELLS, cell.name)
+        return None if stored is None else stored[1]
 
     def table(self, split_components: bool = False) -> pd.DataFrame:
-        """The tidy table of all cells that are done or failed.
+        """Return the tidy table of all cells that are done or failed.
 
         ``split_components`` adds the number of components to the parameters of the measures if there are several, so
         that embeddings are compared at equal numbers only.
@@ -695,24 +699,24 @@ class StudyFile:
             for row in result["rows"]:
                 parts = [row.get("parameters", ""), f"n_components={cell.n_components}" if split else ""]
                 notes = tuple(map(Note.of_plain, row.get("notes", ())))
-                yield {**row, "notes": notes, "parameters": ", ".join(filter(None, parts)), **self._own(cell)}
+                yield {**row, "notes": notes, "parameters": ", ".join(filter(None, parts)), **self._cell_columns(cell)}
 
     @staticmethod
-    def _own(cell: Cell) -> dict[str, Any]:
-        """The columns that identify a cell."""
+    def _cell_columns(cell: Cell) -> dict[str, Any]:
+        """Return the columns that identify a cell."""
         return {"dataset": cell.dataset, "embedding": cell.method, "replicate": cell.replicate}
 
     def notes(self) -> pd.DataFrame:
-        """What must be known of each data set and of each method on it: every note once, with its data set and method.
+        """Return the notes on each data set and on each method on it, every note once.
 
         Notes on single values are in their rows, and warnings and failures in the states of the cells.
         """
-        found: dict[tuple[str, str], dict[Note, None]] = {}
+        notes: dict[tuple[str, str], dict[Note, None]] = {}
         with self._as_written():
             for cell, result in self.results().items():
-                for one in map(Note.of_plain, result["notes"]):
-                    found.setdefault((cell.dataset, cell.method if one.scope == cell.method else ""), {})[one] = None
-        rows = [{**dict(zip(NOTE_KEYS, key, strict=True)), "notes": (*notes,)} for key, notes in found.items()]
+                for note in map(Note.of_plain, result["notes"]):
+                    notes.setdefault((cell.dataset, cell.method if note.scope == cell.method else ""), {})[note] = None
+        rows = [{**dict(zip(NOTE_KEYS, key, strict=True)), "notes": (*unique,)} for key, unique in notes.items()]
         return notes_frame(rows, NOTE_KEYS)
 
     def reference(self) -> set[tuple[Any, ...]]:
@@ -726,15 +730,21 @@ class StudyFile:
             }
 
     def states(self) -> pd.DataFrame:
-        """One row for each cell of a run: its keys, state, seconds, the reason of a failure, warnings, and notes."""
+        """Return one row for each cell: its keys, state, seconds, reason of a failure, warnings, and notes."""
         import pandas as pd
 
-        results, at_work = self.results(), running(self.store, STUDY_CELLS)
+        results, claimed = self.results(), running(self.store, STUDY_CELLS)
         with self._as_written():
-            cells = self._ordered({*map(Cell.of, at_work), *results})
+            cells = self._sorted_cells({*map(Cell.of, claimed), *results})
         rows = [
-            (c.dataset, c.method, c.n_components, c.replicate, *_state(results.get(c), at_work.get(c.name, False)))
-            for c in cells
+            (
+                cell.dataset,
+                cell.method,
+                cell.n_components,
+                cell.replicate,
+                *_state(results.get(cell), claimed.get(cell.name, False)),
+            )
+            for cell in cells
         ]
         return no_states() if not rows else pd.DataFrame(rows, columns=list(no_states().columns))
 
@@ -748,7 +758,7 @@ class StudyFile:
 
 
 def no_states() -> pd.DataFrame:
-    """The table of states without a row."""
+    """Return the table of states without rows."""
     import pandas as pd
 
     kinds = dict.fromkeys(("dataset", "embedding", "state", "reason", "warnings", "notes"), "object")
@@ -757,18 +767,18 @@ def no_states() -> pd.DataFrame:
 
 
 def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
-    """The table of states with the cells that no run has added yet."""
+    """Return the table of states with the cells that no run has added yet."""
     import pandas as pd
 
     added = set(states[list(KEYS)].itertuples(index=False, name=None))
-    keys = [(c.dataset, c.method, c.n_components, c.replicate) for c in cells]
+    keys = [(cell.dataset, cell.method, cell.n_components, cell.replicate) for cell in cells]
     rows = [(*key, *_state(None, False)) for key in keys if key not in added]
-    more = pd.DataFrame(rows, columns=list(states.columns)).astype(states.dtypes)
-    return states if more.empty else more if states.empty else pd.concat([states, more], ignore_index=True)
+    waiting = pd.DataFrame(rows, columns=list(states.columns)).astype(states.dtypes)
+    return states if waiting.empty else waiting if states.empty else pd.concat([states, waiting], ignore_index=True)
 
 
 def _state(result: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str, Notes]:
-    """State, seconds, reason, warnings and notes of one cell; a cell that is recomputed is running."""
+    """Return state, seconds, reason, warnings and notes of one cell; a cell that is being recomputed is running."""
     if is_running or result is None:
         return "running" if is_running else "waiting", 0.0, "", "", ()
     reason = (Note.of_plain(result["reason"]),) if result["reason"] else ()
@@ -777,19 +787,23 @@ def _state(result: Mapping[str, Any] | None, is_running: bool) -> tuple[str, flo
     return state, seconds, "".join(map(str, reason)), "; ".join(map(str, warned)), (*reason, *warned)
 
 
-def _check_same(stored: Mapping[str, Any], current: Mapping[str, Any], argument: str, rule: str, cure: str) -> None:
-    """Compare two descriptions; an error names every difference."""
-    plain = json.loads(json.dumps(current))
-    differ = [key for key in {**stored, **plain} if stored.get(key) != plain.get(key)]
+def _check_same(
+    stored: Mapping[str, Any], current: Mapping[str, Any], argument: str, requirement: str, hint: str
+) -> None:
+    """Compare two descriptions; the error names every difference."""
+    normalized = json.loads(json.dumps(current))
+    differ = [key for key in {**stored, **normalized} if stored.get(key) != normalized.get(key)]
     if differ:
-        parts = "; ".join(
-            f"{key} {_short(stored.get(key))} in the file and {_short(plain.get(key))} here" for key in differ
+        differences = "; ".join(
+            f"{key} {_shorten(stored.get(key))} in the file and {_shorten(normalized.get(key))} here" for key in differ
         )
-        raise InputError(argument, rule, parts, f"Pass what the file was begun with, or {cure}.")
+        raise InputError(
+            argument, requirement, differences, f"Pass the settings with which the file was started, or {hint}."
+        )
 
 
-def _short(value: Any) -> str:
-    """A setting in a few characters; the beginning of a hash."""
+def _shorten(value: Any) -> str:
+    """Return a setting in a few characters; of a hash its first characters."""
     text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
-    room = HASH if len(text) == 64 and " " not in text else ROOM
-    return text if len(text) <= room else f"{text[: room - 3]}..."
+    length = HASH_LENGTH if len(text) == 64 and " " not in text else SETTING_LENGTH
+    return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -1,6 +1,6 @@
-"""Hold what single functions return: measures of methods, tests, dimensions, scores of points, costs.
+"""The records that single functions return: measures of methods, tests, dimensions, scores of points, costs.
 
-Each record is frozen, prints itself, and has the call that gives it again.
+Each record is frozen, prints itself, and has the call that reproduces it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from dreval.records.base import Record, call, read_only
 from dreval.records.notes import Notes, joined
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
 
-# The call that made a result, written again.
+# The call behind a result, as text.
 
 
-def written_again(name: str, words: Sequence[str], given: Mapping[str, Any], function: Callable[..., Any]) -> str:
-    """A call in Python: ``words`` stand for data, then what differs from the defaults of the function.
+def written_again(
+    name: str, positional: Sequence[str], arguments: Mapping[str, Any], function: Callable[..., Any]
+) -> str:
+    """Return a call in Python: the names in ``positional``, then the arguments that differ from the defaults.
 
     Examples
     --------
@@ -35,24 +37,26 @@ def written_again(name: str, words: Sequence[str], given: Mapping[str, Any], fun
     >>> written_again("dreval.test", ["x", "y"], {"n_resamples": 999, "random_state": 0}, test)
     'dreval.test(x, y, random_state=0)'
     """
-    usual = {key: parameter.default for key, parameter in signature(function).parameters.items()}
-    said = [f"{key}={value!r}" for key, value in given.items() if key in usual and not _same(value, usual[key])]
-    return f"{name}({', '.join([*words, *said])})"
+    defaults = {key: parameter.default for key, parameter in signature(function).parameters.items()}
+    parts = [
+        f"{key}={value!r}" for key, value in arguments.items() if key in defaults and not _same(value, defaults[key])
+    ]
+    return f"{name}({', '.join([*positional, *parts])})"
 
 
-def _same(value: Any, usual: Any) -> bool:
-    return type(value) is type(usual) and bool(value == usual)
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
 
 
-# The record of a certificate: whether what an embedding leaves of the data is independent of what it shows.
+# The record of a certificate: whether the residual of an embedding is independent of the embedding.
 
-LEVEL = 0.05  # of the verdict, over all tests
-KINDS = {"family": "certificate", "p_kind": "bootstrap"}  # of all its p-values
-EMPTY = 0.95  # held-out errors above this say that the embedding tells next to nothing of the data
+LEVEL = 0.05  # level of the verdict, over all tests
+KINDS = {"family": "certificate", "p_kind": "bootstrap"}  # columns that are the same for all p-values
+EMPTY = 0.95  # held-out errors from here mean that the embedding explains almost nothing of the data
 
 
 class ResidualTest(NamedTuple):
-    """One measure of dependence between residual and embedding, with its values under refitted resamples."""
+    """One test of dependence between residual and embedding, with its values under refitted resamples."""
 
     name: str
     effect_name: str
@@ -66,26 +70,26 @@ class ResidualTest(NamedTuple):
 @read_only
 @dataclass(frozen=True, eq=False)
 class Certificate(Record):
-    """Definition 1 of Roy (2021), tested for one embedding: x = f(y) + e with e of mean zero and independent of y.
+    """A test of Definition 1 of Roy (2021): x = f(y) + e, with e of mean zero and independent of y.
 
-    The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
-    wrongly to at most about one in twenty embeddings for which the definition holds. An embedding that is independent
-    of the data meets the definition, with a constant f: it is not objected to, but where the held-out error is at least
-    .95 the verdict says that the embedding tells next to nothing.
+    The verdict objects if a p-value adjusted by Holm for the number of tests is at most .05: it objects wrongly to at
+    most about one in twenty embeddings for which the definition holds. An embedding that is independent of the data
+    meets the definition, with a constant f. The verdict does not object to it, but if the held-out error is at least
+    .95 it says that the embedding explains almost nothing.
 
     Attributes
     ----------
     name : str
         Name of the embedding.
     train, held_out : float
-        Squared reconstruction error over the variance of the data: of points that were fitted, and of held-out ones.
+        Squared reconstruction error over the variance of the data, for fitted points and for held-out points.
     residual_mean : float
         Length of the mean held-out residual over the residuals' root mean square; about ``1 / sqrt(n)`` under
         Definition 1.
     tests : tuple of ResidualTest
         Residual against embedding: effect size, its mean under resamples in which the definition holds, and the p-value
-        of the residual bootstrap. That mean may lie below 0, where an effect is measured from exchanged rows: fitted
-        residuals depend on the embedding even less than these.
+        of the residual bootstrap. That mean may be below 0 for an effect measured relative to permuted rows: fitted
+        residuals depend on the embedding even less than permuted rows do.
     residuals : ndarray (n, p)
         x - f(y) of the points from which f was learned, smaller than those of new points.
     n_resamples : int
@@ -94,7 +98,7 @@ class Certificate(Record):
         ``n``, ``p``, ``n_components``, ``rule``, ``ridge`` (of the errors), ``residual_ridge`` (of the residuals that
         are tested), ``bandwidth``, ``condition`` and ``random_state``.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
 
     Examples
     --------
@@ -117,28 +121,32 @@ class Certificate(Record):
 
     @property
     def p_adjusted(self) -> tuple[float, ...]:
-        """The p-value of each test, adjusted by Holm for their number."""
+        """P-value of each test, adjusted by Holm for the number of tests."""
         from statsmodels.stats.multitest import multipletests
 
-        return tuple(map(float, multipletests([t.p_value for t in self.tests], method="holm")[1])) if self.tests else ()
+        return (
+            tuple(map(float, multipletests([test.p_value for test in self.tests], method="holm")[1]))
+            if self.tests
+            else ()
+        )
 
     @property
     def smallest_p(self) -> float:
-        """The smallest adjusted p-value that so many resamples can give."""
+        """Smallest adjusted p-value that is possible with this number of resamples."""
         return len(self.tests) / (self.n_resamples + 1)
 
     @property
     def objections(self) -> tuple[str, ...]:
         """Names of the tests that object to Definition 1, at the level .05 after adjustment by Holm."""
-        return tuple(t.name for t, p in zip(self.tests, self.p_adjusted, strict=True) if p <= LEVEL)
+        return tuple(test.name for test, p in zip(self.tests, self.p_adjusted, strict=True) if p <= LEVEL)
 
     @property
     def verdict(self) -> str:
-        """What failed, and whether the embedding tells anything about the data at all, in a sentence."""
+        """Failed tests, and whether the embedding explains anything of the data, in a sentence."""
         return str(call("Certificate.verdict", self))
 
     def tidy(self) -> pd.DataFrame:
-        """One row per test, with the errors beside it.
+        """Return one row per test, with the errors in every row.
 
         Examples
         --------
@@ -154,7 +162,10 @@ class Certificate(Record):
 
         shared = {"embedding": self.name, "train": self.train, "held_out": self.held_out}
         shared |= {"residual_mean": self.residual_mean, "n_resamples": self.n_resamples}
-        rows = [{**shared, **{k: v for k, v in t._asdict().items() if k != "null_distribution"}} for t in self.tests]
+        rows = [
+            {**shared, **{key: value for key, value in test._asdict().items() if key != "null_distribution"}}
+            for test in self.tests
+        ]
         return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted, **KINDS)
 
     def __repr__(self) -> str:
@@ -164,7 +175,7 @@ class Certificate(Record):
 
 # The record of what a run is estimated to cost.
 
-TEXTS = ("step", "embedding", "measure", "parameters", "test", "variable")  # the columns that say what a row is of
+TEXTS = ("step", "embedding", "measure", "parameters", "test", "variable")  # the columns that identify a row
 
 
 @read_only
@@ -172,16 +183,16 @@ TEXTS = ("step", "embedding", "measure", "parameters", "test", "variable")  # th
 class CostEstimate(Record):
     """Estimated time and memory of ``Evaluation.run``, from a probe of 200 points.
 
-    The times are those of a machine with its cores to itself, with all code loaded and compiled; expect them to be
-    right within a factor of two where measures and tests are those computed by default, and rougher ones for others.
+    The times hold for a machine without other load, with all code loaded and compiled. Expect them to be right within a
+    factor of two for the default measures and tests, and less precise for others.
 
     Attributes
     ----------
     table : DataFrame
-        One row for each step: ``step``, ``embedding``, ``measure``, ``parameters``, ``test``, ``variable`` (empty where
-        a step is not of one), ``seconds`` (elapsed, with the threads of the evaluation), ``processor_seconds`` (of all
-        threads), ``mebibytes`` (at most at once, in addition to data and embeddings). What several measures share is in
-        the row of the first of them.
+        One row for each step: ``step``, ``embedding``, ``measure``, ``parameters``, ``test``, ``variable`` (empty if
+        a step has none), ``seconds`` (elapsed, with the threads of the evaluation), ``processor_seconds`` (of all
+        threads), ``mebibytes`` (peak, in addition to data and embeddings). Work that several measures share is in the
+        row of the first of them.
     n : int
         Number of points.
     n_threads : int
@@ -223,11 +234,11 @@ class CostEstimate(Record):
 
     @property
     def mebibytes(self) -> float:
-        """The most memory that is held at once, in addition to data and embeddings: that of the largest step."""
+        """Peak memory, in addition to data and embeddings: that of the largest step."""
         return float(self.table["mebibytes"].max())
 
     def tidy(self) -> pd.DataFrame:
-        """A copy of the table."""
+        """Return a copy of the table."""
         return self.table.copy()
 
     def __repr__(self) -> str:
@@ -235,7 +246,7 @@ class CostEstimate(Record):
         return f"CostEstimate({self.seconds:.2g} seconds, {self.mebibytes:.2g} MiB{missing})"
 
 
-# The record of one embedding: coordinates, and what is needed to make them again.
+# The record of one embedding: coordinates, and how to reproduce them.
 
 
 @read_only
@@ -246,25 +257,25 @@ class Embedding(Record):
     Attributes
     ----------
     coordinates : ndarray (n, d)
-        One row per point; read-only, as the maps of the record are made of them (``np.array(record)`` is a copy).
+        One row per point; read-only, since the maps of the record use them (``np.array(record)`` is a copy).
     method : str
         Name of the method.
     parameters : dict
         Parameters of the method, ``n_components`` among them.
     random_state : int or None
-        The seed that was used; with the parameters it gives the same coordinates again.
+        The seed; with the parameters it reproduces the same coordinates.
     ids : pandas.Index or None
-        Names of the rows, where the data have them.
+        Names of the rows, if the data have them.
     data_shape : (int, int)
         Rows and columns of the data.
     seconds : float
         Wall time of the fit. It is never printed.
     notes : tuple of Note
-        Assumptions that were made.
+        Assumptions.
     data : ndarray (n, p) or None
-        The data, in memory only; the maps between data and embedding are made of them.
+        The data, in memory only; the maps between data and embedding use them.
     columns : tuple of str or None
-        Names of the columns of the data, where they have names.
+        Names of the columns of the data, if they have names.
 
     Examples
     --------
@@ -287,7 +298,7 @@ class Embedding(Record):
     notes: Notes = ()
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     columns: tuple[str, ...] | None = None
-    _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    _map_cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.coordinates, dtype=dtype, copy=copy)
@@ -302,7 +313,7 @@ class Embedding(Record):
         return n, d
 
     def to_frame(self) -> pd.DataFrame:
-        """The coordinates as a table, with the row names of the data; a copy.
+        """Return the coordinates as a table, with the row names of the data; a copy.
 
         Examples
         --------
@@ -318,7 +329,7 @@ class Embedding(Record):
         return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
 
     def embedding_map(self, *, reg: float = 1e-6, bandwidth: float | None = None) -> Any:
-        """The embedding as a function of the data (Roy, 2021, Theorem 2), with its ridge, bandwidth and conditioning.
+        """Return the embedding as a function of the data (Roy 2021, Theorem 2), with ridge, bandwidth and conditioning.
 
         See ``dreval.geometry.kernels.embedding_map``.
 
@@ -336,7 +347,7 @@ class Embedding(Record):
     def reconstruction_map(
         self, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
     ) -> Any:
-        """The data as a function of the embedding by kernel ridge or Theorem 3 of Roy (2021), and how it was found.
+        """Return the data as a function of the embedding, by kernel ridge or Theorem 3 of Roy (2021), with diagnostics.
 
         See ``dreval.geometry.kernels.reconstruction_map``.
 
@@ -352,11 +363,11 @@ class Embedding(Record):
         return self._map("reconstruction_map", self.coordinates, self.known_data(), None, **options)
 
     def transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Coordinates (m, d) of new points (m, p), by ``embedding_map(**options)``; the embedding itself stays.
+        """Return the coordinates (m, d) of new points (m, p), by ``embedding_map(**options)``; the embedding stays.
 
-        The columns of a frame are found by name, where the data have names: other names are refused, their order is
-        free. Those of an array go by position.
-        Of the known points it gives the coordinates up to the ridge. O(n^3) time for the first call.
+        The columns of a frame are matched by name if the data have names: other names raise an error, their order is
+        free. Columns of an array are matched by position. Points of the data get their coordinates up to the ridge.
+        O(n^3) time for the first call.
 
         Examples
         --------
@@ -370,7 +381,7 @@ class Embedding(Record):
         return np.asarray(self.embedding_map(**options)(points))
 
     def inverse_transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Data (m, p) at places (m, d) of the embedding, by ``reconstruction_map(**options)``.
+        """Return data (m, p) at coordinates (m, d) of the embedding, by ``reconstruction_map(**options)``.
 
         Examples
         --------
@@ -384,7 +395,7 @@ class Embedding(Record):
         return np.asarray(self.reconstruction_map(**options)(points))
 
     def known_data(self) -> npt.NDArray[np.float64]:
-        """The data, refused where they are not known.
+        """Return the data; raise if they are not in memory.
 
         Examples
         --------
@@ -395,23 +406,23 @@ class Embedding(Record):
         (40, 4)
         """
         if self.data is None:
-            cure = "Embed with dreval.embed, or give the record its data: dataclasses.replace(embedding, data=X)."
-            raise InputError("data", "must be known to map between data and embedding", "none", cure)
+            hint = "Embed with dreval.embed, or give the record its data: dataclasses.replace(embedding, data=X)."
+            raise InputError("data", "must be known to map between data and embedding", "none", hint)
         return self.data
 
-    def _map(self, name: str, first: Any, second: Any, columns: Any, **options: Any) -> Any:
-        """A map of the geometry; made once."""
+    def _map(self, name: str, inputs: Any, outputs: Any, columns: Any, **options: Any) -> Any:
+        """Return a map of the geometry; it is computed once."""
         key = (name, *sorted(options.items()))
-        if key not in self._kept:
-            made = call(f"Embedding.{name}", first, second, **options)
-            self._kept[key] = replace(made, columns=columns)
-        return self._kept[key]
+        if key not in self._map_cache:
+            fitted = call(f"Embedding.{name}", inputs, outputs, **options)
+            self._map_cache[key] = replace(fitted, columns=columns)
+        return self._map_cache[key]
 
     def __repr__(self) -> str:
         return f"Embedding({printable(self.method)}: {self.shape[0]} points, {self.shape[1]} components)"
 
 
-# The answer of an independence test.
+# The result of an independence test.
 
 
 @read_only
@@ -424,29 +435,29 @@ class IndependenceTest(Record):
     test : str
         Name of the test.
     title : str
-        What the test is called in print.
+        Name of the test in print.
     statistic : float
         Observed value of the statistic (larger means more dependence).
     p_value : float
-        ``(b + 1) / (m + 1)`` for m sampled permutations, b of which reach the statistic; never 0. The share of all
-        permutations where they were enumerated, ``b / m`` where sampling stopped at the b-th that reached it, and an
-        approximation, named in ``notes``, where there are none.
+        ``(b + 1) / (m + 1)`` for m sampled permutations if b of them reach the statistic; never 0. If all permutations
+        were enumerated, the share of those that reach it; if sampling stopped at the b-th that reached it, ``b / m``;
+        without permutations an approximation, named in ``notes``.
     null_distribution : ndarray (m,)
         Statistics under permutation, in the order of the permutations' numbers; read-only.
     n_resamples : int
         Number m of permutations.
     effect_size : float
-        Dependence on a scale that does not depend on n; ``effect_size_name`` says which.
+        Dependence on a scale that does not depend on n; ``effect_size_name`` names it.
     effect_size_name : str
         Symbol of the effect size.
     p_interval : (float, float)
-        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value where it is exact, and
-        NaN where it is an approximation.
+        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value if it is exact, and NaN
+        if it is an approximation.
     extra : dict
-        Other values the test gives (other forms of the statistic; ``..._x``, ``..._y`` and so on for one per variable).
+        Other values of the test (other forms of the statistic; ``..._x``, ``..._y`` and so on for values per variable).
     recipe : dict
-        ``test``, ``n``, ``variables`` (``labels``: what they are called in print), ``random_state``, ``parameters``
-        and ``versions``: what is needed to run it again.
+        ``test``, ``n``, ``variables`` (``labels``: their names in print), ``random_state``, ``parameters`` and
+        ``versions``: how to reproduce it.
     notes : tuple of Note
         Approximations and assumptions.
     p_kind : str
@@ -477,18 +488,18 @@ class IndependenceTest(Record):
 
     @property
     def pvalue(self) -> float:
-        """The p-value under the name that scipy gives it."""
+        """The p-value under scipy's name for it."""
         return self.p_value
 
     def tidy(self) -> pd.DataFrame:
-        """One row with the columns of the tidy table of an evaluation: test, statistic, p_value, effect_size, ...
+        """Return one row with the columns of the tidy table of an evaluation: test, statistic, p_value, and so on.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
-        >>> found = dreval.hsic_test(X, X[:, 0] ** 2, n_resamples=99, random_state=0)
-        >>> found.tidy()[["test", "n", "statistic", "p_value"]].round(3)
+        >>> result = dreval.hsic_test(X, X[:, 0] ** 2, n_resamples=99, random_state=0)
+        >>> result.tidy()[["test", "n", "statistic", "p_value"]].round(3)
            test   n  statistic  p_value
         0  hsic  40      0.006     0.11
         """
@@ -500,19 +511,19 @@ class IndependenceTest(Record):
 
     @property
     def null_mean(self) -> float:
-        """Null mean of the statistic: of the permutations, or of the distribution in their place."""
+        """Null mean of the statistic: of the permutations, or of the distribution that replaces them."""
         if len(self.null_distribution):
             return float(np.mean(self.null_distribution))
         return float(self.extra.get("null_mean", math.nan))
 
     @property
     def call(self) -> str:
-        """The Python that makes the test again, with what was not left as it is by default."""
+        """The Python code that reproduces the test, with the arguments that differ from the defaults."""
         recipe = self.recipe
         if self.test not in TESTS:
             return ""
-        given = {**recipe.get("parameters", {}), "random_state": recipe.get("random_state")}
-        return written_again(f"dreval.{self.test}{TESTS.suffix}", self.variables, given, TESTS.get(self.test))
+        arguments = {**recipe.get("parameters", {}), "random_state": recipe.get("random_state")}
+        return written_again(f"dreval.{self.test}{TESTS.suffix}", self.variables, arguments, TESTS.get(self.test))
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -520,12 +531,12 @@ class IndependenceTest(Record):
         return tuple(self.recipe.get("variables", ("x", "y")))
 
     def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Any:
-        """Histogram of the null distribution with the observed statistic.
+        """Draw a histogram of the null distribution with the observed statistic.
 
         Parameters
         ----------
         kind : {"null"}
-            The statistic against its values under permutation, or against the distribution in their place.
+            The statistic against its values under permutation, or against the distribution that replaces them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         figsize : (float, float), optional
@@ -534,7 +545,7 @@ class IndependenceTest(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
@@ -555,11 +566,11 @@ class IndependenceTest(Record):
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
 
 
-# A record that is a number: it behaves as the float that it holds.
+# A record that behaves as a number.
 
 
 class Number:
-    """Comparison, arithmetic and formats of the attribute ``value``; the results are plain floats.
+    """Comparison, arithmetic and formatting of a record by its attribute ``value``; the results are plain floats.
 
     Examples
     --------
@@ -641,7 +652,7 @@ class Number:
         return round(float(self), digits)
 
 
-# The record of an intrinsic dimension: an estimate with its interval, and what it reads off each point.
+# The record of an intrinsic dimension: an estimate with its interval, and its values per point.
 
 
 @read_only
@@ -660,28 +671,28 @@ class IntrinsicDimension(Number, Record):
     points : DataFrame
         One row per row of the data: see ``augment``.
     se : float
-        Standard error; NaN where there is none, and a note says why.
+        Standard error; NaN without one, and a note gives the reason.
     conf_low, conf_high : float
         Ends of the interval at ``conf_level``. It covers the sampling of points, not the bias of the estimator.
     conf_level : float
         Level of the interval; NaN without one.
     conf_method : str
-        How the interval was made.
+        Method of the interval.
     n_groups : int
         Number of groups that were left out, over all partitions.
     recipe : dict
-        ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
+        ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: how to reproduce it.
     notes : tuple of Note
-        What must be known to read it.
+        Assumptions and limits that affect how to read it.
 
     Examples
     --------
     >>> import numpy as np, dreval
     >>> t = np.random.default_rng(0).uniform(size=300)
-    >>> found = dreval.intrinsic_dimension(np.c_[np.cos(t), np.sin(t), t], random_state=0)
-    >>> found
+    >>> result = dreval.intrinsic_dimension(np.c_[np.cos(t), np.sin(t), t], random_state=0)
+    >>> result
     IntrinsicDimension(twonn: 0.883)
-    >>> found < 2, round(found), f"{found:.1f}"
+    >>> result < 2, round(result), f"{result:.1f}"
     (True, 1, '0.9')
     """
 
@@ -699,28 +710,30 @@ class IntrinsicDimension(Number, Record):
     notes: Notes = ()
 
     def tidy(self) -> pd.DataFrame:
-        """One row: the method with its parameters, the estimate, its standard error and interval.
+        """Return one row: the method with its parameters, the estimate, its standard error and interval.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(100, 2))
-        >>> found = dreval.intrinsic_dimension(X, method="mle", random_state=0)
-        >>> found.tidy()[["method", "parameters", "value"]].round(2)
+        >>> result = dreval.intrinsic_dimension(X, method="mle", random_state=0)
+        >>> result.tidy()[["method", "parameters", "value"]].round(2)
           method      parameters  value
         0    mle  n_neighbors=20   2.02
         """
-        own = {key: value for key, value in self.recipe["parameters"].items() if key not in ("method", "conf_level")}
+        parameters = {
+            key: value for key, value in self.recipe["parameters"].items() if key not in ("method", "conf_level")
+        }
         row: dict[str, Any] = {
             "method": self.method,
-            "parameters": ", ".join(f"{key}={value}" for key, value in own.items()),
+            "parameters": ", ".join(f"{key}={value}" for key, value in parameters.items()),
         }
         row |= {"n": self.recipe["n"], "n_used": self.n_used}
         ends = ("value", "se", "conf_low", "conf_high", "conf_method", "conf_level", "n_groups")
         return pd.DataFrame([row | {name: getattr(self, name) for name in ends} | {"note": joined(self.notes)}])
 
     def glance(self) -> pd.DataFrame:
-        """One row: the data, the estimate as a whole number of dimensions, and the whole numbers in its interval.
+        """Return one row: the data, the estimate as a whole number of dimensions, and whole numbers in its interval.
 
         Examples
         --------
@@ -736,10 +749,10 @@ class IntrinsicDimension(Number, Record):
         return pd.DataFrame([shared | whole | {"random_state": self.recipe["random_state"]}])
 
     def augment(self) -> pd.DataFrame:
-        """One row per point of the data; repeated rows have the values of the first of them.
+        """Return one row per point of the data; repeated rows have the values of the first of them.
 
-        Of "mle" the local dimension; its harmonic mean over the different points is the estimate. Of "twonn" the ratio
-        of the distances to the second and the first neighbor, its rank, and whether the fit uses it.
+        For "mle" the local dimension; its harmonic mean over the different points is the estimate. For "twonn" the
+        ratio of the distances to the second and the first neighbor, its rank, and whether the fit uses it.
 
         Examples
         --------
@@ -753,7 +766,7 @@ class IntrinsicDimension(Number, Record):
         return self.points
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
-        """Of "twonn" the fitted line with the ratios, used and left out; of "mle" the local dimensions.
+        """Draw for "twonn" the fitted line with the ratios, used and left out; for "mle" the local dimensions.
 
         Parameters
         ----------
@@ -765,7 +778,7 @@ class IntrinsicDimension(Number, Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Examples
         --------
@@ -777,15 +790,15 @@ class IntrinsicDimension(Number, Record):
 
     @property
     def call(self) -> str:
-        """The Python that makes the estimate again."""
-        given = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
-        return written_again("dreval.intrinsic_dimension", ["X"], given, DIMENSIONS.get("intrinsic_dimension"))
+        """The Python code that reproduces the estimate."""
+        arguments = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
+        return written_again("dreval.intrinsic_dimension", ["X"], arguments, DIMENSIONS.get("intrinsic_dimension"))
 
     def __repr__(self) -> str:
         return f"IntrinsicDimension({self.method}: {self.value:.3f})"
 
 
-# The record of a measure that has parts: a value, what it is made of, and a table.
+# The record of a measure with parts: a value, its parts, and a table.
 
 
 @read_only
@@ -800,17 +813,17 @@ class MeasureRecord(Number, Record):
     value : float
         The value.
     parts : dict
-        What stands beside it: numbers by name, in the order in which they are printed.
+        Further numbers by name, in the order in which they are printed.
     chance : float
-        Value that an embedding unrelated to the data would have; NaN where it is not known.
+        Chance level: expected value for an embedding unrelated to the data; NaN if it is unknown.
     table : DataFrame or None
         One row per transformation, fold or run.
     n_resamples : int
-        Number of runs the value is made of.
+        Number of runs behind the value.
     recipe : dict
-        ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
+        ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: how to reproduce it.
     notes : tuple of Note
-        What must be known to read it.
+        Assumptions and limits that affect how to read it.
     direction : str
         Whether "higher" or "lower" is better.
 
@@ -836,7 +849,7 @@ class MeasureRecord(Number, Record):
     direction: str = ""
 
     def tidy(self) -> pd.DataFrame:
-        """One row: the measure, its value, its chance value and its parts.
+        """Return one row: the measure, its value, its chance level and its parts.
 
         Examples
         --------
@@ -852,19 +865,19 @@ class MeasureRecord(Number, Record):
 
     @property
     def call(self) -> str:
-        """The Python that makes the value again, where the words are what was passed."""
+        """The Python code that reproduces the value; its names stand for the values that were passed."""
         if self.measure not in MEASURES:
             return ""
         source = str(self.recipe.get("source", ""))
-        words = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
-        given = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
-        return written_again(f"dreval.{self.measure}", words, given, MEASURES.get(self.measure))
+        names = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
+        arguments = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
+        return written_again(f"dreval.{self.measure}", names, arguments, MEASURES.get(self.measure))
 
     def __repr__(self) -> str:
         return f"MeasureRecord({self.measure}: {self.value:.6g})"
 
 
-# The answer of a noise test: whether an embedding shows more than those of null data, and at which points.
+# The result of a noise test: whether an embedding shows more than embeddings of null data, and at which points.
 
 
 @read_only
@@ -879,17 +892,17 @@ class NoiseTest(IndependenceTest):
     Attributes
     ----------
     points : DataFrame or None
-        One row per scored point: ``score`` (higher is better), ``p_family_wise``, ``q`` (NaN where the global p is
-        above alpha) and ``like_noise``. None where the score is a single number, or several settings are compared.
+        One row per scored point: ``score`` (higher is better), ``p_family_wise``, ``q`` (NaN if the global p is above
+        alpha) and ``like_noise``. None if the score is a single number, or if several settings are compared.
     settings : DataFrame or None
-        One row per setting, where several are compared: its options, ``statistic``, ``null_mean``, ``z`` and
+        One row per setting, if several are compared: its options, ``statistic``, ``null_mean``, ``z`` and
         ``p_value`` (adjusted for the number of settings by the largest z).
     embedding : ndarray (n, d) or None
-        Coordinates of the data's own embedding, with the first seed; read-only.
+        Coordinates of the embedding of the data, with the first seed; read-only.
 
     See Also
     --------
-    noise_test : makes it, and says what each number means.
+    noise_test : computes it, and explains each number.
     """
 
     points: pd.DataFrame | None = field(default=None, repr=False)
@@ -902,7 +915,7 @@ class NoiseTest(IndependenceTest):
         return np.zeros(0, np.bool_) if self.points is None else self.points["like_noise"].to_numpy()
 
     def augment(self) -> pd.DataFrame:
-        """One row per scored point: coordinates ``y1``, ``y2``, ... of the data's own embedding, and ``points``.
+        """Return one row per scored point: coordinates ``y1``, ``y2``, ... of the embedding, and ``points``.
 
         Raises
         ------
@@ -913,8 +926,8 @@ class NoiseTest(IndependenceTest):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
-        >>> found = dreval.noise_test(X, "pca", n_replicates=19, random_state=0)
-        >>> list(found.augment())
+        >>> result = dreval.noise_test(X, "pca", n_replicates=19, random_state=0)
+        >>> list(result.augment())
         ['y1', 'y2', 'score', 'p_family_wise', 'q', 'like_noise']
         """
         import pandas as pd
@@ -922,14 +935,14 @@ class NoiseTest(IndependenceTest):
         from dreval.errors import InputError
 
         if self.points is None or self.embedding is None:
-            cure = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
-            raise InputError("statistic", "must have a value for each point", str(self.extra.get("score")), cure)
+            hint = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
+            raise InputError("statistic", "must have a value for each point", str(self.extra.get("score")), hint)
         Y = self.embedding[self.points.index.to_numpy()]
         columns = [f"y{j + 1}" for j in range(Y.shape[1])]
         return pd.concat([pd.DataFrame(Y, index=self.points.index, columns=columns), self.points], axis=1)
 
     def glance(self) -> pd.DataFrame:
-        """One row: the test, its p-value, and how many points are and are not distinguished from noise.
+        """Return one row: the test, its p-value, and how many points are and are not distinguished from noise.
 
         Examples
         --------
@@ -942,16 +955,18 @@ class NoiseTest(IndependenceTest):
         row = self.tidy().assign(null=self.extra.get("null"))
         if self.points is None:
             return row
-        family = self.points["p_family_wise"] <= self.extra["alpha"]
-        return row.assign(n_points=len(self.points), n_like_noise=self.like_noise.sum(), n_family_wise=family.sum())
+        distinguished = self.points["p_family_wise"] <= self.extra["alpha"]
+        return row.assign(
+            n_points=len(self.points), n_like_noise=self.like_noise.sum(), n_family_wise=distinguished.sum()
+        )
 
     def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Any:
-        """The null distribution of the statistic, or the map with points like noise drawn hollow.
+        """Draw the null distribution of the statistic, or the map with points like noise as hollow circles.
 
         Parameters
         ----------
         kind : {"null", "map"}
-            The statistic against its values on null data; or the data's own embedding, in which points that are not
+            The statistic against its values on null data; or the embedding of the data, in which points that are not
             distinguished from noise are hollow.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
@@ -961,14 +976,14 @@ class NoiseTest(IndependenceTest):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
         UnknownName
             If there is no such kind.
         InputError
-            ``kind="map"`` where points have no score.
+            For ``kind="map"`` if points have no score.
 
         Examples
         --------
@@ -982,22 +997,22 @@ class NoiseTest(IndependenceTest):
 
     @property
     def call(self) -> str:
-        """The Python that makes the test again; empty where a function of the user is part of it."""
-        own = any(callable(one) for one in self.recipe.get("parameters", {}).values())
-        return "" if own else super().call
+        """The Python code that reproduces the test; empty if a function of the user is part of it."""
+        has_function = any(callable(value) for value in self.recipe.get("parameters", {}).values())
+        return "" if has_function else super().call
 
     def __repr__(self) -> str:
         null = printable(self.extra.get("null"))
         return f"NoiseTest({null}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
 
 
-# The record of a parallel analysis: eigenvalues, their values under permutation, and the components that are kept.
+# The record of a parallel analysis: eigenvalues, their values under permutation, and the number of components.
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
 class ParallelAnalysis(Record):
-    """Which principal components have larger eigenvalues than columns that are permuted independently.
+    """Principal components with larger eigenvalues than those of independently permuted columns.
 
     Attributes
     ----------
@@ -1010,9 +1025,9 @@ class ParallelAnalysis(Record):
     alpha : float
         Level of each test.
     recipe : dict
-        ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
+        ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: how to reproduce it.
     notes : tuple of Note
-        What must be known to read it.
+        Assumptions and limits that affect how to read it.
 
     Examples
     --------
@@ -1036,10 +1051,10 @@ class ParallelAnalysis(Record):
         return len(self.null_eigenvalues)
 
     def tidy(self) -> pd.DataFrame:
-        """One row per component.
+        """Return one row per component.
 
         ``component`` (1, 2, ...), ``eigenvalue``, ``share`` of the variance, ``null_mean`` and ``null_quantile`` (1 -
-        alpha) of the eigenvalues of the same place under permutation, ``p_value``, ``p_kind`` ("permutation") and
+        alpha) of the eigenvalues of the same rank under permutation, ``p_value``, ``p_kind`` ("permutation") and
         ``kept``.
 
         Examples
@@ -1057,7 +1072,7 @@ class ParallelAnalysis(Record):
         return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row: the data, the number of components kept and their share of the variance.
+        """Return one row: the data, the number of components to keep and their share of the variance.
 
         Examples
         --------
@@ -1073,7 +1088,7 @@ class ParallelAnalysis(Record):
         return pd.DataFrame([row | {"note": joined(self.notes)}])
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
-        """The eigenvalues over their numbers, with the range that permutation gives.
+        """Draw the eigenvalues by number, with their range under permutation.
 
         Parameters
         ----------
@@ -1085,7 +1100,7 @@ class ParallelAnalysis(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Examples
         --------
@@ -1097,15 +1112,15 @@ class ParallelAnalysis(Record):
 
     @property
     def call(self) -> str:
-        """The Python that makes the analysis again."""
-        given = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
-        return written_again("dreval.parallel_analysis", ["X"], given, DIMENSIONS.get("parallel_analysis"))
+        """The Python code that reproduces the analysis."""
+        arguments = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
+        return written_again("dreval.parallel_analysis", ["X"], arguments, DIMENSIONS.get("parallel_analysis"))
 
     def __repr__(self) -> str:
         return f"ParallelAnalysis({self.n_components} of {len(self.table)} components)"
 
 
-# The record of a perplexity curve: how singular t-SNE maps are at each perplexity, with intervals over seeds.
+# The record of a perplexity curve: singularity of t-SNE maps at each perplexity, with intervals over seeds.
 
 
 @read_only
@@ -1123,9 +1138,9 @@ class PerplexityCurve(Record):
     conf_level : float
         Level of each interval.
     recipe : dict
-        ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
+        ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: how to reproduce it.
     notes : tuple of Note
-        What must be known to read it.
+        Assumptions and limits that affect how to read it.
 
     Examples
     --------
@@ -1142,7 +1157,7 @@ class PerplexityCurve(Record):
     notes: Notes = ()
 
     def tidy(self) -> pd.DataFrame:
-        """Two rows per perplexity, of the largest 5 % of the scores over n and of their median.
+        """Return two rows per perplexity, for the largest 5 % of the scores over n and for their median.
 
         ``perplexity``, ``score`` ("top 5 %" or "median"), ``value`` (the geometric mean over seeds), ``se_log`` (the
         standard error of its logarithm), ``conf_low``, ``conf_high``, ``conf_level``, ``n_used`` and ``n_refused``
@@ -1159,7 +1174,7 @@ class PerplexityCurve(Record):
         return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row: the data, how many perplexities have an interval, and how many maps have no score.
+        """Return one row: the data, how many perplexities have an interval, and how many maps have no score.
 
         Examples
         --------
@@ -1177,7 +1192,7 @@ class PerplexityCurve(Record):
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)}])
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
-        """The values over the perplexity, with their intervals.
+        """Draw the values over the perplexity, with their intervals.
 
         Parameters
         ----------
@@ -1189,7 +1204,7 @@ class PerplexityCurve(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Examples
         --------
@@ -1205,13 +1220,13 @@ class PerplexityCurve(Record):
         return f"PerplexityCurve({perplexities} perplexities, {seeds} seeds)"
 
 
-# Records of scores that each point of one map has: of the t-SNE loss, and of the local stretch.
+# Records of scores of each point of one map: of the t-SNE loss, and of the local stretch.
 
 FloatArray = npt.NDArray[np.float64]
 
 
 class PointScores(Record):
-    """What records of scores of points share: their three tables.
+    """The base class of records of point scores, with their three tables.
 
     ``COLUMNS`` are the attributes with a value for each point, the score itself first, and ``NUMBERS`` those with one
     for the map.
@@ -1228,7 +1243,7 @@ class PointScores(Record):
         return len(self.coordinates)
 
     def augment(self) -> pd.DataFrame:
-        """One row for each point: its number, its coordinates and its scores."""
+        """Return one row for each point: its number, its coordinates and its scores."""
         import pandas as pd
 
         Y = self.coordinates
@@ -1237,20 +1252,22 @@ class PointScores(Record):
         return frame.assign(**{name: getattr(self, name) for name in self.COLUMNS})
 
     def tidy(self) -> pd.DataFrame:
-        """One row for each score: its mean, minimum, median and maximum over the points that have it."""
+        """Return one row for each score: its mean, minimum, median and maximum over the points that have it."""
         import pandas as pd
 
         numbers = {name: getattr(self, name) for name in self.COLUMNS if getattr(self, name).dtype.kind in "biuf"}
         rows = []
         for name, values in numbers.items():
-            there = np.asarray(values, np.float64)[np.isfinite(values)]
-            words = ("mean", np.mean), ("min", np.min), ("median", np.median), ("max", np.max)
-            row: dict[str, Any] = {"score": name, "n_used": len(there)}
-            rows.append(row | {word: float(of(there)) if len(there) else np.nan for word, of in words})
+            finite = np.asarray(values, np.float64)[np.isfinite(values)]
+            statistics = ("mean", np.mean), ("min", np.min), ("median", np.median), ("max", np.max)
+            row: dict[str, Any] = {"score": name, "n_used": len(finite)}
+            rows.append(
+                row | {label: float(statistic(finite)) if len(finite) else np.nan for label, statistic in statistics}
+            )
         return pd.DataFrame(rows)
 
     def glance(self) -> pd.DataFrame:
-        """One row: the number of points, the settings, median and maximum of the score, and the numbers of the map."""
+        """Return one row: number of points, settings, median and maximum of the score, and the numbers of the map."""
         import pandas as pd
 
         n, d = self.coordinates.shape
@@ -1260,7 +1277,7 @@ class PointScores(Record):
         return pd.DataFrame([row])
 
     def plot(self, score: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
-        """The map with the score of each point, from low (dark) to high (light); points without one are gray.
+        """Draw the map with the score of each point, from low (dark) to high (light); points without a score are gray.
 
         Parameters
         ----------
@@ -1274,7 +1291,7 @@ class PointScores(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
@@ -1288,8 +1305,8 @@ class PointScores(Record):
         >>> dreval.local_distortion(X, X * [2.0, 0.5]).plot("anisotropy")
         <Figure size ...>
         """
-        known = self.tidy()["score"].tolist()
-        name = known[0] if score is None else check_one_of(score, known, "score", aliases=True)
+        scores = self.tidy()["score"].tolist()
+        name = scores[0] if score is None else check_one_of(score, scores, "score", aliases=True)
         return call("PointScores.plot", self, name, ax, figsize)
 
     def __repr__(self) -> str:
@@ -1300,25 +1317,26 @@ class PointScores(Record):
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
 class SingularityScore(PointScores):
-    """How soft the t-SNE loss is about the place of each point of a map.
+    """How flat the t-SNE loss is around the position of each point of a map.
 
     Attributes
     ----------
     values : ndarray (n,)
-        The singularity score of each point, 1 / ``lambda_min``: large where a point could almost as well lie elsewhere.
+        The singularity score of each point, 1 / ``lambda_min``: large if a point could be elsewhere at almost the same
+        loss.
     per_n : ndarray (n,)
         The score over n, which compares across numbers of points.
     lambda_min : ndarray (n,)
-        The smallest eigenvalue of the second derivatives of the loss in the place of the point; positive.
+        The smallest eigenvalue of the second derivatives of the loss at the point; positive.
     step_ratio : ndarray (n,)
-        The point's own Newton step, in units of ``nearest_distance``: how far it is from its minimum, at most 0.001.
+        The Newton step of the point alone, in units of ``nearest_distance``: how far it is from its minimum, at most
+        0.001.
     moved : ndarray (n,)
-        How far polishing moved the point, in the unit of the map; 0 without.
+        Distance by which polishing moved the point, in the unit of the map; 0 without polishing.
     coordinates : ndarray (n, d)
-        The map that was scored: the one passed, or the polished one.
+        The scored map: the map that was passed, or the polished map.
     loss, loss_decrease : float
-        The loss of that map (in nats, the divergence up to a constant of the data), and by how much polishing decreased
-        it.
+        The loss of that map (in nats, the divergence up to a constant of the data), and its decrease by polishing.
     n_steps : int
         Number of Newton steps.
     nearest_distance : float
@@ -1326,7 +1344,7 @@ class SingularityScore(PointScores):
     recipe : dict
         ``n``, ``p``, ``parameters`` and ``versions``.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
 
     Examples
     --------
@@ -1362,7 +1380,7 @@ class SingularityScore(PointScores):
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
 class PerturbationScore(PointScores):
-    """How far each point of a t-SNE map goes when it alone is moved a little in the data.
+    """Distance by which each point of a t-SNE map moves if this point alone is moved a little in the data.
 
     Attributes
     ----------
@@ -1371,17 +1389,17 @@ class PerturbationScore(PointScores):
     per_width : ndarray (n,)
         The score over the width of the map (its longest side), which compares across maps.
     direction : ndarray (n,) of text
-        The direction that gave it, as "+PC1"; empty for points left out.
+        The direction with the largest distance, as "+PC1"; empty for points left out.
     coordinates : ndarray (n, d)
         The map.
     length : float
-        How far points were moved, in units of the mean distance to the nearest neighbor in the data.
+        Distance by which points were moved in the data, in units of the mean distance to the nearest neighbor.
     unit : float
         That mean distance, in the unit of the data.
     recipe : dict
         ``n``, ``p``, ``parameters`` and ``versions``.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
 
     Examples
     --------
@@ -1421,7 +1439,7 @@ class LocalDistortion(PointScores):
     Attributes
     ----------
     area : ndarray (n,)
-        Factor of area, over its median; NaN where the points of the neighborhood coincide, as below.
+        Factor of area, over its median; NaN if the points of the neighborhood coincide, as below.
     anisotropy : ndarray (n,)
         The largest over the smallest stretch, at least 1.
     outside : ndarray (n,)
@@ -1444,7 +1462,7 @@ class LocalDistortion(PointScores):
     recipe : dict
         ``n``, ``p`` and ``parameters``.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
 
     Examples
     --------
@@ -1487,7 +1505,7 @@ class LocalDistortion(PointScores):
         return len(self.broken)
 
 
-# How far the answer of a test depends on one of its settings.
+# The dependence of a test on one of its settings.
 
 
 @read_only
@@ -1505,7 +1523,7 @@ class Sensitivity(Record):
     test : str
         Name of the test.
     usual : float
-        The value that the test takes by default.
+        The default value of the setting.
     n : int
         Number of rows.
     n_resamples : int
@@ -1530,11 +1548,11 @@ class Sensitivity(Record):
     n_resamples: int
 
     def tidy(self) -> pd.DataFrame:
-        """A copy of the table."""
+        """Return a copy of the table."""
         return self.table.copy()
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
-        """The statistic against the setting, with its mean and 95 % quantile under permutation.
+        """Draw the statistic against the setting, with its mean and 95 % quantile under permutation.
 
         Parameters
         ----------
@@ -1546,7 +1564,7 @@ class Sensitivity(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Examples
         --------
@@ -1561,7 +1579,7 @@ class Sensitivity(Record):
         return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"
 
 
-# The Shepard diagram of an embedding as a compact table: what is drawn of the distances of all its pairs.
+# The Shepard diagram of an embedding as a compact table of the distances of all its pairs.
 
 
 @read_only
@@ -1577,9 +1595,9 @@ class Shepard:
         Number of pairs by distance in the data (rows) and in the embedding (columns).
     step_edges, steps : ndarray (m + 1,), (m,)
         The ascending step function that is nearest to the distances in the embedding (least squares), with steps
-        that each hold about equally many pairs; pairs equally far in the data share one.
+        that each hold about equally many pairs; pairs at equal distances in the data share a step.
     pairs, total : int
-        Number of pairs counted and of all pairs of the points; fewer are counted where pairs were drawn.
+        Number of pairs counted and of all pairs of the points; fewer are counted if pairs were drawn at random.
     anchored : bool
         Whether they are pairs of an anchor and another point; a pair of two anchors then counts twice.
     """
@@ -1594,7 +1612,7 @@ class Shepard:
     anchored: bool = False
 
     def plain(self) -> dict[str, Any]:
-        """The table in types that JSON knows; floats keep every digit."""
+        """Return the table in types that JSON can store; floats keep every digit."""
         filled = np.flatnonzero(self.counts)
         return {
             "x_edges": self.x_edges.tolist(),
@@ -1610,7 +1628,7 @@ class Shepard:
 
     @classmethod
     def of_plain(cls, saved: dict[str, Any]) -> Shepard:
-        """The table that ``plain`` gave."""
+        """Return the table that ``plain`` wrote."""
         x, y, edges, steps = (np.array(saved[key], np.float64) for key in ("x_edges", "y_edges", "step_edges", "steps"))
         counts = np.zeros((len(x) - 1, len(y) - 1), np.int64)
         counts.flat[np.array(saved["filled"], np.int64)] = saved["counts"]
@@ -1618,28 +1636,28 @@ class Shepard:
         return cls(x, y, counts, edges, steps, pairs, total, anchored)
 
 
-# The record of a method's stability: its value, what each point does over replicates, and these in one pose.
+# The record of a method's stability: its value, values per point over replicates, and the aligned replicates.
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
 class Stability(MeasureRecord):
-    """How far a method's embeddings agree over replicates; the attributes of ``MeasureRecord`` and those below.
+    """Agreement of a method's embeddings over replicates; the attributes of ``MeasureRecord`` and those below.
 
     Attributes
     ----------
     points : DataFrame (n rows)
-        Of each point ``agreement``, ``local_variation``, ``global_variation``, ``radius``, ``variance_score`` and the
-        number of replicates that have it; see ``stability``. NaN where too few replicates have the point.
+        For each point ``agreement``, ``local_variation``, ``global_variation``, ``radius``, ``variance_score`` and the
+        number of replicates that have it; see ``stability``. NaN if too few replicates have the point.
     replicates : ndarray (R, n, d)
-        The replicates, turned, scaled and moved onto their mean, with NaN for points one lacks; read-only. For drawing
-        only: no number in ``points`` but ``radius`` depends on this alignment.
+        The replicates, rotated, scaled and moved onto their mean, with NaN for missing points; read-only. They are for
+        figures: in ``points`` only ``radius`` depends on this alignment.
     mean : ndarray (n, d)
         Their mean, moved and scaled to a mean squared distance of 1 from its center.
 
     See Also
     --------
-    stability : makes it, and says what each number means.
+    stability : computes it, and explains each number.
     """
 
     points: pd.DataFrame | None = field(default=None, repr=False)
@@ -1648,19 +1666,19 @@ class Stability(MeasureRecord):
 
     @property
     def map(self) -> npt.NDArray[np.float64]:
-        """What figures show all points in: the first replicate where it has all of them, else the mean, (n, d)."""
+        """Coordinates (n, d) for figures: the first replicate if it has all points, else the mean."""
         first = self.replicates[0]
         return first if np.isfinite(first).all() else self.mean
 
     def glance(self) -> pd.DataFrame:
-        """One row: the data, the replicates, the value with its interval, and how many points agree less than half.
+        """Return one row: data, replicates, the value with its interval, and how many points agree less than half.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
-        >>> found = dreval.stability(X, "pca", n_replicates=6, random_state=0)
-        >>> found.glance()[["n", "source", "over", "n_replicates", "n_neighbors"]]
+        >>> result = dreval.stability(X, "pca", n_replicates=6, random_state=0)
+        >>> result.glance()[["n", "source", "over", "n_replicates", "n_neighbors"]]
             n source    over  n_replicates  n_neighbors
         0  40    pca  halves             6            2
         """
@@ -1673,14 +1691,14 @@ class Stability(MeasureRecord):
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)}])
 
     def augment(self) -> pd.DataFrame:
-        """One row per point: coordinates ``y1``, ``y2``, ... as in the figures (``map``), and ``points``.
+        """Return one row per point: coordinates ``y1``, ``y2``, ... as in the figures (``map``), and ``points``.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
-        >>> found = dreval.stability(X, "pca", n_replicates=6, random_state=0)
-        >>> list(found.augment())[:4]
+        >>> result = dreval.stability(X, "pca", n_replicates=6, random_state=0)
+        >>> list(result.augment())[:4]
         ['y1', 'y2', 'agreement', 'local_variation']
         """
         import pandas as pd
@@ -1691,7 +1709,7 @@ class Stability(MeasureRecord):
     def plot(
         self, kind: str = "map", ax: Any = None, figsize: Any = None, *, points: Sequence[int] | None = None
     ) -> Any:
-        """A map with the agreement of each point, or the images of chosen points in all replicates.
+        """Draw a map with the agreement of each point, or the images of chosen points in all replicates.
 
         Parameters
         ----------
@@ -1703,13 +1721,13 @@ class Stability(MeasureRecord):
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         points : sequence of int, optional
-            The points whose clouds are drawn, at most 12; by default the six that agree least, of those that are in
-            at least as many replicates as the median point, and not two of them near each other.
+            The points whose clouds are drawn, at most 12; by default the six points that agree least, among those in at
+            least as many replicates as the median point, and no two near each other.
 
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------

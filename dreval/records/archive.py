@@ -29,29 +29,30 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import Note
 from dreval.records.results import Results
-from dreval.records.sweep import OWN, Sweep, sweep_frame
+from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 1
-MANIFEST, SWEEP = "manifest.json", "sweep"
+MANIFEST = "manifest.json"
+SWEEP = "sweep"  # ``kind`` in the manifest of a sweep
 OTHER_FORMATS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".json", ".parquet", ".h5ad", ".xlsx"}
 OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf"}
 Members = dict[str, bytes]
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
-    """A path for a saved result, which is no file of another format."""
+    """Return a path for a saved result; raise for the suffix of another format."""
     checked: Path = check_path(path, argument)
     if checked.suffix.lower() in OTHER_FORMATS:
-        cure = f"Write {checked.stem}.dreval."
-        raise InputError(argument, "must not have the suffix of another format", repr(str(checked)), cure)
+        hint = f"Write {checked.stem}.dreval."
+        raise InputError(argument, "must not have the suffix of another format", repr(str(checked)), hint)
     return checked
 
 
-PLAIN_KINDS = "biufU"  # of the types of numpy: truth values, numbers and texts
-PLACE = "place"  # the column of the anchors' positions among all points
+PLAIN_KINDS = "biufU"  # kinds of numpy types: truth values, numbers and texts
+PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
 
 
 def save_results(results: Results, path: str | Path) -> Path:
@@ -72,8 +73,10 @@ def save_results(results: Results, path: str | Path) -> Path:
         members["curve_differences.csv"] = results.curve_differences.to_csv(index=False)
     for i, name in enumerate(names):
         points = results.points[name]
-        some = len(points) < len(results.embeddings[name])  # those of anchors, with their places
-        members[f"points_{i}.csv"] = points.to_csv(index=some, index_label=PLACE if some else None)
+        anchors_only = len(points) < len(results.embeddings[name])  # contributions of anchors, with their positions
+        members[f"points_{i}.csv"] = points.to_csv(
+            index=anchors_only, index_label=PLACE_COLUMN if anchors_only else None
+        )
         if name in results.left_out:
             members[f"left_out_{i}.csv"] = results.left_out[name].to_csv(index=False)
         if name in results.reliability:
@@ -86,34 +89,34 @@ def save_results(results: Results, path: str | Path) -> Path:
         np.save(buffer, results.data_neighbors, allow_pickle=False)
         members["neighbors.npy"] = buffer.getvalue()
     about = {"recipe": _plain(results.recipe), "embeddings": names}
-    return _write(path, {**about, "labels": _saved(results.labels), "ids": _saved(results.ids)}, members)
+    return _write(path, {**about, "labels": _pack_vector(results.labels), "ids": _pack_vector(results.ids)}, members)
 
 
-def save_sweep(found: Sweep, path: str | Path) -> Path:
-    """Write a sweep; numbers keep every digit. Options that JSON does not know are written as text."""
+def save_sweep(sweep: Sweep, path: str | Path) -> Path:
+    """Write a sweep; numbers keep every digit. Options that JSON cannot store are written as text."""
     import pandas as pd
 
     path = check_saved(path)
-    table = found.table[list(OWN)].astype({"in_best_set": object})
-    table["in_best_set"] = ["" if one is pd.NA else str(bool(one)) for one in table["in_best_set"]]
+    table = sweep.table[list(TABLE_COLUMNS)].astype({"in_best_set": object})
+    table["in_best_set"] = ["" if cell is pd.NA else str(bool(cell)) for cell in table["in_best_set"]]
     members: dict[str, str | bytes] = {
         "table.csv": table.to_csv(index=False),
-        "values.csv": found.values.to_csv(index=False),
-        "notes.json": json.dumps([one.plain() for one in found.notes], indent=1, ensure_ascii=False),
-        "settings.json": json.dumps([_plain(one) for one in found.settings], indent=1, ensure_ascii=False),
+        "values.csv": sweep.values.to_csv(index=False),
+        "notes.json": json.dumps([note.plain() for note in sweep.notes], indent=1, ensure_ascii=False),
+        "settings.json": json.dumps([_plain(setting) for setting in sweep.settings], indent=1, ensure_ascii=False),
     }
-    about = {"kind": SWEEP, "recipe": _plain(found.recipe), "over": found.over, "alpha": found.alpha}
+    about = {"kind": SWEEP, "recipe": _plain(sweep.recipe), "over": sweep.over, "alpha": sweep.alpha}
     return _write(path, about, members)
 
 
 def _write(path: Path, about: dict[str, Any], members: dict[str, str | bytes]) -> Path:
-    """Write the members and a manifest of what they are about, with a checksum of each."""
+    """Write the members and a manifest with their description and a checksum of each."""
     stored = {
         name: text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
         for name, text in members.items()
     }
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in stored.items()}
-    body = {"format": FORMAT, **about, "members": sums}
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in stored.items()}
+    body = {"format": FORMAT, **about, "members": checksums}
     manifest = json.dumps({"sha256": _hash(body), **body}, indent=1, ensure_ascii=False)
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {MANIFEST: manifest.encode("utf-8", "backslashreplace"), **stored}.items():
@@ -123,13 +126,13 @@ def _write(path: Path, about: dict[str, Any], members: dict[str, str | bytes]) -
 
 
 def _hash(body: dict[str, Any]) -> str:
-    """The hash of a manifest without its own."""
+    """Return the hash of a manifest, computed without its field ``sha256``."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 @keywords_checked
 def load_results(path: str | Path) -> Any:
-    """Read what ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
+    """Read a file that ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
 
     Parameters
     ----------
@@ -139,7 +142,7 @@ def load_results(path: str | Path) -> Any:
     Returns
     -------
     Results or Sweep
-        What was saved; without the data, of which only the hash is there.
+        The saved record, without the data: only their hash is saved.
 
     Raises
     ------
@@ -159,37 +162,40 @@ def load_results(path: str | Path) -> Any:
     """
     path = check_path(path, "path")
     if not path.is_file():
-        raise MissingFile("path", "must be an existing file", repr(str(path)), "Give the path that `save` wrote.")
+        raise MissingFile("path", "must be an existing file", repr(str(path)), "Pass the path that `save` wrote.")
     try:
         manifest, members = _read_members(path)
         if manifest["format"] == FORMAT:
-            _check_vectors(manifest, path)
+            _check_vector_types(manifest, path)
             return (_read_sweep if manifest.get("kind") == SWEEP else _read_all)(members, manifest)
     except DrevalError:
         raise
-    except Exception as cause:  # of zipfile, each of its ways to compress, json, pandas and numpy
-        why = " ".join(str(cause).split())[:200]
+    except Exception as cause:  # errors of zipfile, its compression methods, json, pandas and numpy
+        reason = " ".join(str(cause).split())[:200]
         raise InputError(
-            "path", "must be a file written by `save` of a result", f"{str(path)!r} ({why})", "Save the result again."
+            "path",
+            "must be a file written by `save` of a result",
+            f"{str(path)!r} ({reason})",
+            "Save the result again.",
         ) from cause
-    got = f"format {describe(manifest['format'])}"
-    raise InputError("path", f"must be of format {FORMAT}", got, "Upgrade dreval.")
+    received = f"format {describe(manifest['format'])}"
+    raise InputError("path", f"must be of format {FORMAT}", received, "Upgrade dreval.")
 
 
 def load_evaluation(path: str | Path, argument: str) -> Results:
-    """A saved result of an evaluation; a sweep is refused."""
+    """Return the saved result of an evaluation; raise for a sweep."""
     try:
-        found = load_results(path)
+        record = load_results(path)
     except DrevalError as error:
         raise error.named({"path": argument}) from error
-    if isinstance(found, Results):
-        return found
-    cure = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."
-    raise InputError(argument, "must be the saved result of an evaluation", f"a sweep, {str(path)!r}", cure)
+    if isinstance(record, Results):
+        return record
+    hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."
+    raise InputError(argument, "must be the saved result of an evaluation", f"a sweep, {str(path)!r}", hint)
 
 
 def _read_members(path: Path) -> tuple[dict[str, Any], Members]:
-    """The manifest, and the content of each member, which must have the checksum that the manifest gives it."""
+    """Return the manifest and the content of each member; raise if a checksum is not that of the manifest."""
     with zipfile.ZipFile(path) as archive:
         check_unpacked(sum(info.file_size for info in archive.infolist()), path, "path")
         content = archive.read(MANIFEST)
@@ -212,13 +218,13 @@ def _read_members(path: Path) -> tuple[dict[str, Any], Members]:
 
 
 def _parsed_size(text: bytes) -> int:
-    """Bytes that JSON or CSV takes about when it is parsed: an empty list is two letters, and 64 bytes in memory."""
+    """Return the approximate bytes of JSON or CSV in memory: an empty list takes two letters, and 64 bytes parsed."""
     items = sum(map(text.count, (b",", b"\n", b"[")))
     return 4 * len(text) + 64 * items + 232 * text.count(b"{")
 
 
-def _check_vectors(manifest: dict[str, Any], path: Path) -> None:
-    """Check the types of labels and ids, which are those that ``_saved`` writes, and what they take."""
+def _check_vector_types(manifest: dict[str, Any], path: Path) -> None:
+    """Raise if the types of labels and ids are not those of ``_pack_vector``, or if they would take too much memory."""
     for name in ("labels", "ids"):
         if (saved := manifest.get(name)) is None:
             continue
@@ -228,9 +234,9 @@ def _check_vectors(manifest: dict[str, Any], path: Path) -> None:
         check_unpacked(kind.itemsize * len(saved["values"]), path, "path")
 
 
-# The forms of what is read from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key
-# "*" for all keys. A key may be missing, and others are kept as they are.
-_WORDS = {"*": str}
+# The forms of values from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key "*"
+# for all keys. A key may be missing, and other keys are not checked.
+_TEXTS = {"*": str}
 _VECTOR = (None, {"dtype": str, "values": [(str, int, float, bool, None)]})
 _MANIFEST = {
     "embeddings": [str],
@@ -239,9 +245,9 @@ _MANIFEST = {
     "recipe": {
         "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
         "header": (str, bool),
-        "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _WORDS,
-        "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _WORDS}},
-        "intervals": _WORDS, "conf_level": float, "call": str, "command": str,
+        "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _TEXTS,
+        "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
+        "intervals": _TEXTS, "conf_level": float, "call": str, "command": str,
     },
 }  # fmt: skip
 _SWEEP = {
@@ -249,41 +255,41 @@ _SWEEP = {
     "alpha": float,
     "recipe": {
         "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
-        "versions": _WORDS,
+        "versions": _TEXTS,
     },
 }  # fmt: skip
 _SETTING_NOTES = [dict.fromkeys(("code", "scope"), str)]
 _NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
 
 
-def _check_form(value: Any, form: Any, place: str) -> None:
-    """Raise an error where a value is not of its form."""
+def _check_form(value: Any, form: Any, path: str) -> None:
+    """Raise if a value does not have its form."""
     forms = form if isinstance(form, tuple) else (form,)
-    for one in forms:
-        if isinstance(one, dict) and isinstance(value, dict):
+    for option in forms:
+        if isinstance(option, dict) and isinstance(value, dict):
             for key, part in value.items():
-                if (wanted := one.get(key, one.get("*"))) is not None:
-                    _check_form(part, wanted, f"{place}.{key}")
+                if (item_form := option.get(key, option.get("*"))) is not None:
+                    _check_form(part, item_form, f"{path}.{key}")
             return
-        if isinstance(one, list) and isinstance(value, list):
+        if isinstance(option, list) and isinstance(value, list):
             for i, part in enumerate(value):
-                _check_form(part, one[0], f"{place}[{i}]")
+                _check_form(part, option[0], f"{path}[{i}]")
             return
-        if (value is None and one is None) or (isinstance(one, type) and type(value) is one):
-            if isinstance(value, str) and len(value) > LONGEST_TEXT and not place.endswith((".call", ".command")):
-                raise ValueError(f"{place} holds a text of {len(value):,} characters, of {LONGEST_TEXT:,} at most")
+        if (value is None and option is None) or (isinstance(option, type) and type(value) is option):
+            if isinstance(value, str) and len(value) > LONGEST_TEXT and not path.endswith((".call", ".command")):
+                raise ValueError(f"{path} holds a text of {len(value):,} characters, of {LONGEST_TEXT:,} at most")
             return
-    raise ValueError(f"{place} holds a value of another kind")
+    raise ValueError(f"{path} holds a value of another kind")
 
 
 def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
-    """The result in the content of a file."""
+    """Return the result from the content of a file."""
     _check_form(manifest, _MANIFEST, MANIFEST)
     names = manifest["embeddings"]
-    if lost := {"n", "dataset", "random_state"} - manifest["recipe"].keys():
-        raise ValueError(f"a recipe without {', '.join(sorted(lost))}")
-    known = set(manifest["recipe"].get("sources", names)) & set(names)
-    if len(known) < len(names) or sum(name.startswith("embedding_") for name in members) != len(names):
+    if missing := {"n", "dataset", "random_state"} - manifest["recipe"].keys():
+        raise ValueError(f"a recipe without {', '.join(sorted(missing))}")
+    listed = set(manifest["recipe"].get("sources", names)) & set(names)
+    if len(listed) < len(names) or sum(name.startswith("embedding_") for name in members) != len(names):
         raise ValueError("the names of the embeddings are not those of the coordinates")
     coordinates = {name: _coordinates(members[f"embedding_{i}.npy"], name) for i, name in enumerate(names)}
     points = {name: _floats(_cells(members[f"points_{i}.csv"])) for i, name in enumerate(names)}
@@ -295,23 +301,23 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     curves = _cells(members["curves.csv"])[list(curves_frame([]).columns)]
     numbers = [name for name in curves.columns if name not in ("embedding", "measure")]
     curves[numbers] = _floats(curves[numbers])
-    gaps = differences_frame([])
+    differences = differences_frame([])
     if "curve_differences.csv" in members:
-        gaps = _cells(members["curve_differences.csv"])[list(gaps.columns)]
+        differences = _cells(members["curve_differences.csv"])[list(differences.columns)]
         numbers = ["K", "difference", "band_low", "band_high"]
-        gaps[numbers] = _floats(gaps[numbers])
+        differences[numbers] = _floats(differences[numbers])
     nulls = _cells(members["nulls.csv"])[list(nulls_frame([]).columns)]
     nulls[["low", "high", "count"]] = _floats(nulls[["low", "high", "count"]])
-    notes = json.loads(members["notes.json"])  # their sentences are those of this version
+    notes = json.loads(members["notes.json"])  # this version writes their sentences
     _check_form(notes, _NOTES, "notes.json")
-    labels, ids = _loaded(manifest["labels"]), _loaded(manifest["ids"])
-    sizes = {len(one) for one in (*coordinates.values(), labels, ids) if one is not None}
+    labels, ids = _unpack_vector(manifest["labels"]), _unpack_vector(manifest["ids"])
+    sizes = {len(values) for values in (*coordinates.values(), labels, ids) if values is not None}
     if len(sizes | ({manifest["recipe"]["n"]} if "n" in manifest["recipe"] else set())) > 1:
-        raise ValueError("embeddings, labels and ids are not of as many points as the recipe says")
+        raise ValueError("embeddings, labels and ids do not have the number of points of the recipe")
     neighbors = None
     if "neighbors.npy" in members:
-        stored = read_npy(members["neighbors.npy"])
-        neighbors, n = stored.astype(np.int32, casting="same_kind"), max(sizes, default=0)
+        array = read_npy(members["neighbors.npy"])
+        neighbors, n = array.astype(np.int32, casting="same_kind"), max(sizes, default=0)
         if neighbors.ndim != 2 or len(neighbors) != n or not ((neighbors >= 0) & (neighbors < n)).all():
             raise ValueError("neighbors.npy does not hold neighbors of the points")
     left_out, reliability = (
@@ -324,35 +330,39 @@ def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
     )
     return Results(
         table=tidy_frame(_rows(table)),
-        points={name: _sized(points[name], len(coordinates[name])) for name in names},
+        points={name: _check_points(points[name], len(coordinates[name])) for name in names},
         groups=groups_frame(_rows(groups)),
         embeddings=coordinates,
         labels=labels,
         ids=ids,
         recipe=manifest["recipe"],
         curves=curves_frame(_rows(curves)),
-        curve_differences=differences_frame(_rows(gaps)),
-        notes=notes_frame([{**{key: one[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(one),)} for one in notes]),
+        curve_differences=differences_frame(_rows(differences)),
+        notes=notes_frame(
+            [{**{key: note[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(note),)} for note in notes]
+        ),
         shepard={name: Shepard.of_plain(saved) for name, saved in json.loads(members["shepard.json"]).items()},
         nulls=nulls_frame(_rows(nulls)),
-        left_out={name: _sized(values, len(coordinates[name])) for name, values in left_out.items()},
+        left_out={name: _check_points(values, len(coordinates[name])) for name, values in left_out.items()},
         data_neighbors=neighbors,
-        reliability={name: _sized(values, len(coordinates[name])) for name, values in reliability.items()},
+        reliability={name: _check_points(values, len(coordinates[name])) for name, values in reliability.items()},
     )
 
 
 def _coordinates(content: bytes, name: str) -> npt.NDArray[Any]:
-    """The coordinates of an embedding: rows and columns of finite floats."""
-    found = read_npy(content)
-    if found.ndim != 2 or found.dtype.kind != "f" or not found.size:
-        raise ValueError(f"the coordinates of {describe(name)} are {describe(found)}, not rows and columns of floats")
-    if not np.isfinite(found).all():
+    """Return the coordinates of an embedding; raise if they are not rows and columns of finite floats."""
+    coordinates = read_npy(content)
+    if coordinates.ndim != 2 or coordinates.dtype.kind != "f" or not coordinates.size:
+        raise ValueError(
+            f"the coordinates of {describe(name)} are {describe(coordinates)}, not rows and columns of floats"
+        )
+    if not np.isfinite(coordinates).all():
         raise ValueError(f"the coordinates of {describe(name)} are not finite")
-    return found
+    return coordinates
 
 
 def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
-    """The sweep in the content of a file."""
+    """Return the sweep from the content of a file."""
     import pandas as pd
 
     _check_form(manifest, _SWEEP, MANIFEST)
@@ -361,17 +371,17 @@ def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
     _check_form(notes, _SETTING_NOTES, "notes.json")
     table, values = _cells(members["table.csv"]), _cells(members["values.csv"])
     texts = ["measure", "parameters", "note"]
-    numbers = [name for name in OWN if name not in (*texts, "in_best_set")]
+    numbers = [name for name in TABLE_COLUMNS if name not in (*texts, "in_best_set")]
     table[numbers] = _floats(table[numbers])
-    known: dict[str, Any] = {"True": True, "False": False, "": pd.NA}
-    table["in_best_set"] = table["in_best_set"].map(known.__getitem__)
+    truth_values: dict[str, Any] = {"True": True, "False": False, "": pd.NA}
+    table["in_best_set"] = table["in_best_set"].map(truth_values.__getitem__)
     table = table.astype({**dict.fromkeys(numbers, "float64"), "n_replicates": "int64"})
     values["value"] = _floats(values[["value"]])["value"]
     values = values.astype({"setting": "int64", "replicate": "int64", "value": "float64"})
     count = manifest["recipe"]["parameters"]["n_replicates"]
-    measures, rest = divmod(len(table), len(settings))
+    measures, remainder = divmod(len(table), len(settings))
     numbered = values["setting"].isin(range(len(settings))).all()
-    if rest or not measures or len(values) != len(table) * count or not numbered:
+    if remainder or not measures or len(values) != len(table) * count or not numbered:
         raise ValueError("the tables are not those of the settings")
     if manifest["over"] not in ("seeds", "halves"):
         raise ValueError(f"replicates over {manifest['over']!r}")
@@ -387,7 +397,7 @@ def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
 
 
 def _cells(text: bytes) -> pd.DataFrame:
-    """A table of text, just as it was written: nothing is guessed."""
+    """Return a table of text, exactly as it was written: no types are inferred."""
     import pandas as pd
 
     if not text.strip():
@@ -399,49 +409,49 @@ def _cells(text: bytes) -> pd.DataFrame:
 
 
 def _floats(cells: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of their shortest texts, exact to the last bit; an empty cell is missing."""
+    """Convert texts to floats, exact to the last bit; an empty cell becomes NaN."""
     import pandas as pd
 
-    made = {name: [float(cell) if cell else np.nan for cell in column] for name, column in cells.items()}
-    return pd.DataFrame(made, index=cells.index, dtype="float64")
+    columns = {name: [float(cell) if cell else np.nan for cell in column] for name, column in cells.items()}
+    return pd.DataFrame(columns, index=cells.index, dtype="float64")
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table, by the names of its columns."""
+    """Return the rows of a table, by the names of its columns."""
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
-def _sized(points: pd.DataFrame, n: int) -> pd.DataFrame:
-    """One row for every point, also where no measure has contributions of points; or for every anchor, by its place."""
-    if PLACE in points.columns:
-        places = points[PLACE].to_numpy(np.float64)
+def _check_points(points: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return one row for every point, also without contributions of points; or for every anchor, by its position."""
+    if PLACE_COLUMN in points.columns:
+        places = points[PLACE_COLUMN].to_numpy(np.float64)
         if not (len(places) and (places[:-1] < places[1:]).all() and places[0] >= 0 and places[-1] < n):
             raise ValueError("places of anchors are not ascending among the points")
-        return points.drop(columns=PLACE).set_axis(places.astype(np.int64))
+        return points.drop(columns=PLACE_COLUMN).set_axis(places.astype(np.int64))
     if len(points.columns) and len(points) != n:
         raise ValueError(f"{len(points)} rows of contributions for {n} points")
     return points if len(points.columns) else points.reindex(range(n))
 
 
-def _saved(values: Any) -> dict[str, Any] | None:
-    """A vector of numbers, truth values or text as JSON knows it."""
+def _pack_vector(values: Any) -> dict[str, Any] | None:
+    """Return a vector of numbers, truth values or text in types that JSON can store."""
     if values is None:
         return None
     kind = "object" if values.dtype.kind not in PLAIN_KINDS else values.dtype.str
     return {"dtype": kind, "values": [_plain(value) for value in values.tolist()]}
 
 
-def _loaded(saved: dict[str, Any] | None) -> Any:
-    """The vector that ``_saved`` wrote."""
+def _unpack_vector(saved: dict[str, Any] | None) -> Any:
+    """Return the vector that ``_pack_vector`` wrote."""
     return None if saved is None else np.array(saved["values"], dtype=saved["dtype"])
 
 
 def _plain(value: Any) -> Any:
-    """The value in types that JSON knows."""
+    """Return the value in types that JSON can store."""
     if isinstance(value, dict) or hasattr(value, "items"):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

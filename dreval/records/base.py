@@ -1,4 +1,4 @@
-"""Give records what they share: verbs that forward, attributes that are read-only, files written whole."""
+"""The base class of records: methods that forward, read-only attributes, and atomic writes of files."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ import numpy.typing as npt
 from dreval._check import keywords_checked, no_attribute
 from dreval.errors import DrevalError, InputError
 
-# The verbs of records that live higher up in the house, each with the function it calls.
+# The methods of records whose functions are in higher folders, each with that function.
 #
-# This is the one place where a lower room names a higher one: a record prints, draws and compares itself for its user's
-# convenience. Code of the house calls the functions, never the verbs.
+# Only this table names modules of higher folders: a record prints, draws and compares itself for its user's
+# convenience. Code of the package calls the functions, never these methods.
 
 VERBS = {
     "Certificate.summary": "dreval.report.contents.tests:certificate_summary",
@@ -87,48 +87,48 @@ VERBS = {
 }
 
 
-def call(verb: str, *arguments: Any, **options: Any) -> Any:
-    """What the function behind a verb gives; its module is imported only now."""
-    return function(verb)(*arguments, **options)
+def call(method: str, *arguments: Any, **options: Any) -> Any:
+    """Call the function behind a method of a record; its module is imported only now."""
+    return function(method)(*arguments, **options)
 
 
-def function(verb: str) -> Any:
-    """The function behind a verb."""
-    module, _, name = VERBS[verb].partition(":")
+def function(method: str) -> Any:
+    """Return the function behind a method of a record."""
+    module, _, name = VERBS[method].partition(":")
     return getattr(import_module(module), name)
 
 
 class Summary(Protocol):
-    """A printed result: ``str()`` gives text for 80 columns, the other verbs the same content in other forms."""
+    """A printed result: ``str()`` gives text for 80 columns, the other methods the same content in other formats."""
 
     def as_text(self) -> str:
-        """Plain text, for a terminal of 80 columns."""
+        """Return plain text, for a terminal of 80 columns."""
         ...
 
     def as_markdown(self) -> str:
-        """Markdown, with the tables of GitHub."""
+        """Return Markdown, with the tables of GitHub."""
         ...
 
     def as_html(self) -> str:
-        """A part of a page."""
+        """Return a part of a page."""
         ...
 
     def as_latex(self, label: str | None = None) -> str:
-        """Tables with captions and labels, for a LaTeX document."""
+        """Return tables with captions and labels, for a LaTeX document."""
         ...
 
 
 @keywords_checked
 class Record:
-    """What was computed: ``print`` shows its summary, and a notebook shows it as HTML."""
+    """A computed result: ``print`` shows its summary, and a notebook shows it as HTML."""
 
     def summary(self) -> Summary:
-        """The printed record.
+        """Return the printed form of the record.
 
         Returns
         -------
         Summary
-            ``str()`` of it is text for 80 columns; ``as_html()``, ``as_latex()``, ``as_markdown()`` give the rest.
+            ``str()`` of it is text for 80 columns; ``as_html()``, ``as_latex()``, ``as_markdown()`` give other formats.
 
         Examples
         --------
@@ -137,10 +137,10 @@ class Record:
         >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
         'Embedding'
         """
-        made: Summary = call(f"{type(self).__name__}.summary", self)
-        return made
+        summary: Summary = call(f"{type(self).__name__}.summary", self)
+        return summary
 
-    if not TYPE_CHECKING:  # a type checker must go on refusing attributes that are not there
+    if not TYPE_CHECKING:  # type checkers should still report missing attributes
 
         def __getattr__(self, name: str) -> Any:
             raise no_attribute(self, name)
@@ -152,25 +152,25 @@ class Record:
         return self.summary().as_html()
 
 
-# Records that cannot be written to: what they hand out refuses to be written to, or leaves the record as it is.
+# Records that cannot be changed: their attributes return protected views or copies.
 
 RecordClass = TypeVar("RecordClass", bound=type)
 
 
 def read_only_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view of an array that cannot be written to; the array itself stays as it is."""
+    """Return a view of an array that cannot be written to; the array itself does not change."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def read_only(record: RecordClass) -> RecordClass:
-    """Decorate a frozen dataclass: what its public attributes hold is protected from the caller.
+    """Decorate a frozen dataclass so that the caller cannot change the contents of its public attributes.
 
-    Arrays are handed out as views that refuse to be written to, tables as copies that share their memory until they are
-    written to, dicts of arrays and tables as mappings that refuse new items, other dicts and lists, at any depth, as
-    such that refuse to be changed. An access takes the same time whatever the size. Internal attributes (with an
-    underscore) stay as they are. With pandas before version 3 tables are copied as a whole, but for the names of rows.
+    Attributes return arrays as read-only views, tables as copies that share their memory until they are written to,
+    dicts of arrays and tables as read-only mappings, and other dicts and lists, at any depth, as read-only dicts and
+    lists. An access takes the same time whatever the size. Internal attributes (with an underscore) are not protected.
+    With pandas before version 3 tables are copied as a whole, but for the names of rows.
 
     Examples
     --------
@@ -184,22 +184,22 @@ def read_only(record: RecordClass) -> RecordClass:
     ...
     ValueError: assignment destination is read-only
     """
-    page = inspect.cleandoc(record.__doc__ or "")
+    text = inspect.cleandoc(record.__doc__ or "")
     for field in fields(record):
         if not field.name.startswith("_"):
-            entry = re.search(rf"^(?:\w+, )*{field.name}(?:, \w+)* : .*(?:\n    .*)*", page, re.MULTILINE)
-            setattr(record, field.name, _Protected(field.name, entry[0] if entry else ""))
-    record.__setstate__ = _restored  # type: ignore[attr-defined]
+            entry = re.search(rf"^(?:\w+, )*{field.name}(?:, \w+)* : .*(?:\n    .*)*", text, re.MULTILINE)
+            setattr(record, field.name, _ProtectedAttribute(field.name, entry[0] if entry else ""))
+    record.__setstate__ = _restore_state  # type: ignore[attr-defined]
     return keywords_checked(record)
 
 
-def _restored(record: Any, state: dict[str, Any]) -> None:
+def _restore_state(record: Any, state: dict[str, Any]) -> None:
     """Fill a record that was pickled or copied."""
-    vars(record).update({name: value if name.startswith("_") else _kept(value) for name, value in state.items()})
+    vars(record).update({name: value if name.startswith("_") else _frozen_copy(value) for name, value in state.items()})
 
 
-class _Protected:
-    """An attribute of a record. The value itself lies in the record's ``__dict__``; a view of it is handed out."""
+class _ProtectedAttribute:
+    """An attribute of a record. Its value is in the record's ``__dict__``; access returns a protected view."""
 
     def __init__(self, name: str, entry: str) -> None:
         self.name = name
@@ -209,34 +209,34 @@ class _Protected:
         if record is None:
             return self
         try:
-            held = vars(record)[self.name]
+            value = vars(record)[self.name]
         except KeyError:
             raise AttributeError(f"{type(record).__name__!r} object has no attribute {self.name!r}") from None
-        return _handed_out(held)
+        return _protected_view(value)
 
     def __set__(self, record: Any, value: Any) -> None:
-        """Called by ``__init__`` only: a frozen dataclass refuses everyone else."""
-        vars(record)[self.name] = _kept(value)
+        """Set the value. Only ``__init__`` calls this: a frozen dataclass refuses all other assignments."""
+        vars(record)[self.name] = _frozen_copy(value)
 
 
-def _kept(value: Any) -> Any:
-    """A value as a record keeps it: dicts, lists and tuples are copies that cannot be changed."""
-    if isinstance(value, _Items):
+def _frozen_copy(value: Any) -> Any:
+    """Return a value as a record stores it: dicts, lists and tuples are copies that cannot be changed."""
+    if isinstance(value, _ProtectedItems):
         return value
     if isinstance(value, Mapping):
         if any(isinstance(item, np.ndarray) or hasattr(item, "iloc") or is_dataclass(item) for item in value.values()):
-            return _Items(dict(value))
-        return FixedDict({key: _kept(item) for key, item in value.items()})
+            return _ProtectedItems(dict(value))
+        return FixedDict({key: _frozen_copy(item) for key, item in value.items()})
     if isinstance(value, list):
-        return FixedList(map(_kept, value))
+        return FixedList(map(_frozen_copy, value))
     if isinstance(value, tuple):
-        parts = tuple(map(_kept, value))
+        parts = tuple(map(_frozen_copy, value))
         return type(value)(*parts) if hasattr(value, "_fields") else parts
-    return _handed_out(value) if isinstance(value, np.ndarray) else value
+    return _protected_view(value) if isinstance(value, np.ndarray) else value
 
 
-def _handed_out(value: Any) -> Any:
-    """A value as a record hands it out: whatever the caller does to it, the record stays."""
+def _protected_view(value: Any) -> Any:
+    """Return a protected view, so that callers cannot modify the record."""
     if isinstance(value, np.ndarray):
         return read_only_array(value)
     if hasattr(value, "iloc"):
@@ -249,31 +249,31 @@ def _handed_out(value: Any) -> Any:
     return value
 
 
-class _Items(Mapping[str, Any]):
+class _ProtectedItems(Mapping[str, Any]):
     """A dict of arrays, tables or records, each protected when it is looked up."""
 
-    def __init__(self, own: dict[str, Any]) -> None:
-        self.own = own
+    def __init__(self, items: dict[str, Any]) -> None:
+        self._values = items
 
     def __getitem__(self, name: str) -> Any:
-        value = self.own[name]
+        value = self._values[name]
         stored = hasattr(value, "__array__") and hasattr(value, "__getitem__") and not hasattr(value, "iloc")
-        if stored and not isinstance(value, np.ndarray):  # a table that is not in memory is read when it is looked at
+        if stored and not isinstance(value, np.ndarray):  # a table that is not in memory is read on access
             value = np.asarray(value)
-        return _handed_out(value)
+        return _protected_view(value)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.own)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self.own)
+        return len(self._values)
 
     def __repr__(self) -> str:
-        return repr(self.own)
+        return repr(self._values)
 
 
-def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
-    """Refuse a change, as a tuple and a mappingproxy do."""
+def _refuse_change(self: Any, *_: Any, **__: Any) -> NoReturn:
+    """Raise for a change, as a tuple and a mappingproxy do."""
     raise TypeError(
         f"this {type(self).__mro__[1].__name__} belongs to a record, which cannot be changed; copy it first"
     )
@@ -282,7 +282,7 @@ def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
 class FixedDict(dict[str, Any]):
     """A dict that cannot be changed; a copy of it can."""
 
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse_change
 
     def __reduce__(self) -> Any:
         return type(self), (dict(self),)
@@ -294,8 +294,8 @@ class FixedDict(dict[str, Any]):
 class FixedList(list[Any]):
     """A list that cannot be changed; a copy of it can."""
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _refuse
-    remove = reverse = sort = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _refuse_change
+    remove = reverse = sort = _refuse_change
 
     def __reduce__(self) -> Any:
         return type(self), (list(self),)
@@ -304,17 +304,19 @@ class FixedList(list[Any]):
         return deepcopy(list(self), memo)
 
 
-# Files written whole: whoever reads one finds the old content or the new one, never a part of it.
+# Atomic writes: a reader finds the old content or the new content, never a part of it.
 
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-OWN = re.compile(r"/(?:dev/fd|proc/self/fd|dev)/(\d+|stdout|stderr)")  # a descriptor of this process, by its path
-STANDARD = {"stdout": 1, "stderr": 2}
-BINARY = getattr(os, "O_BINARY", 0)  # only Windows has it
+DISK_FULL_CODES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+DESCRIPTOR_PATH = re.compile(
+    r"/(?:dev/fd|proc/self/fd|dev)/(\d+|stdout|stderr)"
+)  # a descriptor of this process, by its path
+STANDARD_DESCRIPTORS = {"stdout": 1, "stderr": 2}
+BINARY_FLAG = getattr(os, "O_BINARY", 0)  # exists only on Windows
 _MAGIC = b"SQLite format 3\0"
 
 
 def is_journal(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a journal (a study, or a store of a run) by its first bytes."""
+    """Return whether the first bytes of a file are those of a journal (a study, or a store of a run)."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -322,14 +324,14 @@ def is_journal(path: str | os.PathLike[str]) -> bool:
 
 
 def refuse_journal(path: str | os.PathLike[str], argument: str) -> None:
-    """Raise an error for the file of a study or a store: finished work is not overwritten by what is made of it."""
+    """Raise if a file is that of a study or a store: results must not overwrite finished work."""
     if is_journal(path):
-        got = f"{os.fspath(path)!r}, which holds the finished work of a study or a run"
-        raise InputError(argument, "must not be the file of a study or a store", got, "Choose another path.")
+        received = f"{os.fspath(path)!r}, which holds the finished work of a study or a run"
+        raise InputError(argument, "must not be the file of a study or a store", received, "Choose another path.")
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes, argument: str = "path") -> Path:
-    """Write a file whole, text as UTF-8; see ``whole_file``.
+    """Write a file atomically, text as UTF-8; see ``whole_file``.
 
     Examples
     --------
@@ -345,12 +347,13 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes, argument: st
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator[BinaryIO]:
-    """A file open for writing that takes the place of ``path`` when the block ends, and only then.
+    """Open a file for writing that replaces ``path`` when the block ends without an error.
 
     The content goes to a temporary file in the same folder (``.NAME.XXXX.part``, which a killed process leaves behind
-    and which may be deleted), is forced to the disk, and is renamed. An error, an interrupt or a full disk leaves what
-    was there. The file of a study or a store is not replaced. A link keeps pointing at its file, whose permissions are
-    kept; another hard link to it keeps the old content. ``/dev/stdout``, a pipe and a device are written as they are.
+    and which may be deleted), is forced to the disk, and is renamed. After an error, an interrupt or a full disk the
+    old file is unchanged. The file of a study or a store is not replaced. A link keeps pointing at its file, which
+    keeps its permissions; another hard link to it keeps the old content. ``/dev/stdout``, a pipe and a device are
+    written directly.
 
     Raises
     ------
@@ -360,8 +363,9 @@ def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator
     target = Path(os.path.realpath(path))
     try:
         old = target.stat() if target.exists() else None
-        if (own := OWN.fullmatch(os.path.abspath(path))) is not None:
-            with open(os.dup(STANDARD.get(own[1]) or int(own[1])), "wb") as file:
+        if (descriptor_path := DESCRIPTOR_PATH.fullmatch(os.path.abspath(path))) is not None:
+            number = descriptor_path[1]
+            with open(os.dup(STANDARD_DESCRIPTORS.get(number) or int(number)), "wb") as file:
                 yield file
             return
         if old is not None and not (stat.S_ISREG(old.st_mode) or stat.S_ISDIR(old.st_mode)):
@@ -372,7 +376,7 @@ def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         refuse_journal(target, argument)
         part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY_FLAG, 0o666)
         try:
             with open(descriptor, "wb") as file:
                 if old is not None:
@@ -390,10 +394,10 @@ def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator
         raise
     except OSError as cause:
         reason = cause.strerror or str(cause)
-        rule, cure = "must be a place where a file can be written", "Choose another path."
-        if cause.errno in NO_ROOM:
-            rule, cure = "must be on a disk with room for it", "Free some space, or choose another disk."
-        raise InputError(argument, rule, f"{os.fspath(path)!r} ({reason})", cure) from cause
+        requirement, hint = "must be a place where a file can be written", "Choose another path."
+        if cause.errno in DISK_FULL_CODES:
+            requirement, hint = "must be on a disk with room for it", "Free some space, or choose another disk."
+        raise InputError(argument, requirement, f"{os.fspath(path)!r} ({reason})", hint) from cause
 
 
 def _keep_owner(descriptor: int, old: os.stat_result) -> None:
@@ -405,7 +409,7 @@ def _keep_owner(descriptor: int, old: os.stat_result) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Force the new name to the disk, where folders can be opened."""
+    """Force the new name to the disk, if folders can be opened."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

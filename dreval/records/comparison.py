@@ -1,4 +1,4 @@
-"""The record of a comparison: pairs, overall tests and standings, with the verbs of a result."""
+"""The record of a comparison: pairs, overall tests and standings."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from dreval.registry import MEASURES
 @read_only
 @dataclass(frozen=True, eq=False)
 class Family:
-    """One measure at one setting: its values, and which way is better.
+    """One measure at one setting: its values, and whether high values are good.
 
     Attributes
     ----------
     measure, parameters : str
         The measure.
     higher : bool
-        Whether high values are the good ones.
+        Whether high values are good.
     cells : DataFrame (data sets x embeddings)
-        Means over replicates; missing where there is none.
+        Means over replicates; missing without a value.
     rows : DataFrame
-        The values themselves: dataset, embedding, replicate, value.
+        The single values: dataset, embedding, replicate, value.
     notes : tuple of Note
         What was left out.
     """
@@ -54,34 +54,34 @@ class Family:
 
     @property
     def goodness(self) -> npt.NDArray[np.float64]:
-        """The values (N, k), turned so that large is good; equal up to 12 digits of their data set is equal.
+        """Values (N, k) with the sign that makes large values good; equal to 12 digits of their data set means tied.
 
-        Means of replicates, and decimals of a file, differ in the last bits where they are the same number.
+        Equal numbers can differ in the last bits, as means of replicates and decimals of a file.
         """
         values = to_digits(self.cells.to_numpy(dtype=np.float64), self.scale)
         return values if self.higher else -values
 
     @property
     def scale(self) -> npt.NDArray[np.float64]:
-        """The largest size (N,) of a value of each data set."""
+        """Largest absolute value (N,) in each data set."""
         return np.asarray(self.cells.abs().max(axis=1), dtype=np.float64)
 
     def wins(self) -> pd.DataFrame:
-        """Number of data sets on which the embedding of the row is better than that of the column."""
+        """Return the number of data sets on which the embedding of the row is better than that of the column."""
         better = self.goodness[:, :, None] > self.goodness[:, None, :]
         return pd.DataFrame(better.sum(axis=0), index=self.names, columns=self.names)
 
     @property
     def key(self) -> dict[str, str]:
-        """What every row of a table repeats."""
+        """Columns that every row of a table repeats."""
         return {"measure": self.measure, "parameters": self.parameters}
 
 
 def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Rows rounded to 12 digits of their scale, so that numbers that differ by rounding only are ties."""
+    """Round each row to 12 digits of its scale, so that numbers that differ only by rounding are ties."""
     powers = np.floor(np.log10(np.where(scale > 0, scale, 1.0)))
     places = [max(11 - int(power), 0) for power in powers]
-    rounded = [[float(f"{v:.{d}f}") for v in row] for row, d in zip(values.tolist(), places, strict=True)]
+    rounded = [[float(f"{value:.{d}f}") for value in row] for row, d in zip(values.tolist(), places, strict=True)]
     return np.asarray(rounded, dtype=np.float64).reshape(values.shape)
 
 
@@ -105,10 +105,10 @@ class Comparison(Record):
         On one data set: the result that was compared, in memory.
     recipe : dict
         ``kind`` ("points" or "datasets"), ``alpha``, ``adjust``, ``rope``, ``tests`` and ``random_state``; over several
-        data sets ``decided_by``, the test that letters, figures and words go by, and ``attainable``, the smallest
+        data sets ``decided_by``, the test behind letters, figures and sentences, and ``attainable``, the smallest
         adjusted p that it can have on each measure.
     notes : DataFrame
-        What was assumed, left out or averaged: a row for each note, with the keys of the row of ``pairs`` or
+        Assumptions, omissions and averages: a row for each note, with the keys of the row of ``pairs`` or
         ``overall`` it belongs to (without a test: the measure; all empty: the whole), ``code``, ``severity``
         ("assumption", "limit" or "failure"), ``values``, ``scope`` and its ``text``.
 
@@ -117,8 +117,8 @@ class Comparison(Record):
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-    >>> found = ev.run("trustworthiness").compare()
-    >>> found
+    >>> comparison = ev.run("trustworthiness").compare()
+    >>> comparison
     Comparison(2 embeddings, 1 measures, 1 rows)
     """
 
@@ -137,52 +137,55 @@ class Comparison(Record):
         return list(dict.fromkeys(full_name(measure, parameters) for measure, parameters in keys))
 
     def of(self, table: pd.DataFrame, measure: str | None = None) -> pd.DataFrame:
-        """The rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique.
+        """Return the rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> found.of(found.pairs, "trustworthiness")[["first", "second", "advantage"]].round(3)
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> comparison.of(comparison.pairs, "trustworthiness")[["first", "second", "advantage"]].round(3)
           first second  advantage
         0     a      b     -0.098
         """
-        names = [full_name(i, p) for i, p in zip(table["measure"], table["parameters"], strict=True)]
+        names = [
+            full_name(measure_name, parameters)
+            for measure_name, parameters in zip(table["measure"], table["parameters"], strict=True)
+        ]
         name = self.named(measure)
-        return table.loc[pd.Series([one == name for one in names], table.index, dtype=bool)].reset_index(drop=True)
+        return table.loc[pd.Series([other == name for other in names], table.index, dtype=bool)].reset_index(drop=True)
 
     def named(self, measure: str | None) -> str:
-        """The full name of a measure of this comparison; the first by default.
+        """Return the full name of a measure of this comparison; the first by default.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> found.named("trustworthiness")
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> comparison.named("trustworthiness")
         'trustworthiness(n_neighbors=5)'
         """
         if measure is None:
             return self.measures[0]
         if measure in self.measures:
             return measure
-        short = [name for name in self.measures if name.partition("(")[0] == measure]
-        if len(short) > 1:
-            cure = f"Say which: {', '.join(short)}."
-            raise InputError("measure", "must name one setting", repr(measure), cure)
-        return short[0] if short else MEASURES.check_run(measure, self.measures, "measure")
+        matches = [name for name in self.measures if name.partition("(")[0] == measure]
+        if len(matches) > 1:
+            hint = f"Choose one of {', '.join(matches)}."
+            raise InputError("measure", "must name one setting", repr(measure), hint)
+        return matches[0] if matches else MEASURES.check_run(measure, self.measures, "measure")
 
     def summary(self, full: bool = False) -> Summary:
-        """The printed comparison: who is better than whom, standings, tests of any difference, pairs, and notes.
+        """Return the printed comparison: the better embeddings, standings, tests of any difference, pairs, and notes.
 
         Parameters
         ----------
         full : bool
-            Whether all standings and pairs are printed, however many; else more than 30 become one table of the best
-            ten embeddings, and a count.
+            Whether all standings and pairs are printed; otherwise more than 30 become one table of the best ten
+            embeddings, and a count.
 
         Returns
         -------
@@ -194,38 +197,38 @@ class Comparison(Record):
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> str(found.summary()).splitlines()[0].strip()
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> str(comparison.summary()).splitlines()[0].strip()
         'Comparison of embeddings'
         """
-        made: Summary = call("Comparison.summary", self, check_bool(full, "full"))
-        return made
+        summary: Summary = call("Comparison.summary", self, check_bool(full, "full"))
+        return summary
 
     def tidy(self) -> pd.DataFrame:
-        """One row per measure, pair and test; full precision.
+        """Return one row per measure, pair and test; full precision.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> found.tidy()[["measure", "first", "second", "advantage", "p_value"]].round(3)
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> comparison.tidy()[["measure", "first", "second", "advantage", "p_value"]].round(3)
                    measure first second  advantage  p_value
         0  trustworthiness     a      b     -0.098    0.176
         """
         return self.pairs.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row per measure and embedding, the best first: value, mean rank and letters.
+        """Return one row per measure and embedding, the best first: value, mean rank and letters.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> found.glance()[["measure", "embedding", "value", "letters"]].round(3)
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> comparison.glance()[["measure", "embedding", "value", "letters"]].round(3)
                    measure embedding  value letters
         0  trustworthiness         b  0.826       a
         1  trustworthiness         a  0.728       a
@@ -233,49 +236,49 @@ class Comparison(Record):
         return self.standing.copy()
 
     def wins(self, measure: str | None = None) -> pd.DataFrame:
-        """Number of data sets on which the embedding of the row is better than that of the column.
+        """Return the number of data sets on which the embedding of the row is better than that of the column.
 
         Examples
         --------
         >>> import pandas as pd, dreval
         >>> table = pd.DataFrame({"dataset": list("aabbcc"), "embedding": ["umap", "pca"] * 3,
         ...                       "value": [0.9, 0.8, 0.8, 0.6, 0.7, 0.75]})
-        >>> found = dreval.compare(table, direction="higher")
-        >>> found.wins()
+        >>> comparison = dreval.compare(table, direction="higher")
+        >>> comparison.wins()
               umap  pca
         umap     0    2
         pca      1    0
         """
         if not self.families:
-            cure = "Its pairs are in tidy(), with the share of points on which the first is better."
-            raise InputError("comparison", "must be over several data sets", "one data set", cure)
+            hint = "Its pairs are in tidy(), with the share of points on which the first is better."
+            raise InputError("comparison", "must be over several data sets", "one data set", hint)
         return self.families[self.named(measure)].wins()
 
-    def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export
-        """What a paper would print: the findings in 150 words at most, or the methods in 250, with their works.
+    def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
+        """Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
 
         Parameters
         ----------
         part : {"results", "methods"}
-            Of one measure "results" lists the pairs that differ, the largest difference first; of several it has a
-            sentence for each. What has no room is counted. "methods" cites the works of ``bibtex()``.
+            For one measure "results" lists the pairs that differ, the largest difference first; for several it has a
+            sentence for each. It counts what the limit leaves out. "methods" cites the works of ``bibtex()``.
         format : {"text", "markdown", "latex"}
-            How symbols, names and citations are written.
+            Format of symbols, names and citations.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> found.paragraph()[:48]
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> comparison.paragraph()[:48]
         'Trustworthiness (T), higher is better, k = 5: 2 '
         """
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
         return str(call("Comparison.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True)))
 
     def bibtex(self) -> str:
-        """The works behind the measures and tests of the comparison, and dreval itself, as entries for BibTeX.
+        """Return the works behind the measures and tests of the comparison, and dreval itself, as BibTeX entries.
 
         See ``Results.bibtex``.
 
@@ -284,25 +287,25 @@ class Comparison(Record):
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> [line for line in found.bibtex().splitlines() if line.startswith("@")][1:3]
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> [line for line in comparison.bibtex().splitlines() if line.startswith("@")][1:3]
         ['@book{efron1982,', '@article{holm1979,']
         """
         return str(call("Comparison.bibtex", self))
 
     def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
-        """A figure of the comparison.
+        """Draw a figure of the comparison.
 
         Parameters
         ----------
         kind : {"critical_difference", "forest", "difference_map", "wins"}
-            Over several data sets "critical_difference" by default: mean ranks, with bars over those that
-            share a letter; and "wins": on how many data sets the embedding of a row beats that of a column. On one data
-            set "forest" by default: differences with their intervals and adjusted p-values, of up to three pairs with
-            a line for each measure (over several, by the test that letters go by); and "difference_map": where the
-            first of a pair is better than the second.
+            Over several data sets "critical_difference" by default: mean ranks, with bars over those that share a
+            letter; and "wins": the number of data sets on which the embedding of a row beats that of a column. On one
+            data set "forest" by default: differences with their intervals and adjusted p-values, of up to three pairs
+            with a line for each measure (over several data sets, by the test behind the letters); and "difference_map":
+            where the first of a pair is better than the second.
         ax : matplotlib Axes, optional
-            Where to draw a figure of one panel. Words below the figure are then left out.
+            Where to draw a figure of one panel. The text below the figure is then left out.
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         measure : str, optional
@@ -313,17 +316,17 @@ class Comparison(Record):
         titled : bool
             Whether the figure names its measure (not "difference_map"); True by default.
         explained : bool
-            For "forest": whether the words below say what the marks are; True by default.
+            For "forest": whether the text below explains the marks; True by default.
 
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
         UnknownName
-            If there is no such kind, option, measure or embedding; the nearest right name is given.
+            If there is no such kind, option, measure or embedding; the message suggests the nearest name.
         InputError
             If the comparison has nothing of the kind.
 
@@ -342,9 +345,9 @@ class Comparison(Record):
         return call("Comparison.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
 
-        See ``Results.report``; the path is given back.
+        See ``Results.report``; returns the path.
 
         Examples
         --------
@@ -352,9 +355,9 @@ class Comparison(Record):
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
+        >>> comparison = ev.run("trustworthiness").compare()
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = found.report(f"{folder}/page.html")
+        ...     path = comparison.report(f"{folder}/page.html")
         ...     path.name, path.exists()
         ('page.html', True)
         """

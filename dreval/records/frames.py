@@ -1,4 +1,4 @@
-"""The tables that a result is made of: their columns and types, the same whether they have rows or not."""
+"""The tables of a result: their columns and types, the same with and without rows."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note belongs to
 PAIR_NOTE_KEYS = ("measure", "parameters", "first", "second", "test")  # of a comparison
-FACTS = ("code", "severity", "values", "scope", "text")
+NOTE_COLUMNS = ("code", "severity", "values", "scope", "text")
 
 
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows as a table with the closed list of columns, in their order; what a row does not say is missing.
+    """Return rows as a table with the fixed list of columns, in their order; values that a row lacks are missing.
 
     The notes of a row become the text in its column ``note``.
     """
     import pandas as pd
 
-    said = [{**row, "note": joined(row["notes"])} if "notes" in row else row for row in rows]
-    table = pd.DataFrame(said, columns=list(COLUMNS))
+    filled = [{**row, "note": joined(row["notes"])} if "notes" in row else row for row in rows]
+    table = pd.DataFrame(filled, columns=list(COLUMNS))
     for name in COLUMNS:
         if name in NUMERIC_COLUMNS:
             table[name] = pd.to_numeric(table[name]).astype("float64")
@@ -36,73 +36,73 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def notes_frame(rows: list[dict[str, Any]], keys: tuple[str, ...] = NOTE_KEYS) -> pd.DataFrame:
-    """The notes of rows, a row for each: of which row (empty: of the whole), code, severity, values, scope and text."""
+    """Return the notes of rows, one row each: the keys of its row (empty: all rows), then ``NOTE_COLUMNS``."""
     import pandas as pd
 
-    found = [
+    records = [
         {
             **{key: row.get(key, 0 if key == "replicate" else "") for key in keys},
-            "code": one.code,
-            "severity": one.severity,
-            "values": FixedDict(one.values),
-            "scope": one.scope,
-            "text": one.text,
+            "code": note.code,
+            "severity": note.severity,
+            "values": FixedDict(note.values),
+            "scope": note.scope,
+            "text": note.text,
         }
         for row in rows
-        for one in row.get("notes", ())
+        for note in row.get("notes", ())
     ]
-    table = pd.DataFrame(found, columns=[*keys, *FACTS])
+    table = pd.DataFrame(records, columns=[*keys, *NOTE_COLUMNS])
     return table.astype({"replicate": "int64"}) if "replicate" in keys else table
 
 
 def notes_in(table: pd.DataFrame) -> list[Note]:
-    """The notes of such a table."""
+    """Return the notes of a table of notes."""
     cells = zip(table["code"], table["values"], table["scope"], strict=True)
     return [Note(code, tuple(values.items()), scope) for code, values, scope in cells]
 
 
 def of_whole(table: pd.DataFrame) -> pd.DataFrame:
-    """The part of such a table on the data, on embeddings or on all rows."""
+    """Return the part of a table of notes that is on the data, on embeddings or on all rows."""
     return table[(table["measure"] == "") & (table["test"] == "")]
 
 
 def independence_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a tidy table with tests of embeddings against variables."""
+    """Return the rows of a tidy table with tests of embeddings against variables."""
     return table[(table["test"] != "") & ~table["test"].map(of_method)]
 
 
 def of_method(test: str) -> bool:
-    """Whether a test runs the method again, on null data."""
+    """Return whether a test re-runs the method, on null data."""
     return test in TESTS and TESTS.card(test).second == "method"
 
 
 def notes_by_row(table: pd.DataFrame) -> dict[tuple[Any, ...], tuple[Note, ...]]:
-    """The notes of each row that has any, by the keys of the row."""
-    found: dict[tuple[Any, ...], tuple[Note, ...]] = {}
-    keys = table.drop(columns=list(FACTS)).itertuples(index=False, name=None)
-    for key, one in zip(keys, notes_in(table), strict=True):
-        found[key] = (*found.get(key, ()), one)
-    return found
+    """Return the notes of each row that has any, by the keys of the row."""
+    by_row: dict[tuple[Any, ...], tuple[Note, ...]] = {}
+    keys = table.drop(columns=list(NOTE_COLUMNS)).itertuples(index=False, name=None)
+    for key, note in zip(keys, notes_in(table), strict=True):
+        by_row[key] = (*by_row.get(key, ()), note)
+    return by_row
 
 
 def noted_rows(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a tidy table, each with its notes."""
-    known = notes_by_row(notes)
+    """Return the rows of a tidy table, each with its notes."""
+    by_row = notes_by_row(notes)
     rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-    return [{**row, "notes": known.get(tuple(row[key] for key in NOTE_KEYS), ())} for row in rows]
+    return [{**row, "notes": by_row.get(tuple(row[key] for key in NOTE_KEYS), ())} for row in rows]
 
 
 def plain_notes(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The notes of such a table in types that JSON knows: their row, code, values, scope and text."""
-    keys = [str(name) for name in table if name not in FACTS]
+    """Return the notes of a table in types that JSON can store: their row, code, values, scope and text."""
+    keys = [str(name) for name in table if name not in NOTE_COLUMNS]
     rows = table[keys].itertuples(index=False, name=None)
     return [
-        {**dict(zip(keys, row, strict=True)), **one.plain()} for row, one in zip(rows, notes_in(table), strict=True)
+        {**dict(zip(keys, row, strict=True)), **note.plain()} for row, note in zip(rows, notes_in(table), strict=True)
     ]
 
 
 def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The values behind intervals as a table, its types the same whether it has rows or not."""
+    """Return the values behind intervals as a table, its types the same with and without rows."""
     import pandas as pd
 
     kinds = {"embedding": "object", "measure": "object", "parameters": "object"}
@@ -111,7 +111,7 @@ def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Curves over K as a table, its types the same whether it has rows or not."""
+    """Return curves over K as a table, its types the same with and without rows."""
     import pandas as pd
 
     kinds = {"embedding": "object", "measure": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
@@ -121,7 +121,7 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def differences_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Differences of curves over K as a table, its types the same whether it has rows or not."""
+    """Return differences of curves over K as a table, its types the same with and without rows."""
     import pandas as pd
 
     kinds = {"measure": "object", "first": "object", "second": "object", "K": "int64"}
@@ -130,7 +130,7 @@ def differences_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Null distributions in cells as a table, its types the same whether it has rows or not."""
+    """Return null distributions in cells as a table, its types the same with and without rows."""
     import pandas as pd
 
     kinds = {"embedding": "object", "test": "object", "variable": "object", "low": "float64", "high": "float64"}
@@ -139,9 +139,9 @@ def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
-    """One row for each embedding, measure and setting: the first, with the mean of the values that the replicates have.
+    """Return one row for each embedding, measure and setting: the first replicate, with the mean value of all.
 
-    The intervals of replicates speak of this mean, and are the same on all their rows.
+    The intervals of replicates refer to this mean, and are the same on all their rows.
     """
     keys = ["dataset", "embedding", "measure", "parameters", "test", "variable"]
     if not table["replicate"].any():
@@ -151,12 +151,12 @@ def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def full_name(measure: str, parameters: str) -> str:
-    """A measure with its parameters, as ``trustworthiness(n_neighbors=15)``."""
+    """Return a measure with its parameters, as ``trustworthiness(n_neighbors=15)``."""
     return f"{measure}({parameters})" if parameters else measure
 
 
 def setting_names(table: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Names of columns by measure and parameters: the measure, with its parameters where it has several settings.
+    """Return column names by measure and parameters: the measure, with parameters only if it has several settings.
 
     They are the same in all tables of a result with a column for each measure (``glance``, ``augment``, ``points``,
     ``left_out``).
@@ -171,9 +171,12 @@ def setting_names(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     table = table[table["test"] == ""]
     keys = dict.fromkeys(zip(table["measure"], table["parameters"], strict=True))
     settings = [measure for measure, _ in keys]
-    return {(m, words): full_name(m, words) if settings.count(m) > 1 else m for m, words in keys}
+    return {
+        (name, parameters): full_name(name, parameters) if settings.count(name) > 1 else name
+        for name, parameters in keys
+    }
 
 
 def columns_by_full_name(table: pd.DataFrame) -> dict[str, str]:
-    """The same names, by the measure with all its parameters."""
+    """Return the same names, by the measure with all its parameters."""
     return {full_name(*key): name for key, name in setting_names(table).items()}

@@ -1,4 +1,4 @@
-"""Hold the result of an evaluation, and write it into AnnData."""
+"""The record of an evaluation, and its export to AnnData."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from dreval.records.answers import Certificate, Shepard
 
-# Results beside the cells they speak of: columns of ``obs`` and one entry of ``uns`` of an AnnData object.
+# Export to AnnData: columns of ``obs`` with the values of each cell, and one entry of ``uns``.
 
 
 def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
@@ -43,17 +43,17 @@ def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: b
 
     ``obs[f"{key_added}_{measure}_{embedding}"]`` holds the value of each cell, as in ``Results.augment``; a measure
     that was run with several settings has them behind the name, and a ``/`` in a name becomes ``_``. ``uns[key_added]``
-    holds the tidy table (``"table"``), what each column of obs is (``"columns"``) and the recipe as JSON
-    (``"recipe"``): all of it can be written to a ``.h5ad`` file. What an earlier call wrote under the same key is
-    replaced.
+    holds the tidy table (``"table"``), the embedding and measure of each column of obs (``"columns"``) and the recipe
+    as JSON (``"recipe"``): all of it can be written to a ``.h5ad`` file. Values of an earlier call under the same key
+    are replaced.
 
     Parameters
     ----------
     results : Results
-        What ``Evaluation.run`` gave.
+        The result of ``Evaluation.run``.
     adata : AnnData
-        Cells are found by ``obs_names``; those that were not evaluated are missing. Results of data without names go by
-        position, and need as many cells.
+        Cells are matched by ``obs_names``; cells that were not evaluated have missing values. Results of data without
+        names are matched by position, and need as many cells.
     key_added : str
         Beginning of the columns, and key of ``uns``.
     copy : bool
@@ -67,7 +67,7 @@ def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: b
     Raises
     ------
     InputError
-        What is no AnnData object, a view of one, cells that are not there, and names of columns that would be equal.
+        If the object is not an AnnData object, is a view, lacks evaluated cells, or would get equal column names.
 
     Notes
     -----
@@ -76,12 +76,12 @@ def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: b
     _check_object(adata, copy)
     key = key_added
     if not isinstance(key, str) or not key or "/" in key:
-        cure = "Choose a word, for instance 'dreval'."
-        raise InputError("key_added", "must be text without '/'", describe(key), cure)
-    order = _places(results, adata)
+        hint = "Choose a name such as 'dreval'."
+        raise InputError("key_added", "must be text without '/'", describe(key), hint)
+    order = _rows_of_points(results, adata)
     columns = _columns(results, key)
     target = adata.copy() if check_bool(copy, "copy") else adata
-    _forget(target, key)
+    _delete_earlier(target, key)
     for column, name, part in columns.itertuples(index=False):
         values = np.full(target.n_obs, np.nan)
         values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
@@ -91,61 +91,63 @@ def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: b
 
 
 def _check_object(adata: Any, copy: bool) -> None:
-    """An AnnData object that can be written into."""
+    """Raise unless the object is an AnnData object that can be written into."""
     if not all(hasattr(adata, name) for name in ("obs", "uns", "obs_names", "n_obs")):
         raise InputError("adata", "must be an AnnData object", describe(adata), "Pass the object with the cells.")
     if getattr(adata, "is_view", False) and not copy:
-        cure = "Pass copy=True, or adata.copy()."
-        raise InputError("adata", "must hold its own values", "a view of another object", cure)
+        hint = "Pass copy=True, or adata.copy()."
+        raise InputError("adata", "must not be a view", "a view of another object", hint)
     if getattr(adata, "isbacked", False) and copy:
-        cure = "Leave copy out, or pass adata.to_memory()."
-        raise InputError("copy", "must be False for an object that lies in a file", "True", cure)
+        hint = "Leave copy out, or pass adata.to_memory()."
+        raise InputError("copy", "must be False for an object stored in a file", "True", hint)
 
 
-def _places(results: Results, adata: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The row of each evaluated point among the cells."""
+def _rows_of_points(results: Results, adata: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the row of each evaluated point among the cells."""
     import pandas as pd
 
     n = int(results.recipe["n"])
     if results.ids is None:
         if adata.n_obs != n:
-            cure = "Evaluate the AnnData object itself, so that its cells are known by name."
-            raise InputError("adata", "must have a cell for each point", f"{adata.n_obs} cells for {n} points", cure)
+            hint = "Evaluate the AnnData object itself, so that its cells are matched by name."
+            raise InputError("adata", "must have a cell for each point", f"{adata.n_obs} cells for {n} points", hint)
         return np.arange(n)
     names = pd.Index([str(name) for name in adata.obs_names])
     if not names.is_unique:
-        twice = str(names[names.duplicated()][0])
-        cure = "Call adata.obs_names_make_unique() before the evaluation."
-        raise InputError("adata", "must have different obs_names", f"{twice!r} twice", cure)
+        duplicate = str(names[names.duplicated()][0])
+        hint = "Call adata.obs_names_make_unique() before the evaluation."
+        raise InputError("adata", "must have different obs_names", f"{duplicate!r} twice", hint)
     order = names.get_indexer(pd.Index([str(name) for name in results.ids]))
     if (order < 0).any():
-        lost = f"{int((order < 0).sum())} of {n} points not among obs_names ({str(results.ids[np.argmin(order)])!r})"
+        received = (
+            f"{int((order < 0).sum())} of {n} points not among obs_names ({str(results.ids[np.argmin(order)])!r})"
+        )
         raise InputError(
-            "adata", "must have the cells that were evaluated", lost, "Pass the object that was evaluated."
+            "adata", "must have the cells that were evaluated", received, "Pass the object that was evaluated."
         )
     return np.asarray(order, np.int64)
 
 
 def _columns(results: Results, key: str) -> pd.DataFrame:
-    """What each column of obs holds: its name, the embedding, and the column of the points' table."""
+    """Return for each column of obs its name, the embedding, and the column of the points' table."""
     import pandas as pd
 
     rows = []
     for name, points in results.points.items():
-        measures = [str(part).partition("(")[0] for part in points]
-        for part, measure in zip(points, measures, strict=True):
-            said = measure if measures.count(measure) == 1 else str(part)
-            rows.append((f"{key}_{said}_{name}".replace("/", "_"), name, str(part)))
-    made = pd.DataFrame(rows, columns=["column", "embedding", "values"])
-    twice = made["column"][made["column"].duplicated()]
-    if len(twice):
-        cure = "Evaluate them under names that differ in more than '/'."
-        raise InputError("adata", "must have a column for each embedding", f"{twice.iloc[0]!r} for two", cure)
-    return made
+        measures = [str(column).partition("(")[0] for column in points]
+        for column, measure in zip(points, measures, strict=True):
+            label = measure if measures.count(measure) == 1 else str(column)
+            rows.append((f"{key}_{label}_{name}".replace("/", "_"), name, str(column)))
+    columns = pd.DataFrame(rows, columns=["column", "embedding", "values"])
+    duplicates = columns["column"][columns["column"].duplicated()]
+    if len(duplicates):
+        hint = "Evaluate them under names that differ in more than '/'."
+        raise InputError("adata", "must have a column for each embedding", f"{duplicates.iloc[0]!r} for two", hint)
+    return columns
 
 
-def _forget(adata: Any, key: str) -> None:
-    """Take away what an earlier call wrote."""
+def _delete_earlier(adata: Any, key: str) -> None:
+    """Delete the columns that an earlier call wrote."""
     earlier = adata.uns.get(key)
     columns = earlier.get("columns") if hasattr(earlier, "get") else None
     for column in [] if columns is None else columns["column"]:
@@ -154,13 +156,11 @@ def _forget(adata: Any, key: str) -> None:
 
 
 def _recipe(results: Results) -> str:
-    """The recipe as one JSON text."""
+    """Return the recipe as one JSON text."""
     return json.dumps(dict(results.recipe), ensure_ascii=False, default=str)
 
 
-# The filled table of an evaluation: three tables, their verbs, and the recipe that makes them again.
-
-MOST_LISTED = 5000  # points whose neighbors in the data a result keeps
+MOST_LISTED = 5000  # largest number of points whose neighbors in the data a result stores
 
 
 @read_only
@@ -177,47 +177,47 @@ class Results(Record):
         the n points. It has all of them, or of more than 50,000 only the anchors.
     groups : DataFrame
         The values behind intervals that rest on groups: embedding, measure, parameters, partition, group, value.
-        Without each of 20 groups of points, for each of several random partitions (of anchors one: drawn towards the
-        value by the finite-population factor), or, of ``ci="subsampling"`` and of methods run on halves, at the halves
-        2 s and 2 s + 1 of every split s.
+        They are the values without each of 20 groups of points, for each of several random partitions (one partition of
+        anchors: moved towards the value by the finite-population factor). With ``ci="subsampling"`` and for methods
+        run on halves, they are the values at the halves 2 s and 2 s + 1 of every split s.
     left_out : dict of str to DataFrame (n rows)
-        Of each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
-        covariance of two columns, of one embedding or of two, times (n - 1)^2 / n is that of the two values.
+        For each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
+        covariance of two columns, of one or two embeddings, times (n - 1)^2 / n is the covariance of the two values.
     embeddings : dict of str to ndarray (n, d)
-        Coordinates, a copy in the precision in which they were passed. Those of more than 256 MiB are not copied: they
-        are read when they are looked at, and refused if they have changed.
+        Coordinates, a copy in the precision in which they were passed. Coordinates of more than 256 MiB are not copied:
+        they are read on access, which raises an error if they have changed.
     labels : ndarray (n,) or None
         Classes of the points.
     ids : ndarray (n,) or None
         Names of the points.
     notes : DataFrame
-        What must be known to read the values: a row for each note, with the keys of the row of ``table`` it belongs to
-        (all empty: of the data or of the whole), ``code``, ``severity`` ("assumption", "limit" or "failure"),
+        Assumptions, limits and failures: a row for each note, with the keys of the row of ``table`` it belongs to (all
+        empty: it belongs to the data or to all rows), ``code``, ``severity`` ("assumption", "limit" or "failure"),
         ``values``, ``scope`` (an embedding) and its ``text``.
     recipe : dict
-        The call, seed, versions, and shape and hash of the data: what is needed to run it again.
+        The call, seed, versions, and shape and hash of the data, which are needed to reproduce the result.
     data : ndarray, sparse matrix or None
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
-        Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the
-        interval (at the level ``recipe["conf_level"]``) at each K alone, the ends of the band that holds the curve at
-        all K where it has ends, and the chance level; see ``curve``.
+        Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the interval
+        (at the level ``recipe["conf_level"]``) at each K alone, the ends of the band for all K together (missing where
+        it has none), and the chance level; see ``curve``.
     curve_differences : DataFrame
         The difference of the curves of each pair of up to eight embeddings with the ends of its band: measure, first,
         second, K, difference, band_low, band_high; see ``curve``.
     shepard : dict of str to Shepard
-        Distances in each embedding against those in the data, counted in cells; where a measure of pairs was run.
+        Distances in each embedding against those in the data, counted in cells; only if a measure of pairs was run.
     nulls : DataFrame
         The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
-        variable, the two ends of a cell, and how many permutations lie in it.
+        variable, the two ends of a cell, and the number of permutations in it.
     reliability : dict of str to DataFrame (n rows)
-        Of each embedding whose method was run again, what the further runs say of each point: of a noise test
-        ``noise_score``, ``noise_p_family_wise``, ``noise_q`` and ``like_noise`` (1: not distinguished from noise), of
+        For each embedding whose method was re-run, values per point from the further runs: from a noise test
+        ``noise_score``, ``noise_p_family_wise``, ``noise_q`` and ``like_noise`` (1: not distinguished from noise), from
         ``stability`` its values per point. Missing where a point has none.
     data_neighbors : ndarray (n, K) or None
         The K nearest points of each point in the data, nearest first, ties by row number, as positions among the
-        points; K is the largest of the numbers of neighbors. Kept for up to 5000 points; None of more, with anchors,
-        and where no measure reads neighbors. A report marks them.
+        points; K is the largest of the numbers of neighbors. None for more than 5000 points, with anchors, and if no
+        measure reads neighbors. A report marks them.
 
     Examples
     --------
@@ -251,19 +251,20 @@ class Results(Record):
 
     @property
     def names(self) -> list[str]:
-        """Names of the embeddings, in the order in which they were added; failed ones too."""
+        """Names of the embeddings, in the order in which they were added, including failed ones."""
         return list(dict.fromkeys([*self.table["embedding"], *self.embeddings, *self.failed]))
 
     @property
     def failed(self) -> dict[str, str]:
         """Embeddings that could not be computed, with the reason."""
-        return {one.scope: str(one.within("")) for one in self.failures()}
+        return {note.scope: str(note.within("")) for note in self.failures()}
 
     @property
     def reference(self) -> tuple[str, ...]:
-        """Embeddings that are the data: they are shown for reference, and are in no rank, best set or verdict.
+        """Embeddings that are the data: they are shown for reference, and excluded from ranks, best sets and verdicts.
 
-        Their tests are rows of ``tidy()`` without ``p_adjusted``: they are in no adjustment and in no count of tests.
+        Their tests are rows of ``tidy()`` without ``p_adjusted``: they are excluded from the adjustment and not
+        counted.
 
         An embedding is the data if it has their number of columns, and their values or, with the Euclidean metric, a
         Procrustes disparity from them below 1e-12.
@@ -279,7 +280,7 @@ class Results(Record):
         return tuple(self.recipe.get("reference") or ())
 
     def failures(self) -> list[Note]:
-        """A note for each embedding that could not be computed; ``scope`` is its name.
+        """Return a note for each embedding that could not be computed; ``scope`` is its name.
 
         Examples
         --------
@@ -290,10 +291,10 @@ class Results(Record):
         >>> import warnings
         >>> with warnings.catch_warnings(action="ignore"):
         ...     res = failing.run("trustworthiness", None, None)
-        >>> [(one.scope, one.code) for one in res.failures()]
+        >>> [(note.scope, note.code) for note in res.failures()]
         [('short', 'refused')]
         """
-        return [one for one in notes_in(of_whole(self.notes)) if one.severity == FAILURE]
+        return [note for note in notes_in(of_whole(self.notes)) if note.severity == FAILURE]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -305,13 +306,13 @@ class Results(Record):
         return name in self.names
 
     def __getitem__(self, name: str) -> Embedding:
-        """The record of one embedding; its maps need the data, which a loaded result does not hold."""
+        """Return the record of one embedding; its maps need the data, which a loaded result does not have."""
         self._check_computed(name)
-        held = self.data is not None and self.recipe.get("metric") != "precomputed"
-        return self._embedding(name, self._known_data(None) if held else None)
+        has_data = self.data is not None and self.recipe.get("metric") != "precomputed"
+        return self._embedding(name, self._dense_data(None) if has_data else None)
 
     def tidy(self) -> pd.DataFrame:
-        """One row per embedding x measure x parameter, tests included; full precision.
+        """Return one row per embedding x measure x parameter, including tests; full precision.
 
         Examples
         --------
@@ -327,10 +328,10 @@ class Results(Record):
         return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row per embedding: n, number of columns, the value of every measure, seconds, and what failed.
+        """Return one row per embedding: n, number of columns, the value of every measure, seconds, and failures.
 
-        A column is named by its measure, with the parameters behind it where the measure has several settings
-        (``trustworthiness(n_neighbors=5)``); ``augment`` uses the same names. Where a method was run with several seeds
+        A column is named by its measure, with the parameters behind it if the measure has several settings
+        (``trustworthiness(n_neighbors=5)``); ``augment`` uses the same names. If a method was run with several seeds,
         the value is the mean over its runs.
 
         Examples
@@ -353,15 +354,15 @@ class Results(Record):
         order = list(dict.fromkeys(keys))
         values = wide.pivot(index="embedding", columns="key", values="value")
         values = values.reindex(index=self.names, columns=order).rename_axis(columns=None)
-        head = self.table.groupby("embedding")[["n", "n_components", "seconds"]].max().reindex(self.names)
-        for name in head.index[head["n"].isna()]:  # curves alone have no row
-            head.loc[name, ["n", "n_components"]] = self.embeddings[name].shape
+        sizes = self.table.groupby("embedding")[["n", "n_components", "seconds"]].max().reindex(self.names)
+        for name in sizes.index[sizes["n"].isna()]:  # embeddings with curves only have no row
+            sizes.loc[name, ["n", "n_components"]] = self.embeddings[name].shape
         failed = pd.Series(self.failed, dtype="object").reindex(self.names).fillna("").rename("failed")
-        parts = [head[["n", "n_components"]].astype("int64"), values, head[["seconds"]], failed]
+        parts = [sizes[["n", "n_components"]].astype("int64"), values, sizes[["seconds"]], failed]
         return pd.concat(parts, axis=1).rename_axis("embedding").reset_index()
 
     def augment(self, name: str | None = None) -> pd.DataFrame:
-        """One row per point: id, label, coordinates, and the contribution of the point to each measure.
+        """Return one row per point: id, label, coordinates, and the contribution of the point to each measure.
 
         A point without label has NaN there, and in the measures of labels. With anchors only the anchors have
         contributions; the other points are missing there.
@@ -407,16 +408,16 @@ class Results(Record):
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
         if self.labels is not None:
             labels = self.labels
-            if labels.dtype == object:  # only these may have gaps
-                known = [label is not None for label in labels]
-                labels = labels if all(known) else np.where(known, labels, np.nan)
+            if labels.dtype == object:  # only object labels may have gaps
+                has_label = [label is not None for label in labels]
+                labels = labels if all(has_label) else np.where(has_label, labels, np.nan)
             frame.insert(0, "label", labels)
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
-        more = [self.reliability[name]] if name in self.reliability else []
-        return pd.concat([frame, *more, self.of_all_points(name)], axis=1)
+        extra = [self.reliability[name]] if name in self.reliability else []
+        return pd.concat([frame, *extra, self.of_all_points(name)], axis=1)
 
     def like_noise(self, name: str) -> npt.NDArray[np.bool_] | None:
-        """Whether each point of an embedding is not distinguished from noise; None where no noise test says so.
+        """Return whether each point of an embedding is not distinguished from noise; None without a noise test.
 
         Examples
         --------
@@ -432,7 +433,7 @@ class Results(Record):
         return np.asarray(frame["like_noise"].to_numpy() == 1.0)
 
     def of_all_points(self, name: str) -> pd.DataFrame:
-        """The contributions of all points of one embedding, missing where a point is no anchor.
+        """Return the contributions of all points of one embedding, missing for points that are not anchors.
 
         Examples
         --------
@@ -445,34 +446,34 @@ class Results(Record):
         return self.points[name].reindex(range(len(self.embeddings[name])))
 
     def _long(self) -> pd.DataFrame:
-        """The points of all computed embeddings: one row per embedding, measure, parameters and point."""
+        """Return the points of all computed embeddings: one row per embedding, measure, parameters and point."""
         import pandas as pd
 
         parts, keys = [], {column: key for key, column in setting_names(self.table).items()}
         for name in self.embeddings:
             wide, points = self.augment(name), self.of_all_points(name)
-            said = len(self.reliability[name].columns) if name in self.reliability else 0
-            places = wide.iloc[:, : wide.shape[1] - points.shape[1] - said]
+            n_extra = len(self.reliability[name].columns) if name in self.reliability else 0
+            points_only = wide.iloc[:, : wide.shape[1] - points.shape[1] - n_extra]
             for column in points:
                 measure, parameters = keys[str(column)]
                 key = {"embedding": name, "measure": measure, "parameters": parameters}
-                parts.append(places.assign(**key, value=points[column].to_numpy(np.float64)))
+                parts.append(points_only.assign(**key, value=points[column].to_numpy(np.float64)))
             if points.shape[1] == 0:
-                parts.append(places.assign(embedding=name, measure="", parameters="", value=np.nan))
-        made = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-        head = ["embedding", "measure", "parameters", *(word for word in ("id", "label") if word in made)]
+                parts.append(points_only.assign(embedding=name, measure="", parameters="", value=np.nan))
+        table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        head = ["embedding", "measure", "parameters", *(name for name in ("id", "label") if name in table)]
         d = max((Y.shape[1] for Y in self.embeddings.values()), default=0)
-        return made.reindex(columns=[*head, *(f"y{j + 1}" for j in range(d)), "value"])
+        return table.reindex(columns=[*head, *(f"y{j + 1}" for j in range(d)), "value"])
 
     def embedding(self, name: str, *, data: Any = None) -> Embedding:
-        """The record of one embedding, which maps between data and embedding (``inverse_transform`` back).
+        """Return the record of one embedding, which maps between data and embedding (``inverse_transform`` maps back).
 
         Parameters
         ----------
         name : str
             Name of the embedding.
         data : (n, p) array, optional
-            The data; they are known in memory, and must be given to a loaded result.
+            The data; in memory by default, but they must be passed to a loaded result.
 
         Examples
         --------
@@ -483,12 +484,12 @@ class Results(Record):
         >>> res.embedding("a").shape
         (40, 2)
         """
-        known = self._known_data(data)
+        data_in_use = self._dense_data(data)
         self._check_computed(name)
-        return self._embedding(name, known)
+        return self._embedding(name, data_in_use)
 
     def _embedding(self, name: str, data: npt.NDArray[np.float64] | None) -> Embedding:
-        """The record of one computed embedding, with the data where they are known."""
+        """Return the record of one computed embedding, with the data if they are available."""
         import pandas as pd
 
         recipe, ids = self.recipe, None if self.ids is None else pd.Index(self.ids)
@@ -498,9 +499,9 @@ class Results(Record):
         return Embedding(self.embeddings[name], name, {}, seed, ids, data_shape=shape, data=data, columns=columns)
 
     def transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
-        """Coordinates (m, d) of new points in one embedding, whatever made it; see ``Embedding``.
+        """Return the coordinates (m, d) of new points in one embedding, from any source; see ``Embedding``.
 
-        A loaded result must be given its ``data`` again.
+        A loaded result needs its ``data``.
 
         Examples
         --------
@@ -514,9 +515,9 @@ class Results(Record):
         return self.embedding(name, data=data).transform(points, **options)
 
     def inverse_transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
-        """Data (m, p) at places (m, d) of one embedding, whatever made it; see ``Embedding``.
+        """Return data (m, p) at coordinates (m, d) of one embedding, from any source; see ``Embedding``.
 
-        A loaded result must be given its ``data`` again.
+        A loaded result needs its ``data``.
 
         Examples
         --------
@@ -530,7 +531,7 @@ class Results(Record):
         return self.embedding(name, data=data).inverse_transform(points, **options)
 
     def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
-        """Whether what one embedding leaves of the data looks independent of what it shows (Roy 2021, Definition 1).
+        """Test whether the residual of one embedding is independent of the embedding (Roy 2021, Definition 1).
 
         Parameters
         ----------
@@ -539,8 +540,8 @@ class Results(Record):
         data : array, DataFrame or path, optional
             The data of the evaluation, for results that were loaded.
         **options
-            ``rule="ridge"``, ``n_resamples=199``, ``n_folds=5``, ``random_state`` (that of the evaluation, so that the
-            folds are those of its ``reconstruction_error``) and ``n_jobs``.
+            ``rule="ridge"``, ``n_resamples=199``, ``n_folds=5``, ``random_state`` (by default that of the evaluation,
+            with the same folds as ``reconstruction_error``) and ``n_jobs``.
 
         Returns
         -------
@@ -559,38 +560,40 @@ class Results(Record):
         """
         certify = function("Results.certificate")
         check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
-        made: Certificate = certify(
+        certificate: Certificate = certify(
             self.embedding(name, data=data), **{"random_state": self.recipe.get("random_state"), **options}
         )
-        return made
+        return certificate
 
-    def _known_data(self, data: Any) -> npt.NDArray[np.float64]:
-        """The data of the evaluation: in memory, or given again and the same by their hash."""
+    def _dense_data(self, data: Any) -> npt.NDArray[np.float64]:
+        """Return the data of the evaluation: from memory, or passed by the caller and equal by their hash."""
         if data is None and self.data is None:
-            cure = "Pass data=, the data of the evaluation: they are never saved."
-            raise InputError("data", "must be given to a loaded result", "none", cure)
+            hint = "Pass data=, the data of the evaluation: they are never saved."
+            raise InputError("data", "must be given to a loaded result", "none", hint)
         if self.recipe.get("metric") == "precomputed":
-            cure = "Evaluate the data themselves, with a metric by name."
-            raise InputError("metric", "must leave the data their coordinates here", "'precomputed'", cure)
+            hint = "Evaluate the data themselves, with a metric by name."
+            raise InputError(
+                "metric", "must not be 'precomputed' here, where the data need coordinates", "'precomputed'", hint
+            )
         return np.array(self._checked_data(self.data if data is None else data).dense(), np.float64)
 
     def _checked_data(self, data: Any) -> Any:
-        """Data in normal form; refused where they are not those of the evaluation, as after a change in place."""
+        """Return data in normal form; raise if they are not those of the evaluation, as after a change in place."""
         header = self.recipe.get("header")
-        read = {"metric": self.recipe.get("metric", "euclidean")}
-        read |= {"header": header} if isinstance(header, bool) else {}  # "auto" warns of what is doubtful
-        given = call("Results.data", data, **read)
-        if given.sha256 != self.recipe.get("data_sha256", given.sha256):
-            cure = "Pass the same rows and columns in the same order."
-            raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)
-        return given
+        options = {"metric": self.recipe.get("metric", "euclidean")}
+        options |= {"header": header} if isinstance(header, bool) else {}  # "auto" warns of doubtful headers
+        checked = call("Results.data", data, **options)
+        if checked.sha256 != self.recipe.get("data_sha256", checked.sha256):
+            hint = "Pass the same rows and columns in the same order."
+            raise InputError("data", "must be the data of the evaluation", "data with another hash", hint)
+        return checked
 
     def _held_data(self) -> Any:
-        """The data as float64 or a sparse matrix, for a loaded result None; refused if they changed in place."""
+        """Return the data as float64 or a sparse matrix, None for a loaded result; raise if they changed in place."""
         return None if self.data is None else self._checked_data(self.data).X
 
     def _check_computed(self, name: str) -> None:
-        """Refuse names of no embedding, and of one that failed."""
+        """Raise for the name of no embedding, and of an embedding that failed."""
         METHODS.check_run(name, self.names, "name")
         if name in self.failed:
             raise InputError(
@@ -598,7 +601,7 @@ class Results(Record):
             )
 
     def curve(self, measure: str, *, bands: bool = False, difference: tuple[str, str] | None = None) -> pd.DataFrame:
-        """A curve over the number of neighbors K: one row per K, one column per embedding; or with its bands.
+        """Return a curve over the number of neighbors K: one row per K, one column per embedding; or with its bands.
 
         Parameters
         ----------
@@ -610,7 +613,7 @@ class Results(Record):
             chance level.
         difference : (str, str), optional
             Two embeddings: return the curve of the first minus that of the second with the ends of its band, one row
-            per K. Where the band excludes 0 at a run of K, the two differ at all of them at once.
+            per K. If the band excludes 0 at a run of K, the two differ at all of these K together.
 
         Returns
         -------
@@ -620,12 +623,12 @@ class Results(Record):
         Raises
         ------
         InputError
-            If the measure is no curve that was run, or there is no difference of these two: more than eight embeddings,
-            or no intervals.
+            If the measure is not a curve that was run, or the difference of these two was not computed, for lack of
+            intervals or with more than eight embeddings.
 
         Notes
         -----
-        A band holds the whole curve at the level of the intervals, wherever it has ends. From all points it is
+        A band contains the whole curve at the level of the intervals, wherever it has ends. From all points it is
         ``value ± c se`` with the standard errors of the jackknife and c the quantile of the largest deviation over K,
         which is conservative. From anchors c is that of a studentized bootstrap of the anchors, with a
         finite-population correction; it has ends from K = 5 to n / 3, with at least 100 anchors of which 30 differ from
@@ -649,14 +652,14 @@ class Results(Record):
         >>> list(res.curve("r_nx", difference=("a", "b")).columns)
         ['difference', 'band_low', 'band_high']
         """
-        known = list(dict.fromkeys(self.curves["measure"]))
-        if not known:
-            cure = "Name a curve in Evaluation.run, as measures=['r_nx']."
-            raise InputError("measure", "must be a curve that was run", f"{measure!r}, and there are none", cure)
-        if measure in set(self.table["measure"]) - {*known}:
-            cure = f"`tidy` has its values. Curves: {', '.join(known)}."
-            raise InputError("measure", "must have a value for every number of neighbors", repr(measure), cure)
-        MEASURES.check_run(measure, known, "measure", curves=True)
+        curves = list(dict.fromkeys(self.curves["measure"]))
+        if not curves:
+            hint = "Name a curve in Evaluation.run, as measures=['r_nx']."
+            raise InputError("measure", "must be a curve that was run", f"{measure!r}, and there are none", hint)
+        if measure in set(self.table["measure"]) - {*curves}:
+            hint = f"`tidy` has its values. Curves: {', '.join(curves)}."
+            raise InputError("measure", "must have a value for every number of neighbors", repr(measure), hint)
+        MEASURES.check_run(measure, curves, "measure", curves=True)
         rows = self.curves[self.curves["measure"] == measure]
         if difference is not None:
             return self._curve_difference(measure, difference)
@@ -666,7 +669,7 @@ class Results(Record):
         return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)
 
     def _curve_difference(self, measure: str, pair: Any) -> pd.DataFrame:
-        """The difference of the curves of two embeddings, whichever of them was added first."""
+        """Return the difference of the curves of two embeddings, whichever of them was added first."""
         names = list(pair) if isinstance(pair, list | tuple) else [pair]
         if len(names) != 2 or names[0] == names[1]:
             raise InputError("difference", "must be two embeddings", describe(pair), "Pass a pair, as ('umap', 'pca').")
@@ -676,28 +679,30 @@ class Results(Record):
         for sign, (first, second) in ((1.0, names), (-1.0, names[::-1])):
             rows = table[(table["first"] == first) & (table["second"] == second)].set_index("K")
             if len(rows):
-                found: pd.DataFrame = rows[["difference", "band_low", "band_high"]] * sign
-                low, high = found[["band_low", "band_high"]].min(axis=1), found[["band_low", "band_high"]].max(axis=1)
-                return found.assign(band_low=low, band_high=high)
-        cure = "Run with intervals (ci='points', or anchors), at most eight embeddings at a time."
-        raise InputError("difference", "must be a pair whose curves were compared", repr(tuple(names)), cure)
+                differences: pd.DataFrame = rows[["difference", "band_low", "band_high"]] * sign
+                low, high = (
+                    differences[["band_low", "band_high"]].min(axis=1),
+                    differences[["band_low", "band_high"]].max(axis=1),
+                )
+                return differences.assign(band_low=low, band_high=high)
+        hint = "Run with intervals (ci='points', or anchors), at most eight embeddings at a time."
+        raise InputError("difference", "must be a pair whose curves were compared", repr(tuple(names)), hint)
 
     def summary(self, full: bool = False) -> Summary:
-        """The printed result: what was evaluated, which embedding is best at what, one table, tests, and notes.
+        """Return the printed result: the input, the best embedding by each question, one table, tests, and notes.
 
         Parameters
         ----------
         full : bool
-            Whether also the call, the ends of all intervals, values over the orders of ties, every setting of a measure
-            and all notes are printed; else the embeddings of the middle of a long table and notes that weigh little
-            are left out, and counted.
+            Whether to print also the call, the ends of all intervals, values over the orders of ties, every setting of
+            a measure and all notes; else the middle of a long table and minor notes are left out, and counted.
 
         Returns
         -------
         Summary
             ``print`` shows it in 80 columns; ``.as_html()``, ``.as_markdown()`` and ``.as_latex()`` give the same
-            content elsewhere. A name for which a table has no room is shortened in print and in LaTeX, and stands in
-            full below; in HTML and Markdown all names are whole.
+            content elsewhere. A name that is too long for a table is shortened in print and in LaTeX, and printed in
+            full below; HTML and Markdown have all names in full.
 
         Examples
         --------
@@ -710,8 +715,8 @@ class Results(Record):
         k = 5; no intervals; seed 0
         ...
         """
-        made: Summary = call("Results.summary", self, check_bool(full, "full"))
-        return made
+        summary: Summary = call("Results.summary", self, check_bool(full, "full"))
+        return summary
 
     def compare(
         self,
@@ -724,40 +729,40 @@ class Results(Record):
         alpha: float = 0.05,
         adjust: str | None = "holm",
     ) -> Any:
-        """Which embedding is better here: paired differences of every pair, for each measure.
+        """Compare the embeddings: paired differences of every pair, for each measure.
 
-        The two are judged at the same points, so their measures are not independent; the standard error is that of the
-        difference, by the same points left out of both (delete-one jackknife, exact or infinitesimal; Student's t with
-        n - 1 degrees of freedom), or of the differences at the anchors (their number less one). Where a measure has no
-        value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
+        Both are evaluated at the same points, so their measures are not independent. The standard error is that of the
+        difference, from the same points left out of both (delete-one jackknife, exact or infinitesimal; Student's t
+        with n - 1 degrees of freedom), or from the differences at the anchors (their number less one). If a measure has
+        no value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
         partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
         the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
-        both; runs with other seeds have Welch's t, also beside an embedding that is not re-run and is taken as it is.
-        Where few anchors carry a difference, or it is so small that points which were not drawn could outweigh it, the
-        test is the betting test for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which holds for every
-        population and tells small differences apart with many anchors only.
-        Otherwise a pair whose intervals have different targets has no test.
+        both. Runs with other seeds have Welch's t, also against an embedding that is not re-run, which counts as one
+        fixed value. If few anchors carry a difference, or it is so small that points which were not drawn could
+        outweigh it, the test is the betting test for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which
+        holds for every population and detects small differences with many anchors only. Other pairs whose intervals
+        have different targets have no test.
 
         Parameters
         ----------
         names : list of str, optional
             The embeddings to compare, in this order; by default all that were computed, without those that are the data
-            (``reference``). These are compared where they are named here or as ``baseline``. A second result is
-            refused: all embeddings of one data set belong into one ``Evaluation``.
+            (``reference``). These are compared if they are named here or as ``baseline``. A second result raises an
+            error: all embeddings of one data set belong in one ``Evaluation``.
         measure : str or list of str, optional
             Which measures; all by default.
         baseline : str, optional
-            One embedding: all others are compared with it, as the second of every pair, and with nothing else. P-values
+            One embedding: all others are compared only with it, as the second of every pair. P-values
             are adjusted over these pairs; there are no letters. All pairs by default.
         margin : float or dict of measure to float, optional
             Margin of equivalence, in the unit of the measure: two one-sided tests ask whether the two differ by less
             (``p_equivalence``), and ``equivalence`` is the verdict: "equivalent", "better" or "worse" (of the first, by
-            more than the margin), or "not shown". One number where one measure is compared.
+            more than the margin), or "not shown". One number if one measure is compared.
         rope : float, optional
-            Region of practical equivalence across data sets, for ``dreval.compare``; an error on one data set, where
-            ``margin`` is meant.
+            Region of practical equivalence across data sets, for ``dreval.compare``; it raises an error on one data
+            set; use ``margin`` there.
         alpha : float
-            Level of tests, letters and words, and of the intervals of differences (1 - alpha); 0.05 by default,
+            Level of tests, letters and sentences, and of the intervals of differences (1 - alpha); 0.05 by default,
             whatever the level of the intervals of the values, ``run(conf_level=)``. Where the two differ, the printed
             comparison states both.
         adjust : "holm", "benjamini_hochberg" or None
@@ -766,9 +771,10 @@ class Results(Record):
         Returns
         -------
         dreval.records.comparison.Comparison
-            ``tidy()`` has one row per measure and pair: ``advantage`` (how much better the first is, whichever way the
-            measure points), interval, p, effect size (advantage over the standard deviation of the differences of
-            points) and probability of superiority (share of points at which the first is better, ties as halves).
+            ``tidy()`` has one row per measure and pair: ``advantage`` (how much better the first is, for either
+            direction of the measure), interval, p, effect size (advantage over the standard deviation of the
+            differences of points) and probability of superiority (share of points at which the first is better, ties as
+            halves).
 
         Raises
         ------
@@ -779,8 +785,8 @@ class Results(Record):
         --------
         >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
         >>> ev = dreval.Evaluation(X, {"first two": X[:, :2], "last two": X[:, 2:]}, n_neighbors=8, random_state=0)
-        >>> found = ev.run("trustworthiness").compare()
-        >>> found.tidy()[["first", "second", "advantage", "better"]].round(2)
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> comparison.tidy()[["first", "second", "advantage", "better"]].round(2)
                first    second  advantage     better
         0  first two  last two       0.31  first two
         """
@@ -788,11 +794,11 @@ class Results(Record):
         return call("Results.compare", self, names, **options, alpha=alpha, adjust=adjust)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
-        """Embeddings from the best to the worst by each measure, with the set not distinguishable from the best.
+        """Rank the embeddings by each measure, the best first, with the set not distinguishable from the best.
 
-        An embedding h is in the set where no other is significantly better: ``max_l (theta_l - theta_h) / se_lh`` is at
-        most the 1 - alpha quantile of its distribution where all are equally good, from the joint covariance of the
-        values (multiple comparisons with the best, simultaneous over embeddings). The truly best one is in the set with
+        An embedding h is in the set if no other is significantly better: ``max_l (theta_l - theta_h) / se_lh`` is at
+        most the 1 - alpha quantile of its distribution if all are equally good, from the joint covariance of the values
+        (multiple comparisons with the best, simultaneous over embeddings). The truly best embedding is in the set with
         probability at least 1 - alpha, for each measure alone.
 
         Parameters
@@ -809,9 +815,9 @@ class Results(Record):
             ``conf_low`` and ``conf_high`` (as in ``tidy``, at the level ``conf_level``), ``difference`` (how far it is
             behind the best value, at least 0),
             ``p_adjusted`` (of "none is better", adjusted over the embeddings, not over measures; 1 for the best value),
-            ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others: where no test of its
-            differences decides, ``p_adjusted`` and ``in_best_set`` are missing, for the best value too. Embeddings that
-            are the data (``reference``) come last, without rank, difference, ``p_adjusted`` and ``in_best_set``.
+            ``in_best_set``, and ``note`` if an embedding cannot be compared with the others: without a test of its
+            differences ``p_adjusted`` and ``in_best_set`` are missing, for the best value too. Embeddings that are the
+            data (``reference``) come last, without rank, difference, ``p_adjusted`` and ``in_best_set``.
 
         Raises
         ------
@@ -820,14 +826,14 @@ class Results(Record):
 
         Notes
         -----
-        ``ranking`` decides which embedding is best; its tests are one-sided, and each measure is judged alone. Where
+        ``ranking`` decides which embedding is best; its tests are one-sided, and each measure is tested alone. If
         ``compare`` (two-sided, adjusted over all pairs and measures) does not separate an embedding outside the set
         from those in it, reports say "borderline" and print both p-values.
 
-        Anyone in the set may be the best; being outside says significantly worse than some other. The set is no list of
-        equals: two of its members can differ significantly from each other. 19,999 draws of a stream of the
-        evaluation's seed; with fewer than 2k pairs of halves or groups Bonferroni's bound. O(20,000 k^2) time for k
-        embeddings.
+        Any embedding in the set may be the best; an embedding outside is significantly worse than at least one other.
+        The members of the set need not be equal: two of them can differ significantly from each other. The test uses
+        19,999 draws of a stream of the evaluation's seed; with fewer than 2k pairs of halves or groups, Bonferroni's
+        bound. O(20,000 k^2) time for k embeddings.
 
         References
         ----------
@@ -848,22 +854,23 @@ class Results(Record):
         1     2        pca         True
         2     3   last two        False
         """
-        made: pd.DataFrame = call("Results.ranking", self, measure, alpha=alpha)
-        return made
+        ranking: pd.DataFrame = call("Results.ranking", self, measure, alpha=alpha)
+        return ranking
 
     def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
-        """A figure of all embeddings or of some; an embedding has the same color in all of them.
+        """Draw a figure of all embeddings or of some; an embedding has the same color in all of them.
 
         Parameters
         ----------
         kind : str
-            ``dreval.list_figures()`` lists the kinds, and ``dreval.card("map")`` gives the options of one. Those that
-            come with dreval:
+            ``dreval.list_figures()`` lists the kinds, and ``dreval.card("map")`` gives the options of one. Built-in
+            kinds:
 
             - "scatter" (or "embedding"): the points of each embedding, colored by class or by ``color``.
-            - "map": the quality of a measure where the points lie, from worse (yellow) to better (green).
+            - "map": the quality of a measure at each point of the embedding, from worse (yellow) to better (green).
             - "curve": a measure against the number of neighbors, one line for each embedding, with intervals and
-              chance; of a measure with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
+              chance level; of a measure with a value at every K (``r_nx``) on a log scale, with the value of a perfect
+              copy.
             - "shepard": distances in the embedding against those in the data, and their nearest ascending step
               function.
             - "heatmap": all embeddings by all measures: values with intervals, the best in bold, chance levels.
@@ -872,20 +879,20 @@ class Results(Record):
               each pair; of more than eight for each embedding nearest to the best one or to ``baseline``.
             - "difference_map": where the first of a pair is better than the second, in both embeddings.
             - "null": the statistic of a test of independence against its values under permutation.
-            - "coranking": how the ranks of neighbors in data and embedding go together, with the blocks up to
+            - "coranking": ranks of neighbors in the data against ranks in the embedding, with the blocks up to
               ``n_neighbors``.
             - "kappa_curve": kernel canonical correlation (KCCA) with the classes over its regularization kappa, above
               permutations.
             - "centroid_triplets": whether classes that are nearer to each other than to a third one in the embedding
               are so in the data: the ratio of the two distances in both spaces, for each triple of classes.
-            - "critical_difference" and "wins" need several data sets: they are refused here, with what to do.
+            - "critical_difference" and "wins" need several data sets: here they raise an error that says what to do.
         ax : matplotlib Axes, optional
-            Where to draw a figure of one panel. Words below the figure are then left out.
+            Where to draw a figure of one panel. The text below the figure is then left out.
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         names : list of str, optional
-            The embeddings to draw; all that were computed by default. Up to eight embeddings have a color each; where
-            there are more, those that are best by a measure and those named here, and all others are gray.
+            The embeddings to draw; all that were computed by default. Up to eight embeddings have a color each; of
+            more, those that are best by a measure and those named here have one, and all others are gray.
         embedding : str, optional
             The one embedding to draw, short for ``names=[embedding]``.
         measure : str, optional
@@ -897,7 +904,7 @@ class Results(Record):
             The first, where there is one, by default.
         difference : (str, str), optional
             For "curve" of a measure with a value at every K: draw the curve of the first embedding minus that of the
-            second with its band, and say at which K one of the two is better.
+            second with its band, and mark at which K one of the two is better.
         n_neighbors : int, optional
             For "map": the number of neighbors of the measure; 15, the only, or the middle one by default. For
             "coranking": where the blocks end; as for "map" by default.
@@ -911,9 +918,9 @@ class Results(Record):
         titled : bool
             For "forest": whether panels name their measure; True by default.
         explained : bool
-            For "forest": whether the words below say what the marks are; True by default.
+            For "forest": whether the text below explains the marks; True by default.
         test, variable : str, optional
-            For "null": the test, and what it is against; the first with permutations by default.
+            For "null": the test, and its variable; the first with permutations by default.
         kappas : list of float, optional
             For "kappa_curve": values of kappa; 13 from 0.0002 to 2 by default.
         n_resamples : int
@@ -922,26 +929,26 @@ class Results(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
         UnknownName
-            If there is no such kind, option, measure or embedding; the nearest right name is given.
+            If there is no such kind, option, measure or embedding; the message suggests the nearest name.
         InputError
-            If nothing was computed, or the result has not what the kind needs: values per point ("map"), several
+            If nothing was computed, or the result lacks what the kind needs: values per point ("map"), several
             numbers of neighbors ("curve"), a measure of pairs ("shepard"), two embeddings and intervals ("forest",
             "difference_map"), a test with permutations ("null"), the data in memory ("coranking",
-            "centroid_triplets"), labels ("kappa_curve", "centroid_triplets"); or if ``ax`` is given and the figure has
+            "centroid_triplets"), labels ("kappa_curve", "centroid_triplets"); or if ``ax`` is passed and the figure has
             several panels.
 
         Notes
         -----
-        The family and size of fonts and ``figure.dpi`` in ``matplotlib.rcParams`` are used where they differ from the
-        defaults of matplotlib; nothing else of them is. Of embeddings with three and more columns the first two are
-        shown, and the title says so; one column is drawn as a strip, its height without meaning. "shepard" draws a
-        table of counts that the evaluation made of the pairs which its measures had measured anyway, and "null" the
-        histogram that it kept: both are saved with the result.
+        The family and size of fonts and ``figure.dpi`` in ``matplotlib.rcParams`` are used if they differ from the
+        defaults of matplotlib; other settings are not used. Of embeddings with three and more columns the first two are
+        drawn, and the title states this; one column is drawn as a strip, its height without meaning. "shepard" draws a
+        table of counts of the pairs that the measures of the evaluation used, and "null" draws the histogram of the
+        permutations: both are saved with the result.
 
         O(n) time and memory for each embedding; "coranking" O(m n (p + log n)) for m points, all up to 2000, of more
         that many drawn at random; "kappa_curve" a test of up to 1000 points for each kappa.
@@ -949,7 +956,7 @@ class Results(Record):
         "coranking" counts, for every pair of ranks, the neighbors that have the first rank in the data and the second
         in the embedding (Lee & Verleysen 2009), on log scales of both ranks and in multiples of what an unrelated
         embedding has. Neighbors below the diagonal are nearer in the embedding than in the data. ``Q_NX`` is the share
-        of the n_neighbors nearest that stay so.
+        of the n_neighbors nearest points in the data that are also among the nearest in the embedding.
 
         Examples
         --------
@@ -962,10 +969,10 @@ class Results(Record):
         return call("Results.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
 
-        For ``report.tex`` the folder is ``report-figures``; it also holds the tables, to be taken into
-        papers. Gives the path.
+        For ``report.tex`` the folder is ``report-figures``; it also holds the tables, for
+        use in papers. Returns the path.
 
         Examples
         --------
@@ -998,24 +1005,24 @@ class Results(Record):
         return Path(call("Results.save", self, path))
 
     def to_latex(self, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
-        r"""The table for a paper: values with intervals, the best set bold, chance levels; for ``\input``.
+        r"""Return the table for a paper: values with intervals, the best set bold, chance levels; for ``\input``.
 
         Parameters
         ----------
         measures : str or list of str, optional
             Which measures, in this order; all that were run by default.
         rows : {"auto", "embeddings", "measures"}
-            What stands in the rows; "auto": measures, where there are at most five embeddings.
+            Content of the rows; "auto": measures, if there are at most five embeddings.
         label : str, optional
             As in the ``as_latex`` of ``summary()``.
 
         Returns
         -------
         str
-            A table for the packages booktabs and longtable. Bold is the best value of each measure, and those that are
-            not distinguishable from it as in ``ranking``; without intervals the best value only. An interval that is
-            not symmetric in print stands in parentheses; a small circle marks what ``ranking`` cannot judge. Curves
-            have no single value and are left out.
+            A table for the packages booktabs and longtable. Bold marks the best value of each measure, and the values
+            that are not distinguishable from it as in ``ranking``; without intervals the best value only. An interval
+            that is not symmetric in print is in parentheses; a small circle marks embeddings that ``ranking`` cannot
+            compare. Curves have no single value and are left out.
 
         Raises
         ------
@@ -1024,7 +1031,7 @@ class Results(Record):
 
         See Also
         --------
-        to_markdown, to_html : the same table in other forms.
+        to_markdown, to_html : the same table in other formats.
         ranking : the best set with p-values.
 
         Examples
@@ -1039,7 +1046,7 @@ class Results(Record):
         return str(call("Results.to_latex", self, measures, rows=rows, label=label))
 
     def to_markdown(self, measures: Any = None, *, rows: str = "auto") -> str:
-        r"""The table of ``to_latex`` as GitHub-flavored Markdown.
+        r"""Return the table of ``to_latex`` as GitHub-flavored Markdown.
 
         Examples
         --------
@@ -1054,7 +1061,7 @@ class Results(Record):
         return str(call("Results.to_markdown", self, measures, rows=rows))
 
     def to_html(self, measures: Any = None, *, rows: str = "auto") -> str:
-        """The table of ``to_latex`` as a part of a page, in the colors around it.
+        """Return the table of ``to_latex`` as a part of a page, in the colors around it.
 
         Examples
         --------
@@ -1066,17 +1073,17 @@ class Results(Record):
         """
         return str(call("Results.to_html", self, measures, rows=rows))
 
-    def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export
-        r"""What a paper would print: the findings in 150 words at most, or the methods in 250, with their works.
+    def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
+        r"""Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
 
         Parameters
         ----------
         part : {"results", "methods"}
-            "results": which embedding is best by which measures and how clear that is, as ``ranking`` has it, values
-            with intervals and chance levels, and the tests. "methods": what was computed of what, with which settings,
-            intervals, tests and adjustment; it cites the works of ``bibtex()``. What has no room is counted.
+            "results": the best embeddings by each measure, with the best set of ``ranking``, values with intervals and
+            chance levels, and the tests. "methods": data, embeddings, measures, settings, intervals, tests and
+            adjustment; it cites the works of ``bibtex()``. The paragraph counts what its limit leaves out.
         format : {"text", "markdown", "latex"}
-            How symbols, names and citations are written.
+            Format of symbols, names and citations.
 
         Returns
         -------
@@ -1103,14 +1110,14 @@ class Results(Record):
         return str(call("Results.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True)))
 
     def bibtex(self) -> str:
-        """The works behind all that was computed, and dreval itself, as entries for BibTeX.
+        """Return the works behind all computed numbers, and dreval itself, as BibTeX entries.
 
         Returns
         -------
         str
             Entries sorted by key: of the measures, tests, intervals and adjustment, the best set, the bundled methods
-            that made embeddings, and the software with its version. Measures of your own whose reference has no key
-            have no entry.
+            behind embeddings, and the software with its version. User-defined measures whose reference has no key have
+            no entry.
 
         See Also
         --------
@@ -1130,8 +1137,8 @@ class Results(Record):
     def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 
-        The object is returned. Cells are matched by ``obs_names``; see ``dreval.records.results.annotate``. With
-        ``copy`` a copy is changed.
+        Returns the object, or with ``copy`` a changed copy. Cells are matched by ``obs_names``; see
+        ``dreval.records.results.annotate``.
 
         Examples
         --------

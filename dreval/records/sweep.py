@@ -15,18 +15,18 @@ from dreval.records.base import Record, call, read_only
 from dreval.records.notes import Notes, joined
 from dreval.registry import MEASURES
 
-OWN = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates", "in_best_set",
-       "p_value", "note")  # fmt: skip
+TABLE_COLUMNS = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates",
+                 "in_best_set", "p_value", "note")  # fmt: skip
 
 
 def sweep_frame(rows: list[dict[str, Any]], settings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The table of rows and their settings, with a column for each option; a name that is taken gets a line below."""
-    names = list(dict.fromkeys(name for one in settings for name in one))
-    made = pd.DataFrame([{key: row[key] for key in OWN} for row in rows])
-    for place, name in enumerate(names, 2):
-        column = pd.Series([one.get(name) for one in settings], dtype=object).infer_objects()
-        made.insert(place, f"{name}_" if name in OWN else name, column)
-    return made.astype({"in_best_set": "boolean"})
+    """Return the table of rows and settings; an option with the name of another column gets "_" at its end."""
+    names = list(dict.fromkeys(name for setting in settings for name in setting))
+    table = pd.DataFrame([{key: row[key] for key in TABLE_COLUMNS} for row in rows])
+    for position, name in enumerate(names, 2):
+        column = pd.Series([setting.get(name) for setting in settings], dtype=object).infer_objects()
+        table.insert(position, f"{name}_" if name in TABLE_COLUMNS else name, column)
+    return table.astype({"in_best_set": "boolean"})
 
 
 @read_only
@@ -48,13 +48,13 @@ class Sweep(Record):
     alpha : float
         One minus the level of the sets and intervals.
     recipe : dict
-        ``n``, ``p``, ``source``, ``random_state``, ``parameters``, ``call`` and ``versions``: what makes it again.
+        ``n``, ``p``, ``source``, ``random_state``, ``parameters``, ``call`` and ``versions``: how to reproduce it.
     notes : tuple of Note
-        What must be known to read it.
+        Assumptions and limits that affect how to read it.
 
     See Also
     --------
-    sweep : makes it.
+    sweep : computes it.
 
     Examples
     --------
@@ -80,26 +80,27 @@ class Sweep(Record):
     @property
     def options(self) -> tuple[str, ...]:
         """The options that the settings set."""
-        return tuple(dict.fromkeys(name for one in self.settings for name in one))
+        return tuple(dict.fromkeys(name for setting in self.settings for name in setting))
 
     def _rows(self) -> dict[str, pd.DataFrame]:
-        """The rows of each measure."""
+        """Return the rows of each measure."""
         groups = list(self.table.groupby(["measure", "parameters"], sort=False))
-        several = pd.Series([name for (name, _), _ in groups]).duplicated(keep=False).to_list()
-        called = [
-            f"{name}({words})" if twice else name for ((name, words), _), twice in zip(groups, several, strict=True)
+        duplicated = pd.Series([name for (name, _), _ in groups]).duplicated(keep=False).to_list()
+        names = [
+            f"{name}({parameters})" if repeated else name
+            for ((name, parameters), _), repeated in zip(groups, duplicated, strict=True)
         ]
-        return {str(name): rows for name, (_, rows) in zip(called, groups, strict=True)}
+        return {str(name): rows for name, (_, rows) in zip(names, groups, strict=True)}
 
     def of(self, measure: str | None = None) -> pd.DataFrame:
-        """The rows of ``tidy`` of one measure, by default of the first; their index is the number of the setting.
+        """Return the rows of ``tidy`` of one measure, by default of the first; the index is the number of the setting.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
-        >>> len(found.of("r_nx_auc"))
+        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> len(result.of("r_nx_auc"))
         3
         """
         rows = self._rows()
@@ -107,19 +108,19 @@ class Sweep(Record):
         return rows[name].reset_index(drop=True)
 
     def tidy(self) -> pd.DataFrame:
-        """One row per measure and setting.
+        """Return one row per measure and setting.
 
         ``measure``, ``parameters``, a column for each option, ``mean`` over replicates, its standard error ``se`` and
         interval ``conf_low``, ``conf_high``, ``n_replicates`` (those that did not fail), ``in_best_set``, ``p_value``
         (of the test that it is the best, adjusted for the choice among the settings), ``note``. A setting that is not
-        judged, as 0 below, of which a run fails, has ``<NA>`` and its reason.
+        evaluated, as 0 below, whose run fails, has ``<NA>`` and its reason.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
-        >>> found.tidy()[["n_neighbors", "in_best_set"]]
+        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> result.tidy()[["n_neighbors", "in_best_set"]]
            n_neighbors  in_best_set
         0            0         <NA>
         1            8         True
@@ -128,26 +129,26 @@ class Sweep(Record):
         return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row per measure: how many settings and replicates, how many are in the best set, and the best value.
+        """Return one row per measure: numbers of settings and replicates, size of the best set, and the best value.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
-        >>> found.glance()[["n_settings", "n_in_best_set", "over"]]
+        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> result.glance()[["n_settings", "n_in_best_set", "over"]]
            n_settings  n_in_best_set    over
         0           3              2  halves
         """
-        made = []
+        table = []
         for rows in self._rows().values():
             row = {name: self.recipe[name] for name in ("n", "p", "source")} | {"over": self.over}
             row |= {"measure": rows["measure"].iloc[0], "parameters": rows["parameters"].iloc[0]}
             row |= {"n_settings": len(rows), "n_replicates": self.recipe["parameters"]["n_replicates"]}
             row |= {"n_in_best_set": int(rows["in_best_set"].fillna(False).sum())}
             row |= {"n_judged": int(rows["in_best_set"].notna().sum()), "conf_level": 1 - self.alpha}
-            made.append(row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)})
-        return pd.DataFrame(made)
+            table.append(row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)})
+        return pd.DataFrame(table)
 
     def order(self, measure: str | None = None) -> list[int]:
         """Return the numbers of the settings by their means, the best first; those without a mean come last.
@@ -158,19 +159,19 @@ class Sweep(Record):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
-        >>> found.order()
+        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> result.order()
         [2, 1, 0]
         """
         rows = self.of(measure)
         higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
         ordered = rows["mean"].sort_values(ascending=not higher, kind="stable", na_position="last")
-        return [int(h) for h in ordered.index]
+        return [int(number) for number in ordered.index]
 
     def best_set(self, measure: str | None = None) -> list[dict[str, Any]]:
-        """The settings that are not distinguishable from the best by their means: the best first.
+        """Return the settings that are not distinguishable from the best by their means: the best first.
 
-        The setting with the best mean of those that are judged is always among them.
+        The evaluated setting with the best mean is always among them.
 
         Parameters
         ----------
@@ -189,11 +190,11 @@ class Sweep(Record):
         >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).best_set()
         [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
-        kept = self.of(measure)["in_best_set"].fillna(False)
-        return [dict(self.settings[h]) for h in self.order(measure) if kept[h]]
+        in_set = self.of(measure)["in_best_set"].fillna(False)
+        return [dict(self.settings[number]) for number in self.order(measure) if in_set[number]]
 
     def plot(self, measure: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
-        """The value of each setting with its interval; of two options of numbers or words a map of cells.
+        """Draw the value of each setting with its interval; two options of numbers or words give a map of cells.
 
         Parameters
         ----------
@@ -207,7 +208,7 @@ class Sweep(Record):
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Examples
         --------
@@ -219,18 +220,18 @@ class Sweep(Record):
         return call("Sweep.plot", self, measure, ax, figsize)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
 
-        See ``Results.report``; the path is given back.
+        See ``Results.report``; returns the path.
 
         Examples
         --------
         >>> import tempfile
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = found.report(f"{folder}/page.html")
+        ...     path = result.report(f"{folder}/page.html")
         ...     path.name, path.exists()
         ('page.html', True)
         """
@@ -247,16 +248,16 @@ class Sweep(Record):
         >>> import tempfile
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     dreval.load_results(found.save(f"{folder}/a.dreval")).best_set()
+        ...     dreval.load_results(result.save(f"{folder}/a.dreval")).best_set()
         [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
         return Path(call("Sweep.save", self, path))
 
     @property
     def call(self) -> str:
-        """The Python that makes it again, where the words are what was passed."""
+        """The Python code that reproduces it; its names stand for the values that were passed."""
         return str(self.recipe["call"])
 
     def __repr__(self) -> str:

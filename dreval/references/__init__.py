@@ -1,4 +1,4 @@
-"""The works that cards, intervals and tests rest on: each once, with what a list of references and BibTeX need."""
+"""The works cited by cards, intervals and tests, each stored once, with reference lists and BibTeX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["INFERENCE", "Citation", "Reference", "reference", "works"]
 
 _JACKKNIFE = ("efron1982", "jaeckel1972")
 _GROUPS = ("efron1981", "efron1982")
-INFERENCE: dict[str, tuple[str, ...]] = {  # what intervals, tests and adjustments rest on, by the word in the tables
+INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and adjustments, by their name in the tables
     "points": _JACKKNIFE,
     "jackknife": _JACKKNIFE,
     "partitions": _GROUPS,
@@ -43,7 +43,7 @@ INFERENCE: dict[str, tuple[str, ...]] = {  # what intervals, tests and adjustmen
 }
 
 _KEY = re.compile(r"@([a-z]+\d{4}[a-z]*)")
-_NAMED = 6  # authors up to which a list of references names all
+_MAX_LISTED_AUTHORS = 6  # a list of references names all authors up to this number, else the first "et al."
 _MARKS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
     "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c", "\u0328": "k",
@@ -57,10 +57,10 @@ _LETTERS = {
 
 @dataclass(frozen=True)
 class Reference:
-    """One work; the fields have the names and the meaning that they have in BibTeX.
+    """One work; the fields have the names and the meaning of BibTeX fields.
 
-    ``authors`` are written as "Family, I." each, with a part such as "van der" in front of the family name; a group has
-    no comma.
+    Each of ``authors`` is written as "Family, I.", with a part such as "van der" before the family name; a group has no
+    comma.
     """
 
     key: str
@@ -83,7 +83,7 @@ class Reference:
 
     @property
     def names(self) -> str:
-        """The authors in a sentence: families of one or two, of more the first and "et al.".
+        """The authors in a sentence: one or two family names, or the first and "et al.".
 
         Examples
         --------
@@ -95,8 +95,8 @@ class Reference:
         return " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
 
     def __str__(self) -> str:
-        """The entry of a list of references, without a point at its end."""
-        authors = self.authors if len(self.authors) <= _NAMED else (self.authors[0], "et al.")
+        """Return the entry of a list of references, without a final period."""
+        authors = self.authors if len(self.authors) <= _MAX_LISTED_AUTHORS else (self.authors[0], "et al.")
         edition = f"{self.edition} edition, " if self.edition else ""
         theses = {"phdthesis": "PhD thesis, ", "mastersthesis": "Master's thesis, ", "techreport": "Technical report, "}
         place = theses.get(self.kind, "") + edition
@@ -109,7 +109,7 @@ class Reference:
         return f"{', '.join(authors)} ({self.year}). {self.title}. {tail}"
 
     def bibtex(self) -> str:
-        r"""The entry for BibTeX; letters beyond ASCII are written as commands, and capitals of names are kept.
+        r"""Return the BibTeX entry; letters beyond ASCII are written as commands, and braces protect capitals.
 
         Examples
         --------
@@ -125,36 +125,38 @@ class Reference:
         }
         """
         names = ("journal", "booktitle", "edition", "publisher", "school", "institution", "howpublished", "volume")
-        people = [_escaped(one) if "," in one else f"{{{_escaped(one)}}}" for one in self.authors]
-        fields = {"author": " and ".join(people), "title": _title(self.title)}
+        authors = [_escaped(author) if "," in author else f"{{{_escaped(author)}}}" for author in self.authors]
+        fields = {"author": " and ".join(authors), "title": _title(self.title)}
         fields |= {name: _escaped(getattr(self, name)) for name in (*names, "number", "note")}
         fields |= {"pages": self.pages.replace("-", "--"), "year": str(self.year), "doi": self.doi}
-        written = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
-        return f"@{self.kind}{{{self.key},\n{written}\n}}"
+        lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+        return f"@{self.kind}{{{self.key},\n{lines}\n}}"
 
 
 def _escaped(text: str) -> str:
-    """Text for BibTeX, in ASCII where its letters have commands."""
-    made = []
+    """Escape text for BibTeX, in ASCII where its letters have commands."""
+    parts = []
     for letter in unicodedata.normalize("NFC", text):
         base, *marks = unicodedata.normalize("NFD", letter)
         if len(marks) == 1 and marks[0] in _MARKS:
             command = _MARKS[marks[0]]
-            made.append(f"{{\\{command}{{{base}}}}}" if command.isalpha() else f"{{\\{command}{base}}}")
+            parts.append(f"{{\\{command}{{{base}}}}}" if command.isalpha() else f"{{\\{command}{base}}}")
         else:
-            made.append(_LETTERS.get(letter, letter))
-    return "".join(made)
+            parts.append(_LETTERS.get(letter, letter))
+    return "".join(parts)
 
 
 def _title(text: str) -> str:
-    """A title, whose words with capitals are put in braces: styles of bibliographies would make them small."""
+    """Return a title with braces around words that have capitals: bibliography styles would make these lower case."""
     words = [(word, word[1:] if place == 0 else word) for place, word in enumerate(text.split())]
-    return " ".join(f"{{{_escaped(word)}}}" if read != read.lower() else _escaped(word) for word, read in words)
+    return " ".join(
+        f"{{{_escaped(word)}}}" if checked != checked.lower() else _escaped(word) for word, checked in words
+    )
 
 
 @cache
 def works() -> Mapping[str, Reference]:
-    """All works by key.
+    """Return all works by key.
 
     Examples
     --------
@@ -162,13 +164,15 @@ def works() -> Mapping[str, Reference]:
     >>> works()["venna2001"].year
     2001
     """
-    read = tomllib.loads(files("dreval.references").joinpath("works.toml").read_text(encoding="utf-8"))
-    made = {key: Reference(key, **{**fields, "authors": tuple(fields["authors"])}) for key, fields in read.items()}
-    return MappingProxyType(made)
+    tables = tomllib.loads(files("dreval.references").joinpath("works.toml").read_text(encoding="utf-8"))
+    references = {
+        key: Reference(key, **{**fields, "authors": tuple(fields["authors"])}) for key, fields in tables.items()
+    }
+    return MappingProxyType(references)
 
 
 def reference(key: str) -> Reference:
-    """One work by its key; the error for an unknown key suggests the nearest.
+    """Return one work by its key; the error for an unknown key suggests the nearest key.
 
     Examples
     --------
@@ -180,29 +184,29 @@ def reference(key: str) -> Reference:
 
 
 class Citation(str):
-    """Words on works: every ``@key`` is written out, and ``works`` has the keys.
+    """Text that cites works: every ``@key`` is written out, and ``works`` has the keys.
 
     Examples
     --------
     >>> from dreval.references import Citation
-    >>> said = Citation("@sammon1969, Eq. 1.")
-    >>> said.works, said[-7:]
+    >>> citation = Citation("@sammon1969, Eq. 1.")
+    >>> citation.works, citation[-7:]
     (('sammon1969',), ' Eq. 1.')
     """
 
     works: tuple[str, ...]
 
     def __new__(cls, text: str) -> Citation:
-        """Words that are written out already stay as they are."""
+        """Write out the keys; a citation is returned unchanged."""
         if isinstance(text, Citation):
             return text
-        made = super().__new__(cls, _KEY.sub(lambda found: str(reference(found[1])), text))
-        made.works = tuple(dict.fromkeys(_KEY.findall(text)))
-        return made
+        citation = super().__new__(cls, _KEY.sub(lambda match: str(reference(match[1])), text))
+        citation.works = tuple(dict.fromkeys(_KEY.findall(text)))
+        return citation
 
 
 class Cites:
-    """A card with a ``reference``, in which ``@key`` stands for a work."""
+    """A card with a ``reference``, in which ``@key`` cites a work."""
 
     reference: str
 
@@ -216,5 +220,5 @@ class Cites:
 
 
 def bibliography(references: Iterable[Reference]) -> str:
-    """The entries of some works for BibTeX, each once, sorted by key."""
-    return "\n\n".join(one.bibtex() for _, one in sorted({one.key: one for one in references}.items())) + "\n"
+    """Return the BibTeX entries of works, each once, sorted by key."""
+    return "\n\n".join(work.bibtex() for _, work in sorted({work.key: work for work in references}.items())) + "\n"

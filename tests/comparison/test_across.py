@@ -1,4 +1,4 @@
-"""Comparison across data sets: what is taken in and refused, missing cells, replicates, the two models, the words."""
+"""Comparison across data sets: accepted input, errors, missing cells, replicates, the two models, sentences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.js
 
 
 def table(n=8, k=3, seed=0, replicates=1, gain=0.05):
-    """Values that rise with the embedding's place, on data sets of different difficulty."""
+    """Return values that rise with the position of the embedding, on data sets of different difficulty."""
     rng = np.random.default_rng(seed)
     hard, cell = rng.normal(size=n), 0.02 * rng.normal(size=(n, k))
     return pd.DataFrame(
@@ -56,12 +56,12 @@ def small(seed=0, rows=60, **options):
 
 def test_tables_have_the_closed_columns():
     """The three tables have the columns of the glossary, in their order."""
-    found = compared(table(), tests="all", rope=0.01)
+    comparison = compared(table(), tests="all", rope=0.01)
 
-    assert list(found.tidy()) == list(PAIR_COLUMNS)
-    assert list(found.overall) == list(OVERALL_COLUMNS)
-    assert list(found.glance()) == list(STANDING_COLUMNS)
-    assert dict(found.pairs["test"].value_counts()) == dict.fromkeys(["nemenyi", "wilcoxon", "bayes", "mixed"], 3)
+    assert list(comparison.tidy()) == list(PAIR_COLUMNS)
+    assert list(comparison.overall) == list(OVERALL_COLUMNS)
+    assert list(comparison.glance()) == list(STANDING_COLUMNS)
+    assert dict(comparison.pairs["test"].value_counts()) == dict.fromkeys(["nemenyi", "wilcoxon", "bayes", "mixed"], 3)
 
 
 def test_results_files_and_frames_are_one_table(tmp_path):
@@ -80,12 +80,12 @@ def test_results_files_and_frames_are_one_table(tmp_path):
 def test_the_same_data_with_another_seed_is_a_replicate():
     """By the hash of the data: another seed is averaged with the first, the same seed is refused as one value twice."""
     results = [small(0), small(0, random_state=1), small(1)]
-    found = dreval.compare(results, measure="trustworthiness")
-    family = next(iter(found.families.values()))
+    comparison = dreval.compare(results, measure="trustworthiness")
+    family = next(iter(comparison.families.values()))
 
     assert list(family.cells.index) == ["data", "data (2)"]
     assert sorted(family.rows["replicate"].unique()) == [0, 1]
-    assert "datasets.replicates" in set(found.notes["code"])
+    assert "datasets.replicates" in set(comparison.notes["code"])
     with pytest.raises(InputError, match="must have one value for each cell"):
         dreval.compare([small(0), small(0), small(1)])
 
@@ -104,7 +104,7 @@ def test_the_same_data_with_another_seed_is_a_replicate():
         (lambda t: t, {"tests": "bayes"}, "must be given for the Bayesian test"),
         (lambda t: t, {"rope": -1}, "must be a finite number >= 0"),
         (lambda t: t, {"measure": "acuracy"}, "Did you mean 'accuracy'"),
-        (lambda t: t, {"columns": {"method": "m"}}, "must rename known columns"),
+        (lambda t: t, {"columns": {"method": "m"}}, "must have names of standard columns as keys"),
         (lambda t: t[t["dataset"] == "data 0"], {}, "must hold two embeddings on two data sets"),
         (lambda t: t[t["embedding"] == "m0"], {}, "must hold two embeddings on two data sets"),
         (lambda t: t.assign(embedding=t["embedding"].where(t.index > 0)), {}, "must name the embedding of each row"),
@@ -113,58 +113,62 @@ def test_the_same_data_with_another_seed_is_a_replicate():
     ],
 )
 def test_what_cannot_be_compared_is_refused(change, options, message):
-    """Each way to be wrong has its message."""
+    """Each invalid input has its own error message."""
     with pytest.raises((InputError, UnknownName), match=message):
         compared(change(table()), **options)
 
 
 def test_columns_may_have_other_names():
-    """A table made elsewhere, with its own names of columns and no measure, gives the same numbers."""
+    """A table from elsewhere, with other column names and no measure, gives the same numbers."""
     plain = table()[["dataset", "embedding", "value"]]
     other = plain.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
     names = {"dataset": "problem", "embedding": "algorithm", "value": "score"}
-    found = compared(other, columns=names)
+    comparison = compared(other, columns=names)
 
-    assert found.measures == ["score"]
-    pd.testing.assert_frame_equal(found.pairs.drop(columns="measure"), compared(plain).pairs.drop(columns="measure"))
+    assert comparison.measures == ["score"]
+    pd.testing.assert_frame_equal(
+        comparison.pairs.drop(columns="measure"), compared(plain).pairs.drop(columns="measure")
+    )
 
 
 @settings(max_examples=5)
 @given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=6))
 def test_each_pair_uses_the_data_sets_that_have_both(gone):
-    """A missing cell leaves its data set out for its pairs only; Skillings-Mack takes Friedman's place."""
+    """A missing cell removes its data set from its pairs only; Skillings-Mack replaces Friedman."""
     full = table()
-    lost = [(f"data {i}", f"m{j}") in {(f"data {a}", f"m{b}") for a, b in gone} for i in range(8) for j in range(3)]
-    missing = full.assign(value=full["value"].mask(lost))
-    found = compared(missing, tests=["friedman", "wilcoxon"])
+    missing_cells = [
+        (f"data {i}", f"m{j}") in {(f"data {a}", f"m{b}") for a, b in gone} for i in range(8) for j in range(3)
+    ]
+    missing = full.assign(value=full["value"].mask(missing_cells))
+    comparison = compared(missing, tests=["friedman", "wilcoxon"])
     alone = {
         pair: compared(missing[missing["embedding"].isin(pair)], tests="wilcoxon", adjust=None).pairs.iloc[0]
         for pair in (("m0", "m1"), ("m0", "m2"), ("m1", "m2"))
     }
 
     absent = compared(missing.dropna(), tests="friedman")
-    assert_allclose(absent.overall["statistic"], found.overall["statistic"], rtol=1e-12)
-    assert ("skillings_mack" in set(found.overall["test"])) == bool(gone)
-    for row in found.pairs.to_dict("records"):
+    assert_allclose(absent.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
+    assert ("skillings_mack" in set(comparison.overall["test"])) == bool(gone)
+    for row in comparison.pairs.to_dict("records"):
         assert row["n"] == alone[row["first"], row["second"]]["n"]
         assert row["p_value"] == alone[row["first"], row["second"]]["p_value"]
 
 
 def test_data_sets_that_do_not_link_all_embeddings_are_said():
-    """Two separate halves: no overall test and no test of pairs that never met, with the reasons."""
+    """Two separate halves: no overall test and no test of pairs without a common data set, with the reasons."""
     rows = [("p", "a", 1), ("p", "b", 2), ("q", "a", 1), ("q", "b", 3), ("r", "c", 1), ("r", "d", 2), ("s", "c", 4),
             ("s", "d", 3)]  # fmt: skip
-    found = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]))
+    comparison = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]))
 
-    assert "do not link all embeddings" in found.overall["note"][0]
-    assert math.isnan(found.overall["p_value"][0])
-    assert (found.pairs.loc[found.pairs["n"] == 0, "note"] == "no data set has both").all()
-    assert "could not be tested" in found.paragraph()
+    assert "do not link all embeddings" in comparison.overall["note"][0]
+    assert math.isnan(comparison.overall["p_value"][0])
+    assert (comparison.pairs.loc[comparison.pairs["n"] == 0, "note"] == "no data set has both").all()
+    assert "could not be tested" in comparison.paragraph()
 
 
 @given(hnp.arrays(np.float64, st.integers(1, 40), elements=st.floats(-9, 9).map(lambda v: round(v, 1))))
 def test_the_estimate_beside_wilcoxon_is_that_of_hodges_and_lehmann(differences):
-    """The median of all averages of two, by naive loops; it lies in the test's interval, and has its sign."""
+    """The estimate is the median of all averages of two, by naive loops; it is in the interval and has its sign."""
     frame = pd.DataFrame(
         [(f"d{i}", name, value) for i, d in enumerate(differences) for name, value in (("a", d), ("b", 0.0))],
         columns=["dataset", "embedding", "value"],
@@ -189,17 +193,17 @@ def test_signed_ranks_with_ties_are_exact(differences):
         columns=["dataset", "embedding", "value"],
     )
     row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
-    kept = np.array([d for d in differences if d])
-    ranks = stats.rankdata(abs(kept))
-    signs = np.array(list(itertools.product([0, 1], repeat=len(kept))))
+    nonzero = np.array([d for d in differences if d])
+    ranks = stats.rankdata(abs(nonzero))
+    signs = np.array(list(itertools.product([0, 1], repeat=len(nonzero))))
     sums = signs @ ranks
-    far = np.abs(sums - ranks.sum() / 2) >= abs(ranks[kept > 0].sum() - ranks.sum() / 2) - 1e-9
+    far = np.abs(sums - ranks.sum() / 2) >= abs(ranks[nonzero > 0].sum() - ranks.sum() / 2) - 1e-9
     assert row["p_value"] == pytest.approx(far.mean(), rel=1e-12)
     assert (row["p_kind"], row["better"]) == ("exact", "a" if far.mean() <= 0.05 else "")
 
 
 def test_signed_ranks_of_many_data_sets_are_called_asymptotic():
-    """Beyond 50 data sets p is scipy's normal approximation, and says so."""
+    """Beyond 50 data sets p is scipy's normal approximation, and ``p_kind`` states it."""
     d = np.random.default_rng(0).normal(0.3, 1, size=60)
     frame = pd.DataFrame({"dataset": [*range(60)] * 2, "embedding": ["a"] * 60 + ["b"] * 60, "value": [*d, *(0 * d)]})
     row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
@@ -212,17 +216,17 @@ def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed
     """Where cells vary more than errors, the variance of a contrast is 2 MS(data set x embedding) / values of each."""
     n, k, r = 6 + seed % 7, 2 + seed % 3, 2 + seed % 2
     frame = table(n=n, k=k, seed=seed, replicates=r)
-    found = compared(frame, tests="mixed")
+    comparison = compared(frame, tests="mixed")
     values = frame["value"].to_numpy().reshape(n, k, r)
     cells = values.mean(axis=2)
     inside = cells - cells.mean(axis=0) - cells.mean(axis=1)[:, None] + cells.mean()
     square = r * (inside**2).sum() / ((n - 1) * (k - 1))
     errors = values - cells[:, :, None]
     assert square > (errors**2).sum() / (n * k * (r - 1))  # else the variance of cells is at its boundary
-    assert_allclose(found.pairs["se"], np.sqrt(2 * square / (n * r)), rtol=1e-3)
+    assert_allclose(comparison.pairs["se"], np.sqrt(2 * square / (n * r)), rtol=1e-3)
     advantage = [cells.mean(axis=0)[int(row.first[1:])] - cells.mean(axis=0)[int(row.second[1:])]
-                 for row in found.pairs.itertuples()]  # fmt: skip
-    assert_allclose(found.pairs["advantage"], advantage, rtol=1e-8)
+                 for row in comparison.pairs.itertuples()]  # fmt: skip
+    assert_allclose(comparison.pairs["advantage"], advantage, rtol=1e-8)
 
 
 def test_replicates_that_repeat_one_value_are_one_in_the_mixed_model():
@@ -243,15 +247,15 @@ def test_the_mixed_model_is_that_of_statsmodels():
 
     for replicates, terms in ((1, {}), (3, {"cell": "0 + C(embedding)", "replicate": "0 + C(replicate)"})):
         frame = table(n=12, replicates=replicates)
-        found = compared(frame, tests="mixed")
-        more = {"vc_formula": terms, "re_formula": "1"} if terms else {}
+        comparison = compared(frame, tests="mixed")
+        options = {"vc_formula": terms, "re_formula": "1"} if terms else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **more)
+            model = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **options)
             fits = [model.fit(reml=True, method=one) for one in (["bfgs", "lbfgs", "powell"], "nm", "powell")]
         fit = max(fits, key=lambda one: round(one.llf, 3))
         names = [f"C(embedding)[m{j}]" for j in range(3)]
-        for row in found.pairs.to_dict("records"):
+        for row in comparison.pairs.to_dict("records"):
             contrast = [float(n == f"C(embedding)[{row['first']}]") - float(n == f"C(embedding)[{row['second']}]")
                         for n in fit.fe_params.index]  # fmt: skip
             direct = fit.t_test(np.array([contrast]))
@@ -264,11 +268,11 @@ def test_the_mixed_model_is_that_of_statsmodels():
         D = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
         means, covariance = fit.fe_params[names].to_numpy(), fit.cov_params().loc[names, names].to_numpy()
         wald = means @ D.T @ np.linalg.inv(D @ covariance @ D.T) @ D @ means
-        assert_allclose(found.overall["statistic"][0], wald, rtol=5e-5)
+        assert_allclose(comparison.overall["statistic"][0], wald, rtol=5e-5)
 
 
 def test_replicates_are_no_new_data_sets():
-    """With twenty re-runs in place of one the standard error of a difference stays that of eight data sets."""
+    """With twenty re-runs instead of one, the standard error of a difference is still that of eight data sets."""
     few, many = (compared(table(replicates=r), tests="mixed").pairs["se"].mean() for r in (2, 20))
 
     assert many > 0.6 * few
@@ -276,13 +280,13 @@ def test_replicates_are_no_new_data_sets():
 
 def test_the_bayesian_test_is_that_of_baycomp():
     """Shares of the three regions for baycomp's own draws of weights, draw by draw."""
-    kept, values = ORACLE["baycomp"], np.array(ORACLE["autorank"]["table"])
+    oracle, values = ORACLE["baycomp"], np.array(ORACLE["autorank"]["table"])
     advantage = values[:, 3] - values[:, 1]
-    weights = np.random.RandomState(kept["seed"]).dirichlet([0.5, *np.ones(len(advantage))], 2000)
-    shares = region_shares(advantage, kept["rope"], weights)[:, ::-1]
+    weights = np.random.RandomState(oracle["seed"]).dirichlet([0.5, *np.ones(len(advantage))], 2000)
+    shares = region_shares(advantage, oracle["rope"], weights)[:, ::-1]
 
-    assert_allclose(shares[:5], kept["first"], atol=1e-12)
-    assert_allclose(shares.mean(axis=0), kept["mean"], atol=1e-12)
+    assert_allclose(shares[:5], oracle["first"], atol=1e-12)
+    assert_allclose(shares.mean(axis=0), oracle["mean"], atol=1e-12)
 
 
 @given(
@@ -290,7 +294,7 @@ def test_the_bayesian_test_is_that_of_baycomp():
     st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.25, 2.0]),
 )
 def test_regions_are_those_of_a_slow_count(advantage, rope):
-    """Shares of the pairwise means, counted one by one; they add to one where there is a region."""
+    """Shares of the pairwise means equal a naive count; they add to one if the region is not empty."""
     rng = np.random.default_rng(1)
     weights = rng.dirichlet([0.5, *np.ones(len(advantage))], 3)
     z = [0.0, *advantage]
@@ -302,21 +306,21 @@ def test_regions_are_those_of_a_slow_count(advantage, rope):
                 mean = (a + b) / 2
                 slow[s, 0] += share * (1 if mean > rope else 0.5 if mean == rope else 0)
                 slow[s, 1] += share * (1 if -mean > rope else 0.5 if -mean == rope else 0)
-    found = region_shares(advantage, rope, weights)
+    comparison = region_shares(advantage, rope, weights)
 
-    assert_allclose(found[:, [0, 2]], slow, atol=1e-9)
-    assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
+    assert_allclose(comparison[:, [0, 2]], slow, atol=1e-9)
+    assert_allclose(comparison.sum(axis=1), 1.0, atol=1e-9)
 
 
 def test_posterior_probabilities_turn_with_the_pair_and_repeat_with_the_seed():
-    """Turned round up to the draws' error, equal for the same seed, and sums of one."""
+    """The reversed pair has the reversed probabilities up to the error of the draws; the same seed, equal ones."""
     differences = np.array([0.03, 0.02, -0.01, 0.04, 0.0, 0.05])
-    one = bayesian_signed_rank(differences, 0.01, np.random.default_rng(0))
+    posterior = bayesian_signed_rank(differences, 0.01, np.random.default_rng(0))
     turned = bayesian_signed_rank(-differences, 0.01, np.random.default_rng(1))
     tables = [compared(table(), rope=0.02, random_state=3).pairs for _ in range(2)]
 
-    assert_allclose(one, turned[::-1], atol=4 * math.sqrt(0.25 / 50_000))
-    assert sum(one) == pytest.approx(1)
+    assert_allclose(posterior, turned[::-1], atol=4 * math.sqrt(0.25 / 50_000))
+    assert sum(posterior) == pytest.approx(1)
     pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
@@ -332,14 +336,14 @@ def test_wins_are_counted_and_direction_turns_them():
 def test_holm_runs_over_all_pairs_and_measures_of_a_test():
     """Two measures: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's over the measures."""
     frame = pd.concat([table(seed=0), table(seed=1).assign(measure="recall")])
-    found = compared(frame).pairs
-    p = found.loc[found["test"] == "wilcoxon", "p_value"].to_numpy()
+    comparison = compared(frame).pairs
+    p = comparison.loc[comparison["test"] == "wilcoxon", "p_value"].to_numpy()
     order = np.argsort(p)
     holm = np.empty(6)
     holm[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(6, 0, -1)), 1)
 
-    assert_allclose(found.loc[found["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
-    nemenyi = found[found["test"] == "nemenyi"]
+    assert_allclose(comparison.loc[comparison["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
+    nemenyi = comparison[comparison["test"] == "nemenyi"]
     least = nemenyi.groupby("measure")["p_value"].transform("min")
     first = nemenyi["p_value"] == nemenyi["p_value"].min()
     assert_allclose(nemenyi.loc[first, "p_adjusted"], 2 * least[first])
@@ -350,38 +354,38 @@ def test_holm_runs_over_all_pairs_and_measures_of_a_test():
 
 
 def test_a_measure_is_named_with_or_without_its_parameters():
-    """Short where it is unique; two settings of one measure must be told apart."""
+    """The name alone suffices if it is unique; two settings of one measure need their parameters."""
     frame = pd.concat([table().assign(parameters=f"k={k}") for k in (5, 15)])
-    found = compared(frame)
+    comparison = compared(frame)
 
-    assert found.named("accuracy(k=5)") == "accuracy(k=5)"
-    with pytest.raises(InputError, match=r"Say which: accuracy\(k=5\), accuracy\(k=15\)"):
-        found.wins("accuracy")
+    assert comparison.named("accuracy(k=5)") == "accuracy(k=5)"
+    with pytest.raises(InputError, match=r"Choose one of accuracy\(k=5\), accuracy\(k=15\)"):
+        comparison.wins("accuracy")
     with pytest.raises(UnknownName, match="Did you mean"):
-        found.wins("acuracy(k=5)")
+        comparison.wins("acuracy(k=5)")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex"])
 def test_the_paragraph_says_the_numbers_of_the_tables(form):
-    """Friedman, F, mean ranks, critical difference and the pairs that differ, in each form; names are no markup."""
+    """Friedman, F, mean ranks, critical difference and the pairs that differ, in each format; names are no markup."""
     frame = table(n=14, gain=0.025)
     frame["embedding"] = frame["embedding"].replace({"m2": "t_s#n&e*"})
-    found = compared(frame)
-    said = found.paragraph(format=form)
-    overall = found.overall.set_index("test")
+    comparison = compared(frame)
+    text = comparison.paragraph(format=form)
+    overall = comparison.overall.set_index("test")
     name = {"text": "t_s#n&e*", "markdown": r"t\_s\#n&amp;e\*", "latex": r"t\_s\#n\&e*"}[form]
 
-    assert f"{overall.loc['friedman', 'statistic']:.2f}" in said
+    assert f"{overall.loc['friedman', 'statistic']:.2f}" in text
     assert (
         f"F(2, 26) = {overall.loc['iman_davenport', 'statistic']:.2f}".replace(
             "F", "*F*" if form == "markdown" else "F"
         )
-        in said
+        in text
     )
-    assert f"{name} is better than m0" in said
-    assert all(f"{rank:.2f}" in said for rank in found.standing["mean_rank"])
+    assert f"{name} is better than m0" in text
+    assert all(f"{rank:.2f}" in text for rank in comparison.standing["mean_rank"])
     with pytest.raises(UnknownName, match="Did you mean 'latex'"):
-        found.paragraph(format="latx")
+        comparison.paragraph(format="latx")
 
 
 def test_summaries_fit_the_terminal():
@@ -397,12 +401,12 @@ def test_summaries_fit_the_terminal():
 
 
 def test_what_only_describes_is_left_out_unless_asked():
-    """A measure without a better end is no reason to refuse the others; asked for by name it needs a direction."""
+    """A measure without a direction does not prevent the comparison of others; by name it needs a direction."""
     rows = [
-        {"dataset": d, "embedding": e, "measure": name, "value": i + j, "direction": way}
+        {"dataset": d, "embedding": e, "measure": name, "value": i + j, "direction": direction}
         for i, d in enumerate("abcde")
         for j, e in enumerate(["one", "two"])
-        for name, way in (("trustworthiness", "higher"), ("k_max", "none"))
+        for name, direction in (("trustworthiness", "higher"), ("k_max", "none"))
     ]
     table = pd.DataFrame(rows)
     assert set(dreval.compare(table).standing["measure"]) == {"trustworthiness"}
@@ -417,15 +421,15 @@ def equal(n=5):
 
 def test_equal_embeddings_have_no_mixed_model_and_one_reason():
     """No table without numbers; one plain note in place of what libraries warn of."""
-    found = compared(equal(), tests="mixed")
+    comparison = compared(equal(), tests="mixed")
 
-    assert (found.pairs["note"] == "undefined: all embeddings are equal on every data set").all()
-    assert "Pairs: mixed model" not in str(found)
-    assert str(found).count("undefined: all embeddings are equal") == 1
+    assert (comparison.pairs["note"] == "undefined: all embeddings are equal on every data set").all()
+    assert "Pairs: mixed model" not in str(comparison)
+    assert str(comparison).count("undefined: all embeddings are equal") == 1
 
 
 def test_a_fit_within_the_parameters_warns_of_no_boundary():
-    """Values of the size of a measure, whose variances are small numbers: nothing is said; no variance at all is."""
+    """Values of the size of a measure, whose variances are small numbers, give no warning; a variance of 0 does."""
     inside = compared(table(n=8, gain=0.02), tests="mixed").overall["note"][0]
     rng = np.random.default_rng(2)
     rows = [
@@ -444,50 +448,50 @@ def test_notes_are_records_with_the_row_that_they_belong_to():
     part = table(n=6)
     twice = pd.concat([part.assign(replicate=r) for r in (0, 1)])
     gap = twice[(twice["dataset"] != "data 0") | (twice["embedding"] != "m0")]
-    found = compared(gap, tests=["friedman", "wilcoxon", "mixed"])
-    codes = found.notes.groupby(["test", "first"])["code"].agg(list)
+    comparison = compared(gap, tests=["friedman", "wilcoxon", "mixed"])
+    codes = comparison.notes.groupby(["test", "first"])["code"].agg(list)
 
     assert codes["", ""] == ["datasets.replicates", "datasets.partly"]
-    assert dict(notes_in(found.notes)[1].values) == {"whole": 5, "n": 6}
+    assert dict(notes_in(comparison.notes)[1].values) == {"whole": 5, "n": 6}
     assert codes["skillings_mack", ""] == ["ranks.missing", "ranks.exchanged"]
     assert codes["mixed", "m1"][0] == "mixed.normal"
-    known = notes_by_row(found.notes)
-    for row in found.pairs.to_dict("records"):
-        assert row["note"] == joined(known.get(tuple(row[key] for key in PAIR_NOTE_KEYS), ()))
-    for row in found.overall.to_dict("records"):
-        assert row["note"] == joined(known.get((row["measure"], row["parameters"], "", "", row["test"]), ()))
-    assert "5 of 6 data sets have a value of every embedding" in " ".join(str(found.summary()).split())
+    by_row = notes_by_row(comparison.notes)
+    for row in comparison.pairs.to_dict("records"):
+        assert row["note"] == joined(by_row.get(tuple(row[key] for key in PAIR_NOTE_KEYS), ()))
+    for row in comparison.overall.to_dict("records"):
+        assert row["note"] == joined(by_row.get((row["measure"], row["parameters"], "", "", row["test"]), ()))
+    assert "5 of 6 data sets have a value of every embedding" in " ".join(str(comparison.summary()).split())
 
 
 def test_better_is_named_where_a_test_finds_it():
-    """By p up to alpha or a posterior beyond 1 - alpha; elsewhere the sign alone is in the advantage."""
-    found = compared(table(n=8, gain=0.01), tests="all", rope=0.001).pairs
-    p = found["p_adjusted"].fillna(found["p_value"])
-    named = np.where(found["test"] == "bayes", found[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05)
+    """``better`` needs p up to alpha or a posterior beyond 1 - alpha; otherwise only the advantage has the sign."""
+    comparison = compared(table(n=8, gain=0.01), tests="all", rope=0.001).pairs
+    p = comparison["p_adjusted"].fillna(comparison["p_value"])
+    named = np.where(comparison["test"] == "bayes", comparison[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05)
 
-    assert ((found["better"] != "") == named).all()
+    assert ((comparison["better"] != "") == named).all()
     assert 0 < named.sum() < len(named)
 
 
 def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
-    """Where nothing else was run; it is said before any result, in the words and as the first line of the summary."""
-    words = "No difference could have been significant here: on 4 data sets Wilcoxon signed-rank tests can have no "
-    found = compared(table(n=4), tests=["friedman", "wilcoxon"])
-    for said in (found.paragraph(), " ".join(str(found.summary()).split("Standing")[0].split())):
-        assert f"{words}adjusted p below 0.38." in said  # three pairs, 3 * 2 / 2^4
-        assert not any(word in said[: said.index(words)] for word in ("Friedman", "Mean ranks", "By "))
-    for more in (compared(table(n=8), tests="wilcoxon"), compared(table(n=4))):
-        assert "could have been" not in more.paragraph() + str(more.summary())
+    """If no other test was run, the limit comes before any result, in the paragraph and in the summary."""
+    sentence = "No difference could have been significant here: on 4 data sets Wilcoxon signed-rank tests can have no "
+    comparison = compared(table(n=4), tests=["friedman", "wilcoxon"])
+    for text in (comparison.paragraph(), " ".join(str(comparison.summary()).split("Standing")[0].split())):
+        assert f"{sentence}adjusted p below 0.38." in text  # three pairs, 3 * 2 / 2^4
+        assert not any(part in text[: text.index(sentence)] for part in ("Friedman", "Mean ranks", "By "))
+    for larger in (compared(table(n=8), tests="wilcoxon"), compared(table(n=4))):
+        assert "could have been" not in larger.paragraph() + str(larger.summary())
 
 
 def test_letters_are_explained_where_there_are_some():
-    """A pair that never met has no test: no column of letters, and the reason in place of how they are read."""
+    """A pair without a common data set has no test: no column of letters, and a reason instead of the explanation."""
     frame = table(n=6)
     odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
     frame = frame[(odd & (frame["embedding"] != "m0")) | (~odd & (frame["embedding"] != "m1"))]
-    without, there = (str(compared(t).summary()) for t in (frame, table()))
+    without, explained = (str(compared(t).summary()) for t in (frame, table()))
 
-    assert "share a letter" in there
+    assert "share a letter" in explained
     assert "share a letter" not in without
     assert "accuracy: no letters, since not every pair was tested." in " ".join(without.split())
     assert not any("letters" in line and "mean rank" in line for line in without.splitlines())
@@ -495,22 +499,22 @@ def test_letters_are_explained_where_there_are_some():
 
 @pytest.mark.parametrize("tests", ["friedman", [], "nemenyi", ["mixed"]])
 def test_any_choice_of_tests_is_printed(tests):
-    """Without tests of pairs, or of any difference, what is there is printed in every form."""
-    found = dreval.compare(table(), direction="higher", tests=tests)
-    summary = found.summary()
+    """Without tests of pairs, or of any difference, the other results are printed in every format."""
+    comparison = dreval.compare(table(), direction="higher", tests=tests)
+    summary = comparison.summary()
     assert "mean rank" in str(summary)
-    assert "Mean ranks" in found.paragraph()
+    assert "Mean ranks" in comparison.paragraph()
     assert all((summary.as_markdown(), summary.as_html(), summary.as_latex()))
     assert ("Any difference" in str(summary)) == (tests in ("friedman", ["mixed"]))
-    assert set(found.pairs["test"]) == ({"nemenyi"} & {tests} if isinstance(tests, str) else set(tests))
+    assert set(comparison.pairs["test"]) == ({"nemenyi"} & {tests} if isinstance(tests, str) else set(tests))
 
 
 def test_letters_go_by_a_test_that_can_tell():
-    """With too few data sets for signed ranks by Nemenyi, which a note and the sentence on letters say; else not."""
+    """With too few data sets for signed ranks, letters use Nemenyi's test, and a note and a sentence state it."""
     few, many = compared(table(n=5)), compared(table(n=9))
-    for found, by in ((few, "nemenyi"), (many, "wilcoxon")):
-        rows = found.pairs[found.pairs["test"] == by]
-        letters = found.standing.set_index("embedding")["letters"]
+    for comparison, by in ((few, "nemenyi"), (many, "wilcoxon")):
+        rows = comparison.pairs[comparison.pairs["test"] == by]
+        letters = comparison.standing.set_index("embedding")["letters"]
         for row in rows.to_dict("records"):
             shared = bool(set(letters[row["first"]]) & set(letters[row["second"]]))
             assert shared == (row["p_adjusted"] > 0.05)
@@ -526,12 +530,12 @@ def test_letters_go_by_a_test_that_can_tell():
 
 
 def test_letters_part_what_nemenyi_parts_on_four_data_sets():
-    """The same order on four data sets: signed ranks have p = 1/8 at best, Nemenyi parts the ends of four."""
+    """The same order on four data sets: signed ranks have p = 1/8 at best, Nemenyi separates the first and the last."""
     rows = [(f"data {i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(4) for j in range(4)]
-    found = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(measure="accuracy"))
-    letters = found.standing.set_index("embedding")["letters"]
+    comparison = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(measure="accuracy"))
+    letters = comparison.standing.set_index("embedding")["letters"]
 
-    assert (found.pairs.loc[found.pairs["test"] == "wilcoxon", "p_value"] == 0.125).all()
+    assert (comparison.pairs.loc[comparison.pairs["test"] == "wilcoxon", "p_value"] == 0.125).all()
     assert letters.to_dict() == {"m0": "a", "m1": "ab", "m2": "ab", "m3": "b"}
 
 
@@ -553,19 +557,19 @@ def test_letters_part_what_nemenyi_parts_on_four_data_sets():
     ],
 )
 def test_letters_name_the_test_that_was_run(tests, adjust, words):
-    """Where one test was asked for, letters go by it, or by the one of them that can tell."""
+    """If one test was requested, letters use it, or the one of its tests that can be significant."""
     assert words in letter_words(compared(table(n=5), tests=tests, adjust=adjust))
 
 
 def test_letters_of_several_measures_go_by_one_test():
     """One measure has five data sets and one nine: Nemenyi's test can be significant on both, signed ranks on one."""
     frame = pd.concat([table(n=5).assign(measure="few"), table(n=9).assign(measure="many")])
-    found = compared(frame)
-    words = letter_words(found)
+    comparison = compared(frame)
+    sentences = letter_words(comparison)
 
-    assert found.recipe["decided_by"] == "nemenyi"
-    assert "share a letter on a measure" in words
-    assert words.endswith(
+    assert comparison.recipe["decided_by"] == "nemenyi"
+    assert "share a letter on a measure" in sentences
+    assert sentences.endswith(
         "by Nemenyi's test across data sets (the data sets are too few for signed ranks), adjusted by Holm."
     )
 
@@ -578,10 +582,10 @@ def test_what_is_attainable_is_counted_after_adjustment():
     rows = [(f"d{i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(6) for j in range(4)]
     frame = pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(measure="accuracy")
     for test, least in (("wilcoxon", 6 * 2 / 2**6), ("nemenyi", None)):
-        found = compared(frame, tests=test)
-        seen = found.pairs["p_adjusted"].min()
-        assert_allclose(list(found.recipe["attainable"].values()), [seen], rtol=1e-9)
-        assert least is None or seen == least
+        comparison = compared(frame, tests=test)
+        smallest = comparison.pairs["p_adjusted"].min()
+        assert_allclose(list(comparison.recipe["attainable"].values()), [smallest], rtol=1e-9)
+        assert least is None or smallest == least
     assert compared(frame).recipe["decided_by"] == "nemenyi"
     assert compared(frame, adjust=None).recipe["decided_by"] == "wilcoxon"  # 2 / 2^6 = .03
 
@@ -591,17 +595,17 @@ def test_a_difference_that_no_pair_shows_is_said():
     n, k, rng = 12, 4, np.random.default_rng(3)
     values = np.round(rng.normal(0.8, 0.05, (n, 1)) + np.array([0.02, 0.03, 0, 0.01]) + rng.normal(0, 0.03, (n, k)), 2)
     cells = [(f"d{i}", name, values[i, j]) for i in range(n) for j, name in enumerate("abcd")]
-    found = dreval.compare(pd.DataFrame(cells, columns=["dataset", "embedding", "value"]), direction="higher")
-    tests = found.overall.set_index("test")["p_value"]
+    comparison = dreval.compare(pd.DataFrame(cells, columns=["dataset", "embedding", "value"]), direction="higher")
+    tests = comparison.overall.set_index("test")["p_value"]
 
     assert tests["friedman_exact"] < 0.05
     assert stats.friedmanchisquare(*values.T).pvalue == pytest.approx(tests["friedman"])
-    assert (found.pairs["better"][found.pairs["test"] == "wilcoxon"] == "").all()
-    said = " ".join(str(found).split())
-    words = (
+    assert (comparison.pairs["better"][comparison.pairs["test"] == "wilcoxon"] == "").all()
+    text = " ".join(str(comparison).split())
+    sentence = (
         "No difference of a pair is significant in Wilcoxon signed-rank tests across data sets, although a test of any"
     )
-    assert f"{words} difference rejects" in said
+    assert f"{sentence} difference rejects" in text
     far = dreval.compare(
         pd.DataFrame(cells, columns=["dataset", "embedding", "value"]).query("embedding in ('b', 'd')"),
         direction="higher",

@@ -32,25 +32,29 @@ def test_one_result_is_compared_by_its_points(results: dreval.Results, tmp_path:
     """``dreval.compare`` of one result, of a list of one, and of its saved file is ``Results.compare``."""
     expected = results.compare(["front", "back"], measure="continuity", margin=0.1, alpha=0.1)
     saved = results.save(tmp_path / "one.dreval")
-    for one in (results, [results], saved, [str(saved)]):
-        got = dreval.compare(one, ["front", "back"], measure="continuity", margin=0.1, alpha=0.1)
-        pd.testing.assert_frame_equal(got.tidy(), expected.tidy())
+    for source in (results, [results], saved, [str(saved)]):
+        comparison = dreval.compare(source, ["front", "back"], measure="continuity", margin=0.1, alpha=0.1)
+        pd.testing.assert_frame_equal(comparison.tidy(), expected.tidy())
     assert expected.recipe["kind"] == "points"
 
 
 def test_a_baseline_is_compared_with_all_others(results: dreval.Results) -> None:
-    """The rows are those of all pairs, turned towards the baseline; p is adjusted over them alone."""
-    every, found = results.compare().tidy(), results.compare(baseline="side").tidy()
+    """The rows are those of all pairs, with the baseline second; p is adjusted over them only."""
+    all_pairs, comparison = results.compare().tidy(), results.compare(baseline="side").tidy()
 
-    assert list(zip(found["first"], found["second"], strict=True)) == [("front", "side"), ("back", "side")] * 2
+    assert (
+        list(zip(comparison["first"], comparison["second"], strict=True)) == [("front", "side"), ("back", "side")] * 2
+    )
     keys = ["measure", "first", "second"]
-    both = found.merge(every, on=keys, suffixes=("", "_all"))
+    both = comparison.merge(all_pairs, on=keys, suffixes=("", "_all"))
     assert len(both) == 2
     np.testing.assert_array_equal(both["p_value"], both["p_value_all"])
-    turned = found.merge(every.rename(columns={"first": "second", "second": "first"}), on=keys, suffixes=("", "_all"))
+    turned = comparison.merge(
+        all_pairs.rename(columns={"first": "second", "second": "first"}), on=keys, suffixes=("", "_all")
+    )
     assert len(turned) == 2
     np.testing.assert_array_equal(turned["advantage"], -turned["advantage_all"])
-    assert found["p_adjusted"].min() == pytest.approx(4 * found["p_value"].min())
+    assert comparison["p_adjusted"].min() == pytest.approx(4 * comparison["p_value"].min())
     assert (results.compare(baseline="side").glance()["letters"] == "").all()
     for text in (results.compare(baseline="side").summary(), results.compare(baseline="side").paragraph()):
         assert "side" in str(text)
@@ -59,30 +63,30 @@ def test_a_baseline_is_compared_with_all_others(results: dreval.Results) -> None
 
 def test_a_baseline_across_data_sets(scores: pd.DataFrame) -> None:
     """The rows of Wilcoxon's test are those of all pairs; Holm counts the pairs with the baseline."""
-    every = dreval.compare(scores, direction="higher").tidy().query("test == 'wilcoxon'")
-    found = dreval.compare(scores, direction="higher", baseline="pca", rope=0.1)
-    mine = found.tidy().query("test == 'wilcoxon'")
+    all_pairs = dreval.compare(scores, direction="higher").tidy().query("test == 'wilcoxon'")
+    comparison = dreval.compare(scores, direction="higher", baseline="pca", rope=0.1)
+    against_pca = comparison.tidy().query("test == 'wilcoxon'")
 
-    assert list(zip(mine["first"], mine["second"], strict=True)) == [("umap", "pca"), ("tsne", "pca")]
-    assert set(found.tidy()["second"]) == {"pca"}
-    p = every[(every["first"] == "umap") & (every["second"] == "pca")]["p_value"].iloc[0]
-    assert mine["p_value"].iloc[0] == p
-    assert mine["p_adjusted"].iloc[0] == pytest.approx(min(1, 2 * p))
-    assert "pca" in str(found.summary())
-    assert found.paragraph()
+    assert list(zip(against_pca["first"], against_pca["second"], strict=True)) == [("umap", "pca"), ("tsne", "pca")]
+    assert set(comparison.tidy()["second"]) == {"pca"}
+    p = all_pairs[(all_pairs["first"] == "umap") & (all_pairs["second"] == "pca")]["p_value"].iloc[0]
+    assert against_pca["p_value"].iloc[0] == p
+    assert against_pca["p_adjusted"].iloc[0] == pytest.approx(min(1, 2 * p))
+    assert "pca" in str(comparison.summary())
+    assert comparison.paragraph()
     for kind in ("critical_difference", "forest", "wins"):
-        assert found.plot(kind).axes
+        assert comparison.plot(kind).axes
 
 
 def test_some_embeddings_across_data_sets(scores: pd.DataFrame) -> None:
-    """``names`` leaves the others out, as if they were not in the table."""
-    some = dreval.compare(scores, ["umap", "pca"], direction="higher").tidy()
+    """``names`` leaves out the other embeddings, as if they were not in the table."""
+    selected = dreval.compare(scores, ["umap", "pca"], direction="higher").tidy()
     alone = dreval.compare(scores[scores["embedding"] != "tsne"], direction="higher").tidy()
-    pd.testing.assert_frame_equal(some, alone)
+    pd.testing.assert_frame_equal(selected, alone)
 
 
 def test_what_does_not_fit_is_refused(results: dreval.Results, scores: pd.DataFrame) -> None:
-    """Options of the other kind of comparison, and names that are not there, are errors that say what to do."""
+    """Options of the other kind of comparison, and unknown names, raise errors that say what to do."""
     with pytest.raises(InputError, match=r"`rope` must be used across data sets only.*`margin`"):
         results.compare(rope=0.1)
     with pytest.raises(InputError, match="`direction` must be used across data sets only"):

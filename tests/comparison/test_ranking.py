@@ -30,12 +30,12 @@ def _good(data, n_components, random_state=None):
 
 @pytest.fixture(scope="module")
 def results():
-    """Point-wise measures without single points and by partitions, and one that has no interval."""
+    """Return point-wise measures without single points and by partitions, and a measure without interval."""
     return evaluation().run(MEASURES, None)
 
 
 def test_the_best_stands_first_and_the_columns_are_closed(results):
-    """One row per measure and embedding, sorted from the best, whichever way the measure points."""
+    """One row per measure and embedding, sorted from the best, for both directions of measures."""
     table = results.ranking()
 
     assert list(table.columns) == list(COLUMNS)
@@ -46,10 +46,10 @@ def test_the_best_stands_first_and_the_columns_are_closed(results):
         assert part["value"].tolist() == sorted(values, reverse=not lower)
         assert part["rank"].tolist() == [1, 2, 3, 4]
         np.testing.assert_allclose(part["difference"], (part["value"] - part["value"].iloc[0]).abs())
-        kept = results.table[results.table["measure"] == name].set_index("embedding").loc[part["embedding"]]
+        tidy_rows = results.table[results.table["measure"] == name].set_index("embedding").loc[part["embedding"]]
         pd.testing.assert_frame_equal(
             part[["se", "conf_low", "conf_high"]].reset_index(drop=True),
-            kept[["se", "conf_low", "conf_high"]].reset_index(drop=True),
+            tidy_rows[["se", "conf_low", "conf_high"]].reset_index(drop=True),
         )
 
 
@@ -67,7 +67,7 @@ def test_two_embeddings_have_the_p_of_their_pair(results, name):
 
 
 def test_a_terminal_shows_who_is_best(results):
-    """Where pandas cuts the middle out of the table, embeddings, ranks and best sets stay."""
+    """If pandas cuts the middle out of the table, embeddings, ranks and best sets are still visible."""
     with pd.option_context("display.width", 80, "display.max_columns", 0):
         lines = str(results.ranking()).splitlines()
 
@@ -77,7 +77,7 @@ def test_a_terminal_shows_who_is_best(results):
 
 
 def test_what_is_as_good_as_the_best_is_in_the_set(results):
-    """A copy with a little noise stays in the set, the bad one does not; p is adjusted, never 0."""
+    """A copy with a little noise is in the set, the bad embedding is not; p is adjusted, never 0."""
     table = results.ranking("trustworthiness").set_index("embedding")
 
     assert table.loc["good", "in_best_set"]
@@ -100,7 +100,7 @@ def test_the_set_ends_where_p_is_alpha(results, factor, inside):
 
 
 def test_a_measure_without_intervals_has_ranks_and_the_reason(results):
-    """Values and ranks, no set, and why; a result without any interval is refused; names are checked."""
+    """Values and ranks, no set, and the reason; a result without intervals raises an error; names are checked."""
     table = results.ranking("average_local_error")
 
     assert table["rank"].tolist() == [1, 2, 3, 4]
@@ -125,7 +125,7 @@ def test_equal_embeddings_share_a_rank_and_the_set():
 
 @pytest.mark.parametrize("ci", ["anchors", "subsampling", "replicates"])
 def test_every_kind_of_interval_ranks(ci):
-    """Anchors, halves and other seeds: the bad embedding is out, the good one in."""
+    """Anchors, halves and other seeds: the bad embedding is outside the set, the good one inside."""
     sources = SOURCES
     if ci == "replicates":  # coordinates have no runs
         sources = {"good": _good, "bad": _noise, "fixed": X[:, 2:]}
@@ -146,7 +146,7 @@ def widened(cloud):
 
 
 def test_copies_that_differ_by_rounding_are_equal():
-    """A perfect copy, moved and turned: one rank, p = 1, all in the set, by measures that are 0 up to rounding."""
+    """A perfect copy, moved and rotated: one rank, p = 1, all in the set, by measures that are 0 up to rounding."""
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
     ev = dreval.Evaluation(widened(X), {"copy": X, "turned": X @ turn, "moved": X @ turn @ turn + 3}, n_neighbors=6)
     res = ev.run(["stress", "sammon_stress", "procrustes_rn", "procrustes_disparity", "stress_nonmetric"], None)
@@ -160,7 +160,7 @@ def test_copies_that_differ_by_rounding_are_equal():
 
 
 def test_a_value_without_spread_is_ranked_with_the_reason():
-    """Batches apart, whatever is left out: no standard error, no interval, and a note; differences are still tested."""
+    """Separate batches, whatever is left out: no standard error, no interval, and a note; differences are tested."""
     batch = np.arange(80) % 2
     ev = dreval.Evaluation(
         X, {"mixed": X[:, :2], "apart": X[:, 2:] + 9.0 * batch[:, None]}, batch=batch, random_state=0
@@ -169,14 +169,14 @@ def test_a_value_without_spread_is_ranked_with_the_reason():
     table = res.ranking().set_index("embedding")
 
     assert table[["se", "conf_low", "conf_high"]].isna().all(axis=1).tolist() == [False, True]
-    changes = res.tidy()["note"].str.contains("no interval: leaving out points changes nothing")
+    changes = res.tidy()["note"].str.contains("no interval: the value is the same whichever point is left out")
     assert changes.tolist() == [False, True]
-    assert table["note"].str.startswith("no interval of its own").tolist() == [False, True]
+    assert table["note"].str.startswith("no separate interval").tolist() == [False, True]
     assert table["in_best_set"].tolist() == [True, False]
 
 
 def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
-    """Where a better one has no interval of the same target, nobody behind it is put in the set."""
+    """If a better embedding has no interval of the same target, no worse embedding is put in the set."""
     ev = dreval.Evaluation(X, {"pca": "pca", "mixed": X[:, [0, 3]], "bad": X[:, 2:]}, n_neighbors=6, random_state=0)
     options = {"replicates": {"n_replicates": 2, "over": "subsamples"}}
     table = ev.run("continuity", None, options=options).ranking().set_index("embedding")
@@ -189,11 +189,15 @@ def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
 
 @pytest.mark.parametrize("measure", ["procrustes_rn_opt", "spearman_distance"])
 def test_where_no_difference_can_be_tested_nobody_is_in_the_set(measure):
-    """Forty anchors carry too little, or can miss what carries it: ranks and reasons, for the best value too."""
+    """Forty anchors are too few, or can miss the points that matter: ranks and reasons, for the best value too."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(300, 6))
-    made = {"a": data[:, :2], "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
-    res = dreval.Evaluation(data, made, n_neighbors=10, random_state=0, anchors=40).run(measure, None)
+    sources = {
+        "a": data[:, :2],
+        "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)),
+        "noise": rng.normal(size=(300, 2)),
+    }
+    res = dreval.Evaluation(data, sources, n_neighbors=10, random_state=0, anchors=40).run(measure, None)
     table = res.ranking()
 
     assert res.compare().pairs["p_value"].isna().all()
@@ -204,11 +208,15 @@ def test_where_no_difference_can_be_tested_nobody_is_in_the_set(measure):
 
 
 def test_only_what_is_tested_against_a_better_one_is_judged():
-    """Of two good embeddings whose difference has no test the second is left open; the noise is out by its own test."""
+    """Of two good embeddings whose difference has no test the second is undecided; the noise is outside by its test."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(300, 6))
-    made = {"a": data[:, :2], "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
-    res = dreval.Evaluation(data, made, n_neighbors=10, random_state=0, anchors=100).run("procrustes_rn_opt", None)
+    sources = {
+        "a": data[:, :2],
+        "near": data[:, :2] + 0.1 * rng.normal(size=(300, 2)),
+        "noise": rng.normal(size=(300, 2)),
+    }
+    res = dreval.Evaluation(data, sources, n_neighbors=10, random_state=0, anchors=100).run("procrustes_rn_opt", None)
     table, pairs = res.ranking().set_index("embedding"), res.compare().pairs
 
     assert pairs["p_value"].isna().tolist() == [True, False, False]
@@ -219,7 +227,7 @@ def test_only_what_is_tested_against_a_better_one_is_judged():
 
 
 def test_few_anchors_that_carry_a_difference_put_nobody_out():
-    """One wrong anchor in thirty is no proof: Student's law would say so, the bound of bounded means does not."""
+    """One different anchor in thirty is no proof: Student's test would reject, the bound of bounded means does not."""
     cloud = np.random.default_rng(3).normal(size=(400, 2))
     moved = cloud.copy()
     moved[:8] = moved[8:16][::-1]
@@ -233,19 +241,19 @@ def test_few_anchors_that_carry_a_difference_put_nobody_out():
 
 
 def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
-    """Where few anchors carry the differences p is the smallest of the pairs ahead, times the number of rivals."""
+    """If few anchors carry the differences, p is the smallest of the better pairs, times their number."""
     cloud = np.random.default_rng(3).normal(size=(400, 2))
     moved = [cloud.copy() for _ in range(3)]
-    for i, one in enumerate(moved):
-        one[: 60 + 10 * i] = one[60 + 10 * i : 120 + 20 * i][::-1]
-    sources = {"best": cloud} | {f"moved {i}": one for i, one in enumerate(moved)}
+    for i, coordinates in enumerate(moved):
+        coordinates[: 60 + 10 * i] = coordinates[60 + 10 * i : 120 + 20 * i][::-1]
+    sources = {"best": cloud} | {f"moved {i}": coordinates for i, coordinates in enumerate(moved)}
     res = dreval.Evaluation(widened(cloud), sources, n_neighbors=6, anchors=30, random_state=1).run("continuity", None)
     table, pairs = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs
     checked = 0
     for name in table.index[1:]:
-        mine = pairs[(pairs["first"] == name) | (pairs["second"] == name)]
-        side = np.where(mine["first"] == name, 1, -1)
-        ahead = mine[(side * mine["advantage"] < 0).to_numpy()]
+        own_pairs = pairs[(pairs["first"] == name) | (pairs["second"] == name)]
+        side = np.where(own_pairs["first"] == name, 1, -1)
+        ahead = own_pairs[(side * own_pairs["advantage"] < 0).to_numpy()]
         if (ahead["p_kind"] == "bound").any():
             checked += 1
             assert table.loc[name, "p_adjusted"] >= min(1.0, 3 * ahead["p_value"].min()) * (1 - 1e-12)
@@ -253,7 +261,7 @@ def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
 
 
 def test_embeddings_of_another_target_are_not_judged():
-    """Beside intervals of points, one on halves of a re-run method has a rank and the reason."""
+    """Next to intervals of points, an embedding with intervals from halves has a rank and a reason."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:], "pca": "pca"}, n_neighbors=6, random_state=0)
     options = {"replicates": {"n_replicates": 2, "over": "subsamples"}}
     table = ev.run("continuity", None, options=options).ranking().set_index("embedding")
@@ -265,7 +273,7 @@ def test_embeddings_of_another_target_are_not_judged():
 
 
 def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, tmp_path):
-    """What is saved is all it takes; threads change nothing; the seed of the evaluation decides the draws."""
+    """The saved result suffices; threads change nothing; the seed of the evaluation determines the draws."""
     loaded = dreval.load_results(results.save(tmp_path / "a.dreval"))
 
     pd.testing.assert_frame_equal(loaded.ranking(), results.ranking(), check_exact=True)
@@ -290,7 +298,7 @@ def test_the_best_set_holds_the_best(n_simulations):
         ev = dreval.Evaluation(cloud, maps, n_neighbors=10, random_state=seed, n_jobs=1)
         table = ev.run(names, None).ranking()
         inside.append(table.pivot(index="measure", columns="embedding", values="in_best_set").astype(bool))
-    share = sum(one.astype(float) for one in inside) / size
+    share = sum(members.astype(float) for members in inside) / size
 
     assert (share[[str(i) for i in range(4)]] >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all(axis=None)
     assert (share["worse"] <= 0.2).all()

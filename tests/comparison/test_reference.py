@@ -1,4 +1,4 @@
-"""The data among the embeddings: shown for reference, in no rank, best set, comparison or verdict unless named."""
+"""The data among the embeddings: shown for reference, excluded from ranks and comparisons unless named."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def cloud(seed=0, n=60):
     return X, a, a + g.normal(size=(n, 2))
 
 
-def evaluated(X, made, measures=MEASURES, **more):
-    return dreval.Evaluation(X, made, random_state=0, **more).run(measures, None)
+def evaluated(X, sources, measures=MEASURES, **options):
+    return dreval.Evaluation(X, sources, random_state=0, **options).run(measures, None)
 
 
 @pytest.fixture(scope="module")
 def both():
     """The same two embeddings without the data and with them, in front, in the middle and last."""
     X, a, b = cloud()
-    made = [{"a": a, "b": b}, {"data": X, "a": a, "b": b}, {"a": a, "b": b, "data": X}]
-    return [evaluated(X, one) for one in made]
+    sources = [{"a": a, "b": b}, {"data": X, "a": a, "b": b}, {"a": a, "b": b, "data": X}]
+    return [evaluated(X, embeddings) for embeddings in sources]
 
 
 def turn(X, n_components):
@@ -104,7 +104,7 @@ def test_other_directions_are_not_the_data():
 
 
 def test_nothing_else_changes_beside_the_data(both):
-    """Ranks, best sets, p-values, differences and pairs of the others are those without the data."""
+    """Ranks, best sets, p-values, differences and pairs of the other embeddings are those without the data."""
     alone = both[0]
     for results in both[1:]:
         assert results.reference == ("data",)
@@ -113,8 +113,8 @@ def test_nothing_else_changes_beside_the_data(both):
         pd.testing.assert_frame_equal(ranks, alone.ranking())
         pd.testing.assert_frame_equal(results.compare().tidy(), alone.compare().tidy())
         pd.testing.assert_frame_equal(results.compare().glance(), alone.compare().glance())
-        assert [sentence(one.text) for one in findings(read_results(results))] == [
-            *(sentence(one.text) for one in findings(read_results(alone))),
+        assert [sentence(finding.text) for finding in findings(read_results(results))] == [
+            *(sentence(finding.text) for finding in findings(read_results(alone))),
             "data is the data: shown for reference, and not ranked.",
         ]
 
@@ -139,16 +139,16 @@ def test_no_star_color_or_bold_marks_the_data(both):
 def test_the_data_are_compared_where_they_are_named(both):
     """By names or as the baseline: the pairs, and the smallest family of p-values that holds them."""
     results = both[1]
-    for found, pairs in (
+    for comparison, pairs in (
         (results.compare(["data", "a"]), {("data", "a")}),
         (results.compare(baseline="data"), {("a", "data"), ("b", "data")}),
         (dreval.compare(results, ["a", "b", "data"]), {("a", "b"), ("a", "data"), ("b", "data")}),
     ):
-        rows = found.tidy()
+        rows = comparison.tidy()
         assert {*zip(rows["first"], rows["second"], strict=True)} == pairs
         assert rows["p_value"].notna().all()
-        assert "left out" not in "".join(found.notes["text"])
-    assert "data is the data, and was left out; named, it is compared" in set(results.compare().notes["text"])
+        assert "left out" not in "".join(comparison.notes["text"])
+    assert "data is the data, and was left out; name it to compare it" in set(results.compare().notes["text"])
     results.plot("forest", pair=("data", "a"))
     results.plot("forest")
 
@@ -157,17 +157,17 @@ def test_data_beside_one_embedding_leave_nothing_to_compare():
     """No best of one; ``compare`` says how the data are compared, and that works."""
     X, a, _ = cloud()
     results = evaluated(X, {"data": X, "a": a}, ["trustworthiness"])
-    said = [sentence(one.text) for one in findings(read_results(results))]
+    sentences = [sentence(finding.text) for finding in findings(read_results(results))]
 
-    assert not any("best" in one for one in said)
-    assert said[-1] == "data is the data: shown for reference, and not ranked."
+    assert not any("best" in finding for finding in sentences)
+    assert sentences[-1] == "data is the data: shown for reference, and not ranked."
     with pytest.raises(InputError, match=r"a; data is the data.*names=\['data', 'a'\]"):
         results.compare()
     assert len(results.compare(names=["data", "a"]).tidy()) == 1
     str(results.summary())
     results.paragraph()
     alone = evaluated(X, {"data": X}, ["trustworthiness"])
-    assert [one.text for one in findings(read_results(alone))] == ["These are the data, shown for reference."]
+    assert [finding.text for finding in findings(read_results(alone))] == ["These are the data, shown for reference."]
 
 
 def test_a_note_says_which_embeddings_are_the_data_and_small_data_warn():
@@ -190,14 +190,14 @@ def test_a_loaded_result_keeps_its_reference(both, tmp_path):
 
 
 def test_across_data_sets_the_data_have_no_rank(tmp_path):
-    """In results and in studies: the cells are left out, a note says so, and a name brings them back."""
+    """In results and in studies the cells are left out with a note; naming the embedding includes them."""
     runs = []
     for seed in range(3):
         X, a, b = cloud(seed)
         runs.append(evaluated(X, {"data": X, "a": a, "b": b}, ["trustworthiness"]))
-    found = dreval.compare(runs)
-    assert set(found.glance()["embedding"]) == {"a", "b"}
-    assert (found.notes["code"] == "datasets.reference").sum() == 3
+    comparison = dreval.compare(runs)
+    assert set(comparison.glance()["embedding"]) == {"a", "b"}
+    assert (comparison.notes["code"] == "datasets.reference").sum() == 3
     named = dreval.compare(runs, ["data", "a"])
     assert named.glance()["embedding"].iloc[0] == "data"
     assert set(dreval.compare(runs, baseline="data").tidy()["second"]) == {"data"}
@@ -215,14 +215,14 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
 def test_a_sweep_does_not_judge_the_data():
     """As many components as columns are the data, whatever the method: no setting is worse because of them."""
     X = cloud()[0]
-    found = dreval.sweep(X, "pca", {"n_components": [1, 2, 3, 4]}, random_state=0)
+    comparison = dreval.sweep(X, "pca", {"n_components": [1, 2, 3, 4]}, random_state=0)
     without = dreval.sweep(X, "pca", {"n_components": [1, 2, 3]}, random_state=0)
-    rows = found.tidy().set_index("n_components")
+    rows = comparison.tidy().set_index("n_components")
 
     assert rows["in_best_set"].isna().tolist() == [False, False, False, True]
     assert rows.loc[4, "note"] == "the data: shown for reference, not ranked"
     assert_allclose(rows["p_value"].iloc[:3], without.tidy()["p_value"])
-    assert found.best_set() == without.best_set()
+    assert comparison.best_set() == without.best_set()
 
 
 @pytest.fixture(scope="module")
@@ -238,19 +238,20 @@ def second_arguments(first, second):
     yield from (3, ["a", 1], [0, 1], np.zeros((2, 2)))
 
 
+@pytest.mark.slow
 def test_a_second_result_is_no_list_of_names(two_results):
-    """Refused by name in every place that takes names, with how two results are compared; names stay accepted."""
+    """Every argument for names rejects a result, with a hint how to compare two; names are still accepted."""
     first, second = two_results
     for value in second_arguments(first, second):
         for call in (
-            lambda one: dreval.compare(first, one),
-            lambda one: first.compare(one),
-            lambda one: dreval.compare([first, second.tidy().assign(dataset="other")], one),
-            lambda one: first.ranking(one),
-            lambda one: first.plot("scatter", names=one),
-            lambda one: first.plot("forest", names=one),
-            lambda one: first.to_markdown(one),
-            lambda one: first.to_latex(one),
+            lambda second_result: dreval.compare(first, second_result),
+            lambda second_result: first.compare(second_result),
+            lambda second_result: dreval.compare([first, second.tidy().assign(dataset="other")], second_result),
+            lambda second_result: first.ranking(second_result),
+            lambda second_result: first.plot("scatter", names=second_result),
+            lambda second_result: first.plot("forest", names=second_result),
+            lambda second_result: first.to_markdown(second_result),
+            lambda second_result: first.to_latex(second_result),
         ):
             with pytest.raises((InputError, UnknownName)) as error:
                 call(value)
@@ -268,24 +269,24 @@ def test_a_second_result_is_no_list_of_names(two_results):
 
 
 def test_what_the_refusal_of_a_second_result_says_works(two_results):
-    """One evaluation of all embeddings, and a list of results on two data sets."""
+    """Both ways in the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
     X, a, b = cloud()
     assert len(evaluated(X, {"a": a, "b": b, "a 2": b + 1}, ["trustworthiness"]).compare().tidy()) == 3
-    others = [
+    second = [
         evaluated(cloud(seed)[0], {"a": cloud(seed)[1], "b": cloud(seed)[2]}, ["trustworthiness"]) for seed in (0, 1)
     ]
-    assert len(dreval.compare(others).tidy()) == 1
+    assert len(dreval.compare(second).tidy()) == 1
 
 
 def test_equal_maps_are_said_once_and_are_best_together():
-    """PCA and classical MDS; a scaled copy; the exact copy keeps its own words."""
+    """PCA and classical MDS; a scaled copy; the exact copy has a separate sentence."""
     X, _, b = cloud()
     results = evaluated(X, {"pca": "pca", "mds": "classical_mds", "b": b}, ["trustworthiness", "continuity"])
-    said = [sentence(one.text) for one in findings(read_results(results))]
+    sentences = [sentence(finding.text) for finding in findings(read_results(results))]
 
     assert results.recipe["equal_maps"] == [["pca", "mds"]]
-    assert said[0].startswith("pca and mds keep neighbors best by both measures (")
-    assert said.count("pca and mds are the same map, up to rotation, shift and scale.") == 1
-    assert sum("same map" in one for one in said) == 1
+    assert sentences[0].startswith("pca and mds keep neighbors best by both measures (")
+    assert sentences.count("pca and mds are the same map, up to rotation, shift and scale.") == 1
+    assert sum("same map" in finding for finding in sentences) == 1
     copies = evaluated(X, {"b": b, "copy": b.copy(), "far": 3 + 2 * b}, ["trustworthiness"])
     assert copies.recipe["equal_maps"] == [["b", "copy", "far"]]

@@ -358,7 +358,7 @@ def test_neighbors_are_bounded_by_the_points(name):
         warnings.simplefilter("always")
         Y = many.fit_transform(X)
     assert {one.category for one in told} == {ApproximationWarning}
-    assert any("15 neighbors are too many for 10 points; 9, all others, were taken" in str(one.message) for one in told)
+    assert any("15 neighbors are too many for 10 points; 9, all others, were used" in str(one.message) for one in told)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
         np.testing.assert_array_equal(Y, most.fit_transform(X))

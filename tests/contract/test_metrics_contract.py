@@ -111,7 +111,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
         if name in METHODS and "method" in MEASURES.card(name).needs:
             assert "able to embed other data" in row["note"]
             continue
-        assert ("in the coordinates as they are" in row["note"]) == (needs_features and metric != "euclidean")
+        assert ("the coordinates of the data" in row["note"]) == (needs_features and metric != "euclidean")
         if name in MEASURING and "n_folds" not in MEASURES.card(name).parameters:
             assert row["value"] == pytest.approx(float(_value(name, data, Y, metric=metric)), abs=1e-12)
 
@@ -191,7 +191,7 @@ def test_a_dense_copy_is_said():
     """A method that is run on sparse data gets a dense copy, and the result says so."""
     X, _ = _cloud(6)
     results = dreval.Evaluation(sparse.coo_array(X), {"pca": "pca"}, n_neighbors=6).run("trustworthiness", None, None)
-    assert "pca: A sparse matrix of 40 x 25 was made dense." in set(results.notes["text"])
+    assert "pca: A sparse matrix of 40 x 25 was converted to a dense one." in set(results.notes["text"])
 
 
 def test_the_command_line_takes_the_metric(tmp_path, capsys):

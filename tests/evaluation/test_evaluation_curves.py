@@ -266,7 +266,7 @@ def test_points_and_anchors():
     table = some.tidy().set_index(["embedding", "measure"]).loc["b"]
     assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * seen.var() / 40))
     assert table.loc["k_max", "note"] == "no interval: the value moves in jumps"
-    assert table.loc["q_local", "note"].endswith("no interval: the anchors also choose the scale")
+    assert table.loc["q_local", "note"].endswith("no interval: the scale is also estimated from the anchors")
     assert np.average(some.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
     assert whole.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
 

@@ -226,7 +226,7 @@ def test_options_that_nothing_reads_are_noted(case: str) -> None:
     notes = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(measure, ci=ci, options=options).notes
     found = notes[notes["code"] == "options.unused"]["text"].tolist()
     listed = ", ".join(map(repr, idle))
-    assert found == [f"`options` of {listed} were not used: nothing that was run reads them."] * bool(idle)
+    assert found == [f"`options` of {listed} were not used: no measure or test of this run reads them."] * bool(idle)
 
 
 def test_arguments_that_nothing_reads_are_noted() -> None:

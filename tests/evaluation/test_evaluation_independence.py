@@ -101,7 +101,7 @@ def test_what_is_certain_makes_no_other_test_less_significant():
     alone, beside = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
     certain = beside["variable"] == "data"
     assert beside.loc[certain, "p_adjusted"].isna().all()
-    assert beside.loc[certain, "note"].str.contains("it is in no adjustment").all()
+    assert beside.loc[certain, "note"].str.contains("it is excluded from the adjustment").all()
     kept = beside[~certain].reset_index(drop=True).drop(columns="seconds")
     pd.testing.assert_frame_equal(kept, alone.drop(columns="seconds"))
     assert alone["p_adjusted"].notna().all()
@@ -191,7 +191,7 @@ def test_sparse_data_are_those_of_the_dense_array():
     sparse = rows("hsic:data", dreval.Evaluation(csr_array(X), {"e": Y}, random_state=0)).iloc[0]
     dense = rows("hsic:data").iloc[0]
     assert sparse[["statistic", "p_value"]].tolist() == dense[["statistic", "p_value"]].tolist()
-    assert "was made dense" in sparse["note"]
+    assert "was converted to a dense one" in sparse["note"]
 
 
 def test_data_that_are_distances_are_no_coordinates():
@@ -203,7 +203,7 @@ def test_data_that_are_distances_are_no_coordinates():
     assert found["note"]["hsic", "data"].endswith("with a metric by name, or use dcov:data.")
     cosine = rows("hsic:data", dreval.Evaluation(X, {"e": Y}, metric="cosine", random_state=0))
     assert cosine["statistic"].iloc[0] == pytest.approx(dreval.hsic_test(Y, X, n_resamples=1).statistic)
-    assert "in the coordinates as they are, not by the metric 'cosine'" in cosine["note"].iloc[0]
+    assert "from the coordinates of the data, not with the metric 'cosine'" in cosine["note"].iloc[0]
 
 
 @pytest.fixture(scope="module")

@@ -337,7 +337,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
             kept = row["measure"] in set(results.groups["measure"])
             assert (row["se"] > 0) == kept
             assert row["conf_method"] == (ANCHOR_GROUPS if kept else "")
-            assert kept or "so few points may carry the error" in row["note"]
+            assert kept or "the error may come from so few points" in row["note"]
             continue
         if card.level != "point":
             known = "full_ranks" not in card.needs and card.smooth and not np.isnan(row["value"])
@@ -348,7 +348,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
         mine = points.loc[seen, column]
         assert row["value"] == pytest.approx(mine.mean(), rel=1e-14)
         if np.isinf(card.limits(40)[1]):
-            assert row["note"].endswith("few anchors carry the value, and what one point contributes has no bound")
+            assert row["note"].endswith("few anchors carry the value, and the contribution of one point has no bound")
         else:
             assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
             assert row["conf_method"] == METHODS["bets" if mine.nunique() > 1 else "unseen"]

@@ -106,7 +106,7 @@ def test_runs_that_fail_have_their_reason() -> None:
     assert rows["value"].isna().tolist() == [False, True, False, False]
     assert "not today" in rows["note"][1]
     assert rows["se"][0] == pytest.approx(stats.sem(rows["value"].dropna()))
-    assert rows["note"][0].endswith("1 of 4 runs failed, which is in no mean: " + rows["note"][1])
+    assert rows["note"][0].endswith("1 of 4 runs failed and are excluded from all means: " + rows["note"][1])
     alone = rows_of(res, "once", "continuity")
     assert alone["conf_low"].isna().all()
     assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in alone["note"][0]
@@ -332,7 +332,7 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
     alone = stats.ttest_1samp(a, rows_of(res, "pca", "procrustes_rc")["value"][0])
     beside = pairs.loc[("noisy", "pca")]
     assert beside["p_value"] == pytest.approx(alone.pvalue)
-    assert beside["note"] == "pca is one embedding, taken as it is"
+    assert beside["note"] == "pca is a single embedding, which is not re-run"
     words = res.compare(measure="procrustes_rc").paragraph()
     assert "differences of means over runs with other seeds, with Welch's standard errors" in words
 

@@ -84,7 +84,7 @@ def test_a_page_says_what_was_run(tmp_path):
     page = results.report(tmp_path / "page.html").read_text()
     assert "perplexity=5.0" in page
     assert "perplexity=30" not in page
-    assert "A perplexity of 30 is too much for 16 points; 5 was taken" in page
+    assert "A perplexity of 30 is too large for 16 points; 5 was used" in page
 
 
 def test_notes_on_a_part_of_the_points_are_on_no_parameter():

@@ -83,7 +83,7 @@ def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
     assert (drawn["conf_low"] <= known["value"]).all()
     assert (known["value"] <= drawn["conf_high"]).all()
     assert (np.abs(drawn["value"] - known["value"]) < drawn["se"]).all()
-    assert drawn["note"].str.contains("drawn with more weight on near ones").all()
+    assert drawn["note"].str.contains("drawn with more weight on near points").all()
     keys = ["embedding", "measure", "K"]
     pairs = many.curves.merge(few.curves, on=keys, suffixes=("", "_known"))
     assert len(pairs) >= 0.9 * len(many.curves)

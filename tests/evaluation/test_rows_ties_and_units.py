@@ -100,10 +100,10 @@ def test_an_order_of_ties_that_flatters_is_said() -> None:
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
     results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
     area, accuracy = (row for _, row in results.tidy().iterrows())
-    word = "ties are broken by row number in both spaces alike, which flatters here"
+    word = "ties are broken by row number in both spaces, which makes this value too favorable"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
-    moved = "equal distances in the embedding move chance: it is the mean of 20 exchanges"
+    moved = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
     assert area["note"] == f"{word} (worst, best: over all orders); {moved}"
     assert accuracy["value"] < accuracy["best"]
     assert accuracy["note"] == "ties are broken by row number (worst, best: over all orders)"
@@ -242,10 +242,10 @@ def test_what_equal_distances_and_anchors_do_is_noted() -> None:
         tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(measures, tests=None)
         assert all("ties are broken by row number" in note for note in tied.tidy()["note"])
     free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(asked, tests=None).tidy()
-    assert not free["note"].str.contains("equal distances").any()
+    assert not free["note"].str.contains("change the chance level").any()
 
     evaluation = dreval.Evaluation(X, {"e": Y}, anchors=20, random_state=0)
     notes = evaluation.run(["density_kl", "density_l1", "average_local_error", "q_local", "q_global"]).tidy()["note"]
     assert ["too high" in note for note in notes] == [True] * 3 + [False] * 2
-    assert ["a little low" in note for note in notes] == [False] * 3 + [True] * 2
+    assert ["too low" in note for note in notes] == [False] * 3 + [True] * 2
     assert not notes.str.contains("jumps").any()

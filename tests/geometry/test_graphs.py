@@ -356,7 +356,7 @@ def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
     values = dict(result.values)
     assert (values["k"], values["fewer"], values["times"]) == (15, 8, 6.0)
     assert values["percent"] == pytest.approx(_percent_of_short_cuts(X, 15, 8))
-    with pytest.warns(ApproximationWarning, match="has likely short cuts: .* along the graph of 8 neighbors"):
+    with pytest.warns(ApproximationWarning, match="probably has shortcuts: .* along the graph of 8 neighbors"):
         connected_graph(X, Reach(15))
 
 

@@ -1,4 +1,4 @@
-"""P-values that hold for a block of rows at once, adjusted over blocks, against closed testing and statsmodels."""
+"""P-values that are simultaneous over a block of rows, adjusted over blocks: closed testing and statsmodels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.testing import assert_allclose
 from statsmodels.stats.multitest import multipletests
 
@@ -25,17 +25,15 @@ def closed(p, blocks):
 
 
 @given(ROWS)
-@settings(max_examples=20)
 def test_holm_over_blocks_is_the_closed_test(rows):
-    """So it controls the chance of any wrong rejection wherever the p-values of a block hold at once."""
+    """It controls the probability of any false rejection if the p-values of a block are simultaneous."""
     blocks, p = np.array([b for b, _ in rows]), np.array([v for _, v in rows])
     assert_allclose(over_blocks(p, blocks, "holm"), closed(p, blocks), rtol=1e-12)
 
 
 @given(st.lists(VALUES, min_size=1, max_size=9), st.sampled_from(["holm", "benjamini_hochberg"]))
-@settings(max_examples=20)
 def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
-    """As statsmodels does; and one block is not adjusted at all."""
+    """Blocks of one row are adjusted as in statsmodels; one block is not adjusted at all."""
     p = np.array(p)
     usual = multipletests(p, method={"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust])[1]
     assert_allclose(over_blocks(p, np.arange(len(p)), adjust), usual, rtol=1e-12)
@@ -43,12 +41,11 @@ def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
 
 
 @given(ROWS, st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=20)
 def test_benjamini_and_bogomolov_select_blocks_first(rows, level):
     """Adjusted p up to the level: the block is selected by its smallest p (R of m), and p <= R level / m within it."""
     blocks, p = np.array([b for b, _ in rows]), np.array([v for _, v in rows])
     names = np.unique(blocks)
-    least = np.array([p[blocks == one].min() for one in names])
+    least = np.array([p[blocks == block].min() for block in names])
     selected = int((multipletests(least, method="fdr_bh")[1] <= level * (1 + 1e-12)).sum())
     rejected = p <= selected * level / len(names) * (1 + 1e-12)
     assert ((over_blocks(p, blocks, "benjamini_hochberg") <= level * (1 + 1e-11)) == rejected).all()
@@ -56,10 +53,10 @@ def test_benjamini_and_bogomolov_select_blocks_first(rows, level):
 
 @pytest.mark.parametrize("adjust", ["holm", "benjamini_hochberg"])
 def test_adjusted_values_are_no_smaller_and_keep_the_order(adjust):
-    """Adjustment never helps and never turns an order around."""
+    """Adjustment never decreases a p-value and never changes the order."""
     rng = np.random.default_rng(0)
     for _ in range(20):
         p, blocks = rng.uniform(size=12) ** 2, rng.integers(4, size=12)
-        found = over_blocks(p, blocks, adjust)
-        assert (found >= p).all()
-        assert (np.diff(found[np.argsort(p)]) >= 0).all()
+        result = over_blocks(p, blocks, adjust)
+        assert (result >= p).all()
+        assert (np.diff(result[np.argsort(p)]) >= 0).all()

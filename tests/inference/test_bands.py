@@ -31,18 +31,18 @@ def test_the_bootstrap_is_that_of_a_naive_twin() -> None:
     """Anchors drawn with replacement one resample at a time, each studentized by its own standard error."""
     rows, n = sample(), 300
     band = anchor_band(rows, KS, n, np.random.default_rng(7))
-    there = [2, 3, 4, 5]
+    covered = [2, 3, 4, 5]
     chosen = np.random.default_rng(7).integers(120, size=(RESAMPLES, 120))
     largest = []
     for draw in chosen:
-        again = rows[draw][:, there]
+        again = rows[draw][:, covered]
         se = again.std(axis=0, ddof=1) / math.sqrt(120)
-        largest.append(np.abs((again.mean(axis=0) - rows.mean(axis=0)[there]) / se).max())
+        largest.append(np.abs((again.mean(axis=0) - rows.mean(axis=0)[covered]) / se).max())
     critical = sorted(largest)[math.ceil(0.95 * (RESAMPLES - 1))]
-    se = np.sqrt((1 - 120 / 300) * rows.var(axis=0, ddof=1) / 120)[there]
+    se = np.sqrt((1 - 120 / 300) * rows.var(axis=0, ddof=1) / 120)[covered]
     assert band.critical == pytest.approx(critical, rel=1e-9)
-    assert_allclose(band.low[there], rows.mean(axis=0)[there] - critical * se, rtol=1e-9)
-    assert_allclose(band.high[there], rows.mean(axis=0)[there] + critical * se, rtol=1e-9)
+    assert_allclose(band.low[covered], rows.mean(axis=0)[covered] - critical * se, rtol=1e-9)
+    assert_allclose(band.high[covered], rows.mean(axis=0)[covered] + critical * se, rtol=1e-9)
     assert np.isnan(band.low[[0, 1, 6]]).all()
 
 
@@ -98,7 +98,7 @@ def test_the_band_is_that_of_a_naive_twin() -> None:
 
 
 def test_what_has_no_spread_has_no_band() -> None:
-    """Rounding is no spread; the others have the band that they would have alone."""
+    """Rounding does not count as spread; the other K have the band that they have alone."""
     covariance = np.diag([1.0, 1e-30, np.nan, 4.0])
     values = np.array([1.0, 2.0, 3.0, 4.0])
     band = max_t_band(values, covariance, 9, np.random.default_rng(0))

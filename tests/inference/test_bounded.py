@@ -31,8 +31,8 @@ CONFSEQ = {0.45: 41.574712262649584, 0.55: 3.7285664424962732, 0.62: 1.298868157
 def capital_by_hand(sample: np.ndarray, n: int, mean: float, bet: float) -> float:
     """The capital of one stake, draw by draw."""
     capital, total = 1.0, 0.0
-    for drawn, x in enumerate(sample):
-        expected = (n * mean - total) / (n - drawn)
+    for n_drawn, x in enumerate(sample):
+        expected = (n * mean - total) / (n - n_drawn)
         capital *= 1 + bet / expected * (x - expected)
         total += x
     return capital
@@ -43,7 +43,7 @@ def test_capital_is_what_bets_win_draw_by_draw(seed, m):
     """The mean over orders and stakes of the product of the gains; ten naive lines agree."""
     rng = np.random.default_rng(seed)
     values, mean = rng.uniform(size=m), rng.uniform(0.45, 0.9)
-    orders, before = intervals._prepared(values, 0.0, 1.0, 3)
+    orders, before = intervals._ordered_samples(values, 0.0, 1.0, 3)
     each = [capital_by_hand(order, 20, mean, bet) for order in orders for bet in BETS]
     assert intervals._capital(orders, before, 20, mean) == pytest.approx(np.mean(each), rel=1e-9)
     permuted = [values[stream(3, "order of bets", b).permutation(m)] for b in range(len(orders))]
@@ -60,7 +60,7 @@ def test_bets_on_the_true_mean_win_nothing_on_average():
 
 
 def test_capital_equals_that_of_confseq(monkeypatch):
-    """Numbers of confseq (dKelly bets, D = 10 even stakes; betting_mart, one sided), made with its own code.
+    """The capital equals that of confseq (dKelly bets, D = 10 even stakes; betting_mart, one-sided), run separately.
 
     x = |sin(1.7 i)|, i = 1..12, N = 30; the mean capital of ``betting_mart(x, m, theta=1, trunc_scale=1, N=30)`` over
     lambda = g / mu_t, g = 1/11, ..., 10/11.
@@ -72,15 +72,15 @@ def test_capital_equals_that_of_confseq(monkeypatch):
         assert intervals._capital(x[None], before, 30, mean) == pytest.approx(expected, rel=1e-9)
 
 
-@given(seed=SEEDS, m=st.integers(2, 40), more=st.integers(1, 100))
-def test_ends_hold_the_mean_and_stay_in_range(seed, m, more):
+@given(seed=SEEDS, m=st.integers(2, 40), n_more=st.integers(1, 100))
+def test_ends_hold_the_mean_and_stay_in_range(seed, m, n_more):
     """The interval holds the sample's mean, stays in range, turns with the scale; the impossible has no p."""
     rng = np.random.default_rng(seed)
-    values, n = rng.uniform(-1, 3, size=m), m + more
+    values, n = rng.uniform(-1, 3, size=m), m + n_more
     low, high = betting_ends(values, n, -1, 3, 0)
     total = values.sum()
     assert -1 <= low <= values.mean() <= high <= 3
-    assert betting_p(values, n, -1, 3, 0, mean=(total - more) / n - 0.01) <= 1e-300  # less than the unseen can be
+    assert betting_p(values, n, -1, 3, 0, mean=(total - n_more) / n - 0.01) <= 1e-300  # less than the unseen can be
     turned = betting_ends(-values, n, -3, 1, 0)
     assert turned == pytest.approx((-high, -low), abs=1e-9)
 
@@ -98,15 +98,15 @@ def test_p_belongs_to_the_interval(seed, m):
 
 @pytest.mark.parametrize(("m", "n"), [(50, 2000), (3, 10), (1, 5), (9, 10)])
 def test_the_rule_of_three_is_hypergeometric(m, n):
-    """The largest number of others that is missed with more than 5 %, by scipy's hypergeometric distribution."""
+    """The largest number of other values that is missed with more than 5 %, by scipy's hypergeometric distribution."""
     low, high = unseen_ends(0.7, m, n, 0.0, 1.0)
-    others = max(d for d in range(n - m + 1) if stats.hypergeom(n, d, m).pmf(0) > 0.05)
-    assert (low, high) == pytest.approx((0.7 - 0.7 * others / n, 0.7 + 0.3 * others / n), abs=1e-12)
+    n_unseen = max(d for d in range(n - m + 1) if stats.hypergeom(n, d, m).pmf(0) > 0.05)
+    assert (low, high) == pytest.approx((0.7 - 0.7 * n_unseen / n, 0.7 + 0.3 * n_unseen / n), abs=1e-12)
     assert unseen_ends(1.0, m, n, 0.0, 1.0)[1] == 1.0
 
 
 def test_who_gets_which_interval():
-    """Student's where many anchors carry the spread, the wider of both where few do, none where nothing is bounded."""
+    """Student's if many anchors carry the spread, the wider of both if few do, none without bounds."""
     rng = np.random.default_rng(0)
     many = rng.uniform(size=60)
     student = anchor_interval(many, 500, (0.0, 1.0))
@@ -114,10 +114,10 @@ def test_who_gets_which_interval():
     assert bounded_interval(many, 500, (0.0, math.inf), (0.0, math.inf), math.inf, 0).kind == "anchors"
 
     few = np.r_[np.ones(58), 0.4, 0.0]
-    got, alone = bounded_interval(few, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0), anchor_interval(few, 500, (0.0, 1.0))
+    interval, alone = bounded_interval(few, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0), anchor_interval(few, 500, (0.0, 1.0))
     ends = betting_ends(few, 500, 0.0, 1.0, 0)
-    assert got.kind == "bets"
-    assert (got.low, got.high) == (min(alone.low, ends[0]), max(alone.high, ends[1]))
+    assert interval.kind == "bets"
+    assert (interval.low, interval.high) == (min(alone.low, ends[0]), max(alone.high, ends[1]))
     assert bounded_interval(few, 500, (0.0, 1.0), (0.0, math.inf), 0.0, 0) is None
 
     near = 1 - 1e-4 * rng.uniform(size=60)  # all differ, yet one unseen point could move the mean far
@@ -125,8 +125,8 @@ def test_who_gets_which_interval():
     same = bounded_interval(np.ones(60), 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
     assert (same.kind, same.se, same.high) == ("unseen", 0.0, 1.0)
     assert same.low == unseen_ends(1.0, 60, 500, 0.0, 1.0)[0]
-    every = bounded_interval(few, 60, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
-    assert (every.kind, every.low, every.high) == ("exact", few.mean(), few.mean())
+    all_points = bounded_interval(few, 60, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
+    assert (all_points.kind, all_points.low, all_points.high) == ("exact", few.mean(), few.mean())
 
 
 @given(j=st.integers(1, 40), m=st.integers(50, 200))
@@ -150,10 +150,10 @@ def test_tests_of_differences_are_never_certain():
     assert none[1] == 1.0
 
     many = np.random.default_rng(0).uniform(-0.5, 1, size=80)
-    got, p = anchor_test(many, 10**9, (-1.0, 1.0), 0, 0.95, 1.0)
+    interval, p = anchor_test(many, 10**9, (-1.0, 1.0), 0, 0.95, 1.0)
     test = stats.ttest_1samp(many, 0)
     assert p == pytest.approx(test.pvalue, rel=1e-4)
-    assert (got.low, got.high) == pytest.approx(tuple(test.confidence_interval(0.95)), rel=1e-5)
+    assert (interval.low, interval.high) == pytest.approx(tuple(test.confidence_interval(0.95)), rel=1e-5)
     few = np.r_[np.zeros(78), 0.5, 0.6]
     assert anchor_test(few, 1000, (-1.0, 1.0), 0, 0.95, 1.0)[1] >= stats.ttest_1samp(few, 0).pvalue * 0.9
     assert anchor_test(few, 1000, (-math.inf, math.inf), 0, 0.95, 1.0) is None

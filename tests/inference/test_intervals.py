@@ -33,11 +33,11 @@ def test_jackknife_of_a_mean_is_the_textbook_formula(seed, groups, each):
     """For a mean with equal groups the delete-a-group variance is that of the group means over their number."""
     values = np.random.default_rng(seed).normal(size=(groups, each))
     left_out = np.array([np.delete(values, g, axis=0).mean() for g in range(groups)])
-    got = jackknife_interval(values.mean(), left_out, FREE)
-    assert got.se == pytest.approx(values.mean(axis=1).std(ddof=1) / np.sqrt(groups), rel=1e-9, abs=1e-14)
-    low, high = stats.t.interval(0.95, groups - 1, loc=values.mean(), scale=got.se)
-    assert (got.low, got.high) == pytest.approx((low, high), rel=1e-9)
-    assert (got.kind, got.n_groups) == ("points", groups)
+    result = jackknife_interval(values.mean(), left_out, FREE)
+    assert result.se == pytest.approx(values.mean(axis=1).std(ddof=1) / np.sqrt(groups), rel=1e-9, abs=1e-14)
+    low, high = stats.t.interval(0.95, groups - 1, loc=values.mean(), scale=result.se)
+    assert (result.low, result.high) == pytest.approx((low, high), rel=1e-9)
+    assert (result.kind, result.n_groups) == ("points", groups)
 
 
 def test_jackknife_of_single_points_is_the_standard_error_of_the_mean():
@@ -51,14 +51,14 @@ def test_jackknife_of_single_points_is_the_standard_error_of_the_mean():
 def test_anchors_are_a_sample_without_replacement(seed, m, extra):
     """se = sqrt((1 - m/n) s^2 / m), Student with m - 1 degrees of freedom; 0 when all points are seen."""
     values, n = np.random.default_rng(seed).normal(size=m), m + extra
-    got = anchor_interval(values, n, FREE)
-    assert got.se == pytest.approx(np.sqrt(1 - m / n) * stats.sem(values), abs=1e-14)
-    half = stats.t.ppf(0.975, m - 1) * got.se
-    assert (got.low, got.high) == pytest.approx((values.mean() - half, values.mean() + half))
-    assert (got.kind, got.n_groups) == ("anchors", m)
+    result = anchor_interval(values, n, FREE)
+    assert result.se == pytest.approx(np.sqrt(1 - m / n) * stats.sem(values), abs=1e-14)
+    half = stats.t.ppf(0.975, m - 1) * result.se
+    assert (result.low, result.high) == pytest.approx((values.mean() - half, values.mean() + half))
+    assert (result.kind, result.n_groups) == ("anchors", m)
     if extra == 0:
-        assert got.se == 0
-        assert got.low == got.high == values.mean()
+        assert result.se == 0
+        assert result.low == result.high == values.mean()
 
 
 def test_the_design_variance_is_exact_over_all_samples():
@@ -75,8 +75,8 @@ def test_the_design_variance_is_exact_over_all_samples():
 def test_intervals_end_at_the_bounds(value, spread):
     """An interval never leaves the range of its measure, and holds its value."""
     left_out = np.clip(value + spread * np.array([-1.0, 0, 1, 0.5]), -9, 9)
-    got = jackknife_interval(value, left_out, (0.0, 1.0))
-    assert 0 <= got.low <= value <= got.high <= 1
+    result = jackknife_interval(value, left_out, (0.0, 1.0))
+    assert 0 <= result.low <= value <= result.high <= 1
     anchors = anchor_interval(np.array([0.0, value, 1.0]), 100, (0.0, 1.0))
     assert 0 <= anchors.low <= anchors.high <= 1
 
@@ -85,12 +85,12 @@ def test_intervals_end_at_the_bounds(value, spread):
 def test_runs_are_an_independent_sample(seed, runs):
     """Student's interval of the mean of runs, and Welch's of the difference of two, are those of scipy."""
     rng = np.random.default_rng(seed)
-    values, others = rng.normal(size=runs), rng.normal(1, 3, size=7)
-    got = mean_interval(values, FREE)
+    values, second = rng.normal(size=runs), rng.normal(1, 3, size=7)
+    interval = mean_interval(values, FREE)
     expected = stats.t.interval(0.95, runs - 1, loc=values.mean(), scale=stats.sem(values))
-    assert (got.low, got.high) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    between = welch(values, others, FREE)
-    test = stats.ttest_ind(values, others, equal_var=False)
+    assert (interval.low, interval.high) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    between = welch(values, second, FREE)
+    test = stats.ttest_ind(values, second, equal_var=False)
     ends = test.confidence_interval(0.95)
     assert (between.low, between.high) == pytest.approx((ends.low, ends.high), rel=1e-9, abs=1e-12)
     assert between.freedom == pytest.approx(test.df, rel=1e-9)
@@ -99,8 +99,8 @@ def test_runs_are_an_independent_sample(seed, runs):
 def test_a_single_value_has_no_spread():
     """Welch's interval against one value is that of the mean of the other."""
     values = np.array([1.0, 2, 4])
-    got, alone = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
-    assert (got.low, got.high, got.freedom) == pytest.approx((alone.low - 0.5, alone.high - 0.5, 2))
+    result, alone = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
+    assert (result.low, result.high, result.freedom) == pytest.approx((alone.low - 0.5, alone.high - 0.5, 2))
 
 
 @given(value=st.floats(1e-3, 1e3), count=st.integers(2, 20), seed=SEEDS)
@@ -112,7 +112,7 @@ def test_equal_values_have_no_spread_however_they_are_rounded(value, count, seed
     rng = np.random.default_rng(seed)
     equal = value * (1 + 4e-16 * rng.integers(-2, 3, size=2 * count))
     halves = equal.reshape(-1, 2)
-    found = [
+    result = [
         jackknife_interval(value, equal, FREE),
         jackknife_interval(0.0, equal - equal[::-1], FREE, size=value),
         anchor_interval(equal, 100, FREE),
@@ -120,9 +120,9 @@ def test_equal_values_have_no_spread_however_they_are_rounded(value, count, seed
         mean_interval(equal, FREE),
         welch(equal, equal[::-1] / 2, FREE),
     ]
-    assert [interval.se for interval in found] == [0.0] * len(found)
+    assert [interval.se for interval in result] == [0.0] * len(result)
     assert mean_interval(equal * np.linspace(1, 1 + 1e-6, 2 * count), FREE).se > 0
-    assert np.isfinite(found[-1].freedom)
+    assert np.isfinite(result[-1].freedom)
 
 
 def test_rounding_is_measured_by_the_larger_of_values_and_range():
@@ -141,10 +141,10 @@ def test_halves_of_a_mean_by_hand():
     This is s^2 / n = (16 + 4 + 0 + 36) / 3 / 4, the textbook variance of the mean; with runs it is twice as much.
     """
     halves = np.array([[1.0, 7.0], [2.0, 6.0], [5.0, 3.0]])
-    got = halves_interval(4.0, halves, 4, FREE, "subsampling")
-    assert got.se**2 == pytest.approx(14 / 3)
-    assert got.se == pytest.approx(stats.sem([0.0, 2, 4, 10]))
-    assert got.high == pytest.approx(4 + stats.t.ppf(0.975, 3) * got.se)
+    result = halves_interval(4.0, halves, 4, FREE, "subsampling")
+    assert result.se**2 == pytest.approx(14 / 3)
+    assert result.se == pytest.approx(stats.sem([0.0, 2, 4, 10]))
+    assert result.high == pytest.approx(4 + stats.t.ppf(0.975, 3) * result.se)
     assert halves_interval(4.0, halves, 4, FREE, "subsamples").se ** 2 == pytest.approx(28 / 3)
 
 
@@ -156,20 +156,20 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
     values = np.random.default_rng(seed).normal(size=2 * half)
     parts = [list(part) for part in combinations(range(2 * half), half)]
     halves = np.array([[values[part].mean(), np.delete(values, part).mean()] for part in parts])
-    got = halves_interval(values.mean(), halves, 2 * half, FREE, "subsampling")
-    assert got.se == pytest.approx(stats.sem(values), rel=1e-9, abs=1e-14)
+    result = halves_interval(values.mean(), halves, 2 * half, FREE, "subsampling")
+    assert result.se == pytest.approx(stats.sem(values), rel=1e-9, abs=1e-14)
 
 
 def test_every_kind_has_its_words():
-    """Method and target are said for each kind of interval."""
+    """Each kind of interval has a method and a target."""
     anchors = {"anchors", "bets", "unseen", "exact"}
-    others = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
-    assert METHODS.keys() == TARGETS.keys() == anchors | others
+    kinds = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
+    assert METHODS.keys() == TARGETS.keys() == anchors | kinds
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 
 
 def test_runs_that_fall_apart_are_counted():
-    """Three of twelve runs in another optimum; runs that are alike, or too few, or equal up to rounding are not."""
+    """Three of twelve runs in another optimum are counted; similar, few, or equal runs are not."""
     runs = np.r_[0.9 + 0.01 * np.arange(9), 0.3, 0.31, 0.32]
     assert smaller_group(runs) == smaller_group(-runs) == 3
     assert smaller_group(runs[5:]) == smaller_group(np.linspace(0, 1, 12)) == 0
@@ -179,7 +179,7 @@ def test_runs_that_fall_apart_are_counted():
 
 
 def test_what_runs_miss():
-    """The share q of seeds of which R runs see none with 5 %: (1 - q)^R = 0.05, by the binomial distribution."""
+    """The share q of seeds that R runs miss with probability 5 %: (1 - q)^R = 0.05, by the binomial distribution."""
     for runs in (5, 10, 30, 60):
         assert stats.binom.pmf(0, runs, unseen_share(runs)) == pytest.approx(0.05)
 
@@ -188,11 +188,11 @@ def test_what_runs_miss():
 def test_partitions_average_squared_errors(seed, groups, partitions):
     """The squared standard error is the mean of those of the partitions; one partition alone is the jackknife."""
     values = np.random.default_rng(seed).normal(size=(partitions, groups))
-    got = partitions_interval(0.0, values, FREE)
-    each = [jackknife_interval(0.0, one, FREE).se ** 2 for one in values]
-    assert got.se**2 == pytest.approx(np.mean(each), rel=1e-12)
-    assert (got.kind, got.n_groups, got.freedom) == ("partitions", partitions * groups, groups - 1)
-    assert got.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
+    interval = partitions_interval(0.0, values, FREE)
+    each = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
+    assert interval.se**2 == pytest.approx(np.mean(each), rel=1e-12)
+    assert (interval.kind, interval.n_groups, interval.freedom) == ("partitions", partitions * groups, groups - 1)
+    assert interval.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
     alone = partitions_interval(0.0, values[:1], FREE)
     assert alone.se == jackknife_interval(0.0, values[0], FREE).se
     assert alone.doubt == 0
@@ -209,24 +209,24 @@ def test_the_covariance_of_means_is_the_textbook_one():
 def test_the_level_is_that_of_the_quantile_of_student(level: float) -> None:
     """Every interval of Student reaches t((1 + level) / 2) standard errors to both sides, by scipy's quantile."""
     values = np.random.default_rng(4).normal(size=(4, 20))
-    made = [
+    intervals = [
         jackknife_interval(0.3, values[0], FREE, level=level),
         partitions_interval(0.3, values, FREE, level=level),
         anchor_interval(values[0], 100, FREE, level=level),
         halves_interval(0.3, values.reshape(-1, 2), 100, FREE, "subsampling", level=level),
         mean_interval(values[0], FREE, level),
     ]
-    for got in made:
-        half = stats.t.ppf((1 + level) / 2, got.freedom) * got.se
-        assert (got.high - got.low) / 2 == pytest.approx(half, rel=1e-10), got.kind
-        assert got.level == level
+    for interval in intervals:
+        half = stats.t.ppf((1 + level) / 2, interval.freedom) * interval.se
+        assert (interval.high - interval.low) / 2 == pytest.approx(half, rel=1e-10), interval.kind
+        assert interval.level == level
 
 
 def test_a_higher_level_covers_more() -> None:
     """Bets on a bounded mean, and ends where all anchors are alike, are nested in the level."""
     few = np.r_[np.zeros(57), [0.4, 0.7, 0.9]]
     for values, kind in ((few, "bets"), (np.ones(60), "unseen")):
-        got = [bounded_interval(values, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0, level) for level in (0.6, 0.9, 0.99)]
-        assert [one.kind for one in got] == [kind] * 3
-        assert got[0].low > got[1].low > got[2].low
-        assert got[0].high <= got[1].high <= got[2].high
+        intervals = [bounded_interval(values, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0, level) for level in (0.6, 0.9, 0.99)]
+        assert [interval.kind for interval in intervals] == [kind] * 3
+        assert intervals[0].low > intervals[1].low > intervals[2].low
+        assert intervals[0].high <= intervals[1].high <= intervals[2].high

@@ -1,4 +1,4 @@
-"""What runs a method again goes on after kill -9, with the numbers of an undisturbed call; bars count all runs."""
+"""Calls that re-run a method continue after kill -9, with the numbers of an undisturbed call; bars count all runs."""
 
 from __future__ import annotations
 
@@ -61,11 +61,12 @@ CALLS = {  # the call, the runs that it makes, and after which of them it is kil
 }
 
 
-@pytest.mark.parametrize("name", list(CALLS))
+# all calls share one engine of re-runs: one of them is in every run of the tests
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "sweep")) for name in CALLS])
 def test_a_killed_call_goes_on(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed after some runs: those that were written are not made a second time, and every number is the same.
+    """After a kill, written runs are not repeated, and every number is the same.
 
     The total of the bar is the number of runs, all settings and the data themselves included, and the bar ends there.
     """
@@ -80,22 +81,22 @@ def test_a_killed_call_goes_on(
         run.stdout.read()
     assert run.returncode == -signal.SIGKILL
     with closing(sqlite3.connect(tmp_path / "killed")) as db:
-        kept = int(db.execute("SELECT count(*) FROM cells").fetchone()[0])
-    assert stop - 2 <= kept < count
+        n_cells = int(db.execute("SELECT count(*) FROM cells").fetchone()[0])
+    assert stop - 2 <= n_cells < count
 
     fit = dreval.methods.TSNE._fit
     for module in ("dreval.inference.reruns", "dreval.significance.noise", "dreval.scores"):
         monkeypatch.setattr(f"{module}.open_progress", lambda _: Bar())
     monkeypatch.setattr("dreval.scores.open_progress", lambda on: Bar() if on is None else silent(on))
     tables = {}
-    for store, runs in (("killed", count - kept), ("other", count)):
+    for store, runs in (("killed", count - n_cells), ("other", count)):
         Bar.shown.clear()
         monkeypatch.setattr(dreval.methods.TSNE, "_fit", fit)  # what the program replaces
-        here = {"sys": SimpleNamespace(argv=["", str(tmp_path / store)])}
-        exec(program.replace("import sys", ""), here)
+        namespace = {"sys": SimpleNamespace(argv=["", str(tmp_path / store)])}
+        exec(program.replace("import sys", ""), namespace)
         assert capsys.readouterr().out.count("run\n") == runs
         assert Bar.shown == [count, count]
-        tables[store] = here["found"]
+        tables[store] = namespace["found"]
     assert np.isfinite(tables["other"].select_dtypes("number").to_numpy(float)).any()
     pd.testing.assert_frame_equal(tables["killed"], tables["other"], check_exact=True)
 
@@ -125,7 +126,7 @@ class Bar:
         self.n += more
 
 
-def silent(wanted: bool | None) -> Any:
-    """The bar of a score inside a run, which must have been told to show nothing."""
-    assert wanted is False
-    return open_progress(wanted)
+def silent(requested: bool | None) -> Any:
+    """Return the bar of a score inside a run, which must be silent."""
+    assert requested is False
+    return open_progress(requested)

@@ -72,44 +72,46 @@ def test_permutations_equal_a_plain_python_twin(root, n):
 
 
 def test_all_permutations_are_equally_likely():
-    """24,000 permutations of four things fall evenly on the 24 orders (chi-square test, p > 0.001)."""
-    drawn = draw_permutations(4, 24_000, 0)
-    counts = np.unique(drawn @ np.array([64, 16, 4, 1]), return_counts=True)[1]
+    """24,000 permutations of four rows fall evenly on the 24 orders (chi-square test, p > 0.001)."""
+    draws = draw_permutations(4, 24_000, 0)
+    counts = np.unique(draws @ np.array([64, 16, 4, 1]), return_counts=True)[1]
     assert len(counts) == 24
     assert stats.chisquare(counts).pvalue > 0.001
 
 
 def test_places_are_equally_likely_in_longer_permutations():
-    """In 6,000 permutations of 30 things every thing is in every place equally often (chi-square test, p > 0.001)."""
-    drawn, n = draw_permutations(30, 6_000, 1), 30
+    """In 6,000 permutations of 30 rows every row is in every position equally often (chi-square test, p > 0.001)."""
+    draws, n = draw_permutations(30, 6_000, 1), 30
     counts = np.zeros((n, n))
-    np.add.at(counts, (np.broadcast_to(np.arange(n), drawn.shape), drawn), 1)
+    np.add.at(counts, (np.broadcast_to(np.arange(n), draws.shape), draws), 1)
     statistic = ((counts - 200) ** 2 / 200).sum() * (n - 1) / n
     assert 0.001 < stats.chi2.sf(statistic, (n - 1) ** 2) < 0.999
 
 
-@given(n=st.integers(7, 30), few=st.integers(1, 70), more=st.integers(71, 150), root=st.integers(0, 2**63))
-def test_a_longer_run_begins_like_a_shorter_one(n, few, more, root):
+@given(n=st.integers(7, 30), few=st.integers(1, 70), many=st.integers(71, 150), root=st.integers(0, 2**63))
+def test_a_longer_run_begins_like_a_shorter_one(n, few, many, root):
     """Permutation b depends on the seed and b only, so that the null distributions share their beginning."""
     x, y = data(n)
-    short, long = (permutation_null(inner(x, y), n, m, root) for m in (few, more))
+    short, long = (permutation_null(inner(x, y), n, m, root) for m in (few, many))
     np.testing.assert_array_equal(short.null, long.null[:few])
 
 
 def test_threads_change_nothing_and_names_do():
-    """One thread, two threads and all give the same numbers; another stream gives other ones."""
+    """One thread, two threads and all threads give the same numbers; another stream gives others."""
     x, y = data(25)
-    one, two, every = (permutation_null(inner(x, y), 25, 500, 7, "a", n_jobs=jobs) for jobs in (1, 2, None))
-    np.testing.assert_array_equal(one.null, two.null)
-    np.testing.assert_array_equal(one.null, every.null)
-    assert one.p_value == two.p_value == every.p_value
-    assert not np.array_equal(one.null, permutation_null(inner(x, y), 25, 500, 7, "b").null)
-    assert not np.array_equal(one.null, permutation_null(inner(x, y), 25, 500, 8, "a").null)
+    one_thread, two_threads, all_threads = (
+        permutation_null(inner(x, y), 25, 500, 7, "a", n_jobs=jobs) for jobs in (1, 2, None)
+    )
+    np.testing.assert_array_equal(one_thread.null, two_threads.null)
+    np.testing.assert_array_equal(one_thread.null, all_threads.null)
+    assert one_thread.p_value == two_threads.p_value == all_threads.p_value
+    assert not np.array_equal(one_thread.null, permutation_null(inner(x, y), 25, 500, 7, "b").null)
+    assert not np.array_equal(one_thread.null, permutation_null(inner(x, y), 25, 500, 8, "a").null)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize(
-    ("n", "given", "fewest"),
+    ("n", "options", "fewest"),
     [
         (40, {}, 16),
         (40, {"stop_after": 400}, 16),
@@ -119,8 +121,8 @@ def test_threads_change_nothing_and_names_do():
     ],
     ids=str,
 )
-def test_shares_of_the_permutations_add_up_to_1(n, given, fewest, jobs):
-    """Each block is told of, and what is not drawn, in this thread, to whom asked for it; no number changes."""
+def test_shares_of_the_permutations_add_up_to_1(n, options, fewest, jobs):
+    """Each block, and the part that is not drawn, is reported in this thread to its callback; no number changes."""
     weights, shares, threads = np.random.default_rng(0).normal(size=n), [], set()
 
     def statistic(permutations):
@@ -131,15 +133,15 @@ def test_shares_of_the_permutations_add_up_to_1(n, given, fewest, jobs):
         threads.add(threading.get_ident())
 
     with telling(told):
-        found = permutation_null(statistic, n, 500, 1, n_jobs=jobs, **given)
-    alone = permutation_null(statistic, n, 500, 1, n_jobs=1, **given)
+        result = permutation_null(statistic, n, 500, 1, n_jobs=jobs, **options)
+    alone = permutation_null(statistic, n, 500, 1, n_jobs=1, **options)
 
     assert len(shares) >= fewest
     assert sum(shares) == pytest.approx(1)
     assert min(shares) > 0
     assert threads == {threading.get_ident()}
-    assert np.array_equal(found.null, alone.null)
-    assert (found.p_value, found.stopped, found.exact) == (alone.p_value, alone.stopped, alone.exact)
+    assert np.array_equal(result.null, alone.null)
+    assert (result.p_value, result.stopped, result.exact) == (alone.p_value, alone.stopped, alone.exact)
 
 
 def test_all_permutations_are_valued_in_blocks_as_at_once():
@@ -150,41 +152,41 @@ def test_all_permutations_are_valued_in_blocks_as_at_once():
         sizes.append(len(permutations))
         return (permutations * weights).sum(axis=1)
 
-    found = permutation_null(statistic, 100, 200, 0, scheme=scheme, n_jobs=2)
+    result = permutation_null(statistic, 100, 200, 0, scheme=scheme, n_jobs=2)
 
-    assert found.exact
+    assert result.exact
     assert max(sizes) < 100
-    assert np.array_equal(found.null, (scheme.every() * weights).sum(axis=1))
+    assert np.array_equal(result.null, (scheme.enumerate_all() * weights).sum(axis=1))
 
 
 @pytest.mark.parametrize("name", ["cca", "dcov", "hsic", "kcca", "mmd"])
 def test_every_test_that_permutes_tells_of_its_permutations(name):
-    """Two blocks of 32 are two shares, whichever test; none is told of when nobody asks any more."""
+    """Two blocks of 32 are two shares, for every test; nothing is reported without a callback."""
     rng, shares = np.random.default_rng(0), []
     x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
-    given = {"groups": np.arange(30) % 2} if name == "mmd" else {"y": y}
-    more = {"method": "permutation"} if name == "cca" else {}
+    variables = {"groups": np.arange(30) % 2} if name == "mmd" else {"y": y}
+    extra = {"method": "permutation"} if name == "cca" else {}
     test = getattr(dreval, f"{name}_test")
     with telling(shares.append):
-        told = test(x, **given, **more, n_resamples=64, random_state=0)
-    silent = test(x, **given, **more, n_resamples=64, random_state=0)
+        result = test(x, **variables, **extra, n_resamples=64, random_state=0)
+    silent = test(x, **variables, **extra, n_resamples=64, random_state=0)
 
     assert shares == [0.5, 0.5]
-    assert np.array_equal(told.null_distribution, silent.null_distribution)
+    assert np.array_equal(result.null_distribution, silent.null_distribution)
 
 
 @given(n=st.integers(7, 20), m=st.integers(1, 99), seed=st.integers(0, 10_000), ties=st.booleans())
 def test_sampled_p_value_counts_the_observed_statistic(n, m, seed, ties):
     """P = (1 + number of permuted statistics that reach the observed one) / (m + 1), inside its interval, never 0."""
     x, y = np.round(data(n, seed)) if ties else data(n, seed)
-    found = permutation_null(inner(x, y), n, m, seed)
+    result = permutation_null(inner(x, y), n, m, seed)
     naive = [float(x @ y[list(p)]) for p in draw_permutations(n, m, seed)]
-    np.testing.assert_allclose(found.null, naive, atol=1e-12)
-    assert found.observed == pytest.approx(x @ y)
-    assert found.p_value == (1 + sum(t >= x @ y - 1e-11 for t in naive)) / (m + 1)
-    assert 0 < found.p_value <= 1
-    assert found.p_interval[0] <= found.p_value <= found.p_interval[1]
-    assert not found.exact
+    np.testing.assert_allclose(result.null, naive, atol=1e-12)
+    assert result.observed == pytest.approx(x @ y)
+    assert result.p_value == (1 + sum(t >= x @ y - 1e-11 for t in naive)) / (m + 1)
+    assert 0 < result.p_value <= 1
+    assert result.p_interval[0] <= result.p_value <= result.p_interval[1]
+    assert not result.exact
 
 
 @pytest.mark.parametrize("n", [4, 5])
@@ -192,16 +194,16 @@ def test_sampled_p_value_counts_the_observed_statistic(n, m, seed, ties):
 def test_small_samples_are_enumerated(n, seed):
     """With n! <= n_resamples p is the share of all n! orders that reach the statistic, as itertools and scipy say."""
     x, y = data(n, seed)
-    found = permutation_null(inner(x, y), n, 120, 0)
+    result = permutation_null(inner(x, y), n, 120, 0)
     naive = [sum(a * y[j] for a, j in zip(x, p, strict=True)) for p in itertools.permutations(range(n))]
-    assert found.exact
-    assert found.p_value == sum(t >= x @ y - 1e-12 for t in naive) / math.factorial(n)
-    np.testing.assert_allclose(np.sort(found.null), np.sort(naive), atol=1e-12)
+    assert result.exact
+    assert result.p_value == sum(t >= x @ y - 1e-12 for t in naive) / math.factorial(n)
+    np.testing.assert_allclose(np.sort(result.null), np.sort(naive), atol=1e-12)
     other = stats.permutation_test(
         (x,), lambda v: float(v @ y), permutation_type="pairings", n_resamples=np.inf, alternative="greater"
     )
-    assert found.p_value == pytest.approx(other.pvalue, abs=1e-15)
-    assert found.p_interval == (found.p_value, found.p_value)
+    assert result.p_value == pytest.approx(other.pvalue, abs=1e-15)
+    assert result.p_interval == (result.p_value, result.p_value)
 
 
 def test_enumeration_stops_where_sampling_is_shorter():

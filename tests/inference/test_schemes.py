@@ -1,4 +1,4 @@
-"""Restricted permutations: what may move, how many there are, and that each is equally likely."""
+"""Restricted permutations: the admissible ones, their number, and that each is equally likely."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_all_permutations_are_listed_and_drawn_equally(kind):
     """A scheme lists exactly the permutations it allows, the identity first, and draws each equally often."""
     scheme = make_scheme(kind, BLOCKS if kind in ("within", "blocks") else None, 6)
     expected = {tuple(p.tolist()) for p in allowed(kind, 6, BLOCKS)}
-    listed = [tuple(p) for p in scheme.every().tolist()]
+    listed = [tuple(p) for p in scheme.enumerate_all().tolist()]
     assert set(listed) == expected
     assert len(listed) == scheme.count() == len(expected)
     assert listed[0] == tuple(range(6))
-    drawn = [tuple(p) for p in scheme.draw(KEY, 0, 40 * len(expected)).tolist()]
-    counts = [drawn.count(p) for p in expected]
-    assert sum(counts) == len(drawn)
+    draws = [tuple(p) for p in scheme.draw(KEY, 0, 40 * len(expected)).tolist()]
+    counts = [draws.count(p) for p in expected]
+    assert sum(counts) == len(draws)
     assert stats.chisquare(counts).pvalue > 0.001
 
 
@@ -68,9 +68,9 @@ def test_many_blocks_are_not_enumerated():
 
 
 def test_splits():
-    """Of a split only the set matters: all choices of the group's places, the observed one first."""
+    """For a split only the set matters: all choices of rows for the group, the observed one first."""
     scheme = split_scheme(make_scheme("free", None, 5), np.array([1, 3]))
-    rows = scheme.every()
+    rows = scheme.enumerate_all()
     sets = [tuple(sorted(row[[1, 3]].tolist())) for row in rows]
     assert sets[0] == (1, 3)
     assert sorted(sets) == sorted(itertools.combinations(range(5), 2))
@@ -80,11 +80,11 @@ def test_splits():
 def test_sequential_interval_is_that_of_the_negative_binomial():
     """With the h-th success at draw m the ends of the interval solve P(M <= m) = 2.5 % and P(M >= m) = 2.5 %."""
     y = np.random.default_rng(0).normal(size=20)
-    found = permutation_null(lambda p: y[p[:, 0]], 20, 10_000, 0, stop_after=7)
-    m = len(found.null)
-    low, high = found.p_interval
-    assert found.stopped
-    assert found.p_value == 7 / m
+    result = permutation_null(lambda p: y[p[:, 0]], 20, 10_000, 0, stop_after=7)
+    m = len(result.null)
+    low, high = result.p_interval
+    assert result.stopped
+    assert result.p_value == 7 / m
     assert stats.nbinom.cdf(m - 7, 7, low) == pytest.approx(0.025)
     assert stats.nbinom.sf(m - 8, 7, high) == pytest.approx(0.025)
     assert low == clopper_pearson(7, m)[0]

@@ -342,7 +342,7 @@ def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
     plain.raw = None
     plain.write(tmp_path / "cells.h5ad")
     backed = ad.read_h5ad(tmp_path / "cells.h5ad", backed="r+")
-    with pytest.raises(InputError, match=r"lies in a file.*to_memory"):
+    with pytest.raises(InputError, match=r"stored in a file.*to_memory"):
         part.to_anndata(backed, copy=True)
     part.to_anndata(backed)
     backed.write()

@@ -70,7 +70,7 @@ def test_one_column_keeps_the_names_of_its_rows() -> None:
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.latent[:, 0].tolist() == AGE.tolist()
     for argument in ("labels", "latent"):
-        assert {f"The unnamed first column of `{argument}` was taken as row names.", MATCHED.format(argument)} <= {
+        assert {f"The unnamed first column of `{argument}` was used as row names.", MATCHED.format(argument)} <= {
             *map(str, record.notes)
         }
     source = as_source("meta.csv:age", "e", record)

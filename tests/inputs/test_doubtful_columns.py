@@ -374,7 +374,7 @@ def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:
 def test_functions_without_notes_warn() -> None:
     """A function that returns a number has no other way to say it."""
     table = MAP.assign(nCount=COUNTS)
-    with pytest.warns(InputWarning, match=r"`Y` may have columns that are no coordinates.*'nCount' varies"):
+    with pytest.warns(InputWarning, match=r"`Y` may have columns that are not coordinates.*'nCount' varies"):
         dreval.trustworthiness(X, table)
     with pytest.warns(InputWarning, match="'nCount' varies"):
         dreval.trustworthiness(X, returns(table))

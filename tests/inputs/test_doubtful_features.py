@@ -146,7 +146,7 @@ KERNELS = {
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_similarities_as_features_are_named(kernel: str, form: Any) -> None:
     """A symmetric matrix of all pairs of points is used as features with a warning, as distances are."""
-    with pytest.warns(InputWarning, match="The data are a symmetric matrix and were taken as features"):
+    with pytest.warns(InputWarning, match="The data are a symmetric matrix and were used as features"):
         record = as_data(form(KERNELS[kernel]))
     assert [note.code for note in record.notes if "like" in note.code] == ["data.like_similarities"]
 
@@ -168,7 +168,7 @@ def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
     if case.startswith("distances by"):
         np.testing.assert_allclose(made.coordinates, dreval.embed(X, "classical_mds").coordinates, atol=1e-9)
     if options:
-        with pytest.warns(InputWarning, match="were taken as features"):
+        with pytest.warns(InputWarning, match="were used as features"):
             other = dreval.embed(table, method, random_state=0)
         assert [note.code for note in other.notes if "like" in note.code] != []
         assert not np.allclose(other.coordinates, made.coordinates)
@@ -177,7 +177,7 @@ def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
 def test_advice_on_distances_holds_without_a_metric() -> None:
     """A function without ``metric`` says what else can be passed: the points, which are accepted without a warning."""
     labels = np.arange(N) % 2
-    with pytest.warns(InputWarning, match='metric="precomputed" where there is a `metric`, else the points'):
+    with pytest.warns(InputWarning, match='metric="precomputed" if there is a `metric`, else pass the points'):
         dreval.silhouette(cdist(X, X), X[:, :2], labels=labels)
     assert np.isfinite(dreval.silhouette(X, X[:, :2], labels=labels))
 

@@ -92,7 +92,7 @@ def test_a_map_is_applied_as_it_is() -> None:
     assert np.array_equal(source.coordinates(NAMED), X[:, 1:3] * 2)
     assert np.array_equal(source.embed(OTHER, None), OTHER[:, 1:3] * 2)
     assert source.can_embed
-    assert str(source.notes[0]) == "Map is a map: it is applied as it is, and never fitted."
+    assert str(source.notes[0]) == "Map is a map: it is applied without being fitted."
     fitted = PCA(2).fit(OTHER)
     frozen = as_source(FrozenEstimator(fitted), "f", NAMED)
     assert np.array_equal(frozen.coordinates(NAMED), fitted.transform(X))

@@ -381,4 +381,4 @@ def test_byte_order_marks_within_a_file(tmp_path: Path) -> None:
         assert found.columns == expected.columns
         assert found.values.equals(expected.values)
         count = 2 + (len(start) == 2)
-        assert f"{count} byte-order marks within 'x.csv', which nobody sees, were left out." in map(str, found.notes)
+        assert f"{count} invisible byte-order marks within 'x.csv' were left out." in map(str, found.notes)

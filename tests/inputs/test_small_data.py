@@ -78,7 +78,7 @@ def test_half_of_the_points_is_noted_and_no_error() -> None:
     )
 
     assert np.isfinite(table["value"]).all()
-    assert table["note"].str.contains("is half of the 12 points or more").tolist() == [False, True, True]
+    assert table["note"].str.contains("is at least half of the 12 points").tolist() == [False, True, True]
     with pytest.raises(InputError, match="must be smaller than the number of points: got 12 with 12 points"):
         dreval.Evaluation(X, n_neighbors=12)
     with pytest.raises(InputError, match="n_neighbors"):

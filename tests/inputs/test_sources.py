@@ -400,7 +400,7 @@ def test_what_cannot_be_set_is_said() -> None:
     with pytest.raises(MethodFailed, match="got 3 from Closed, whose n_components cannot be set"):
         source.embed(X, 2)
     assert notes_of(c=Closed()) == [
-        "c: Closed has no set_params and no attribute n_components or random_state: they stay its own."
+        "c: Closed has no set_params and no attribute n_components or random_state: they keep their values."
     ]
 
 
@@ -417,7 +417,7 @@ def test_an_estimator_brings_its_own_seed() -> None:
     record = dreval.trustability(X, TruncatedSVD(random_state=7))
     assert record.recipe["random_state"] == 7
     assert dreval.trustability(X, TruncatedSVD(random_state=7), random_state=2).recipe["random_state"] == 2
-    said = "Its own random_state is not used: each run has a seed from that of the evaluation."
+    said = "Its random_state is not used: the seed of each run comes from the seed of the evaluation."
     assert notes_of(t=TruncatedSVD(random_state=7), u=mixed) == [f"t: {said}", f"u: {said}"]
     assert notes_of(t=TruncatedSVD(), p=dreval.methods.PCA(2)) == []
 

@@ -135,7 +135,7 @@ def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     right = silhouette_score(X[:, :2], KINDS)
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
     assert results.tidy().value.iloc[0] == pytest.approx(right, abs=1e-12)
-    with pytest.warns(InputWarning, match="differ from others in spaces at their ends alone"):
+    with pytest.warns(InputWarning, match="differ from others only in spaces at their ends"):
         assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(right, abs=1e-12)
     with pytest.raises(InputError, match="stands for a missing value"):
         dreval.mmd_test(X, groups=[" nan ", *padded[1:]])

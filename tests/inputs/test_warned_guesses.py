@@ -66,10 +66,10 @@ def test_labels_that_become_one() -> None:
     """Values that differ in spaces, and a text for a missing value."""
     padded = np.where(np.arange(N) < 10, "A ", LABELS)
     (said,) = warned(dreval.silhouette, X, Y, labels=padded)
-    assert "differs from another in spaces" in said
+    assert "differs from another only in spaces" in said
     first, second = warned(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
     assert "the text 'NA' stands for a missing value" in first
-    assert "40 labeled of 60 points" in second
+    assert "40 labeled points of 60" in second
 
 
 @pytest.mark.parametrize("argument", ["Y", "labels"])

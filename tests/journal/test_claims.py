@@ -1,4 +1,4 @@
-"""Claims on cells: one holder at a time, and those of a process that is gone are taken over."""
+"""Claims on cells: one holder at a time, and claims of a process that ended can be taken over."""
 
 from __future__ import annotations
 
@@ -48,34 +48,34 @@ def hold(path: Path) -> subprocess.Popen[str]:
 
 
 def test_a_cell_has_one_holder_and_one_answer(store: Store) -> None:
-    """Claimed, released, claimed by another one, finished; then it is nobody's any more."""
-    with Claims(store, "run") as mine:
-        mine.add_cells(["a", "b"])
-        with Claims(store, "run") as others:
-            assert mine.claim("a")
-            assert not others.claim("a")
+    """Claimed, released, claimed by another process, finished; then nobody can claim it."""
+    with Claims(store, "run") as left:
+        left.add_cells(["a", "b"])
+        with Claims(store, "run") as right:
+            assert left.claim("a")
+            assert not right.claim("a")
             assert running(store, "run") == {"a": True, "b": False}
-        assert others.claim("b")
-        others.release()
-        mine.release()
-        assert others.claim("a")
-        assert not mine.finish("a", {"u": 2.0})
-        assert others.finish("a", {"u": 1.0})
-        assert not mine.claim("a")
+        assert right.claim("b")
+        right.release()
+        left.release()
+        assert right.claim("a")
+        assert not left.finish("a", {"u": 2.0})
+        assert right.finish("a", {"u": 1.0})
+        assert not left.claim("a")
     assert store.cells("run") == {"a": ({"u": 1.0}, None)}
 
 
 def test_an_answer_may_be_claimed_over(store: Store) -> None:
-    """Only the very answer that was seen, so that of two who try again one does."""
-    with Claims(store, "run") as mine, Claims(store, "run") as others:
-        assert mine.claim("a")
-        assert mine.finish("a", {"reason": "no luck", "attempt": 1})
-        seen = store.texts("run")["a"]
-        assert not others.claim("a")
-        assert others.claim("a", over=seen)
-        assert not mine.claim("a", over=seen)
-        assert others.finish("a", {"reason": "no luck", "attempt": 2})
-        assert not mine.claim("a", over=seen)
+    """Only exactly the text that was read can be claimed over, so that one of two processes succeeds."""
+    with Claims(store, "run") as left, Claims(store, "run") as right:
+        assert left.claim("a")
+        assert left.finish("a", {"reason": "no luck", "attempt": 1})
+        text = store.texts("run")["a"]
+        assert not right.claim("a")
+        assert right.claim("a", over=text)
+        assert not left.claim("a", over=text)
+        assert right.finish("a", {"reason": "no luck", "attempt": 2})
+        assert not left.claim("a", over=text)
         assert store.cells("run")["a"][0]["attempt"] == 2
 
 
@@ -84,22 +84,22 @@ def test_four_processes_claim_every_cell_once(tmp_path: Path) -> None:
     path = str(tmp_path / "cells")
     command = [sys.executable, "-c", CLAIMER, path]
     four = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = [process.communicate(timeout=120)[0].split() for process in four]
+    outputs = [process.communicate(timeout=120)[0].split() for process in four]
 
     assert [process.returncode for process in four] == [0] * 4
-    assert sorted(int(i) for part in said for i in part) == list(range(60))
+    assert sorted(int(i) for part in outputs for i in part) == list(range(60))
 
 
 def test_a_killed_process_gives_its_claims_up_and_a_stopped_one_does_not(store: Store) -> None:
-    """SIGSTOP changes nothing; SIGKILL at once, also before its parent has looked."""
+    """SIGSTOP changes nothing; SIGKILL frees the claims immediately, also before the parent process notices."""
     process = hold(store.path)
-    with Claims(store, "run") as mine:
+    with Claims(store, "run") as left:
         process.send_signal(signal.SIGSTOP)
-        assert not mine.claim("held")
+        assert not left.claim("held")
         assert running(store, "run") == {"held": True}
         process.kill()
         until = time.monotonic() + 20
-        while not mine.claim("held"):
+        while not left.claim("held"):
             assert time.monotonic() < until
         assert process.wait() == -signal.SIGKILL
         assert process.stdout is not None
@@ -109,46 +109,46 @@ def test_a_killed_process_gives_its_claims_up_and_a_stopped_one_does_not(store: 
 
 
 def test_a_claim_without_its_lock_file_is_taken_over(store: Store) -> None:
-    """Whoever's file is not there, or not locked, is not at work; its late value is not written."""
-    with Claims(store, "run") as mine, Claims(store, "run") as others:
-        assert mine.claim("a")
-        mine.lock_file.unlink()
+    """A claimant whose file is missing, or not locked, does not count as working; its late value is not written."""
+    with Claims(store, "run") as left, Claims(store, "run") as right:
+        assert left.claim("a")
+        left.lock_file.unlink()
         assert running(store, "run") == {"a": False}
-        mine.lock_file.touch()
+        left.lock_file.touch()
         assert running(store, "run") == {"a": False}
-        assert others.claim("a")
-        assert not mine.finish("a", {"late": True})
-        assert others.finish("a", {"late": False})
+        assert right.claim("a")
+        assert not left.finish("a", {"late": True})
+        assert right.finish("a", {"late": False})
     assert store.cells("run") == {"a": ({"late": False}, None)}
 
 
 def test_lock_files_go_with_their_claimants(store: Store) -> None:
-    """A claimant removes its own, and the next one that of a process that was killed, but none of one at work."""
+    """A claimant removes its own lock file, and the next one that of a killed process, but none of a working one."""
     process = hold(store.path)
     process.kill()
     process.wait()
     assert process.stdout is not None
     process.stdout.close()
     assert len(list(store.path.parent.glob("*-lock-*"))) == 1
-    with Claims(store, "run") as mine, Claims(store, "run") as others:
-        assert {*store.path.parent.glob("*-lock-*")} == {mine.lock_file, others.lock_file}
+    with Claims(store, "run") as left, Claims(store, "run") as right:
+        assert {*store.path.parent.glob("*-lock-*")} == {left.lock_file, right.lock_file}
     assert list(store.path.parent.glob("*-lock-*")) == []
 
 
 def test_links_lead_to_the_same_locks(store: Store, tmp_path: Path) -> None:
-    """A journal that is opened by a symbolic link in another folder sees the claims of those who use its own name."""
+    """A journal that is opened by a symbolic link shares the claims of those who use its own name."""
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link"
     link.symlink_to(store.path)
-    with Store(link) as other, Claims(store, "run") as mine, Claims(other, "run") as others:
-        assert mine.claim("a")
-        assert not others.claim("a")
+    with Store(link) as other, Claims(store, "run") as left, Claims(other, "run") as right:
+        assert left.claim("a")
+        assert not right.claim("a")
 
 
 def test_a_lock_that_cannot_be_read_counts_as_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The claims of another user whose lock file may not be opened are kept."""
-    with Claims(store, "run") as mine:
-        assert mine.claim("a")
+    with Claims(store, "run") as left:
+        assert left.claim("a")
 
         def refuse(*_: object) -> int:
             raise PermissionError

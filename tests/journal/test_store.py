@@ -1,4 +1,4 @@
-"""The journal of finished cells: what is written stays, in every digit, for every process."""
+"""The journal of finished cells: written values stay, in every digit, for every process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ with Store(sys.argv[1]) as store:
 
 
 def test_cells_come_back_in_every_digit(tmp_path: Path) -> None:
-    """Numbers and arrays are the same bits after closing and opening; what is not there is None."""
+    """Numbers and arrays are the same bits after closing and opening; a missing cell is None."""
     value = {"u": 0.1 + 0.2, "reason": "", "tiny": 5e-324, "large": 1.7976931348623157e308}
     array = np.random.default_rng(0).normal(size=(5, 2))
     with Store(tmp_path / "cells") as store:
@@ -39,28 +39,28 @@ def test_cells_come_back_in_every_digit(tmp_path: Path) -> None:
         store.put(run, "b", {"u": 1.0})
     with Store(tmp_path / "cells") as store:
         run = store.open_run(dict(reversed(RECIPE.items())))
-        kept = store.get(run, "a")
-        assert kept is not None
-        assert kept[0] == value
-        assert kept[1] is not None
-        assert kept[1].tobytes() == array.tobytes()
+        stored = store.get(run, "a")
+        assert stored is not None
+        assert stored[0] == value
+        assert stored[1] is not None
+        assert stored[1].tobytes() == array.tobytes()
         assert store.get(run, "c") is None
         assert store.cells(run).keys() == {"a", "b"}
 
 
 def test_runs_are_apart_and_the_first_answer_stays(tmp_path: Path) -> None:
-    """Another recipe is another run; a cell that is there is not written over."""
+    """Another recipe is another run; an existing cell is not overwritten."""
     with Store(tmp_path / "cells") as store:
-        one, other = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
-        store.put(one, "a", {"u": 1.0})
-        store.put(one, "a", {"u": 2.0})
-        assert store.cells(one) == {"a": ({"u": 1.0}, None)}
+        run, other = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
+        store.put(run, "a", {"u": 1.0})
+        store.put(run, "a", {"u": 2.0})
+        assert store.cells(run) == {"a": ({"u": 1.0}, None)}
         assert store.cells(other) == {}
-        assert one == cell_key(RECIPE) != other
+        assert run == cell_key(RECIPE) != other
 
 
 def test_four_processes_write_at_once(tmp_path: Path) -> None:
-    """Nothing is lost and nothing fails when several processes write the same file, cells in common included."""
+    """Nothing is lost and nothing fails if several processes write the same file, including the same cells."""
     path = str(tmp_path / "cells")
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(i)]) for i in range(4)]
     assert [writer.wait() for writer in writers] == [0] * 4
@@ -71,7 +71,7 @@ def test_four_processes_write_at_once(tmp_path: Path) -> None:
 
 
 def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
-    """Before a new file is a log, SQLite refuses it at once while another process writes; the journal waits."""
+    """SQLite rejects a new file while another process creates its log; the journal waits."""
     path = tmp_path / "cells"
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -113,7 +113,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_journal_is_read_without_being_changed(tmp_path: Path) -> None:
-    """Reading makes no file and writes nothing; from a folder that cannot be written it is read as well."""
+    """Reading creates no file and writes nothing; it works in a folder that is not writable."""
     path = tmp_path / "cells"
     with pytest.raises(InputError, match="must be an existing file"):
         Store(path, read_only=True)
@@ -125,11 +125,11 @@ def test_a_journal_is_read_without_being_changed(tmp_path: Path) -> None:
     with Store(path, read_only=True) as reader:
         assert reader.get("run", "a") == ({"u": 1.0}, None)
     assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["cells"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cells"]
 
 
 def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
-    """What was written before an error within it is not there."""
+    """Writes before an error within a transaction are not kept."""
 
     def write_and_fail(store: Store) -> None:
         with store.transaction() as db:
@@ -143,7 +143,7 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
 
 
 def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
-    """Texts, folders and files that are not there are none."""
+    """Texts, folders and missing files are not journals."""
     with Store(tmp_path / "cells"):
         pass
     (tmp_path / "text").write_text("SQLite")
@@ -151,7 +151,7 @@ def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
 
 
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:
-    """A database of another program is refused, read or written, and no table is added to it."""
+    """A database of another program is rejected, for reading or writing, and no table is added to it."""
     path = tmp_path / "places"
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE pages (name TEXT)")
@@ -163,7 +163,7 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
-    """Whoever comes first makes it; nobody is refused because it is being made."""
+    """The first process creates the file; no process fails because another one is creating it."""
     code = (
         "import sys, time; from dreval.journal.study import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
     )
@@ -171,9 +171,9 @@ def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
     at = str(time.time() + 3)
     command = [sys.executable, "-c", code, str(tmp_path / "cells"), at]
     six = [subprocess.Popen([*command, str(i)], stderr=subprocess.PIPE, text=True) for i in range(6)]
-    said = [process.communicate(timeout=120)[1] for process in six]
+    outputs = [process.communicate(timeout=120)[1] for process in six]
 
-    assert said == [""] * 6
+    assert outputs == [""] * 6
     for i in range(40):
         with Store(tmp_path / f"cells{i}") as store:
             assert list(store.texts("run")) == list("012345")

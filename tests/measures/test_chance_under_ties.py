@@ -15,7 +15,7 @@ from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
 RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "mrre_false", "mrre_missing"]
-MOVED = "equal distances in the embedding move chance: it is the mean of 20 exchanges"
+MOVED = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
 
 
 def _binary(seed=0, n=80):

@@ -44,7 +44,7 @@ def test_more_folds_than_points_are_noted():
     X = rng.normal(size=(12, 3))
     many, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
     assert float(many) == float(all_out)
-    assert "12 points have no 13 folds: each is one of its own." in [*map(str, many.notes)]
+    assert "12 points are too few for 13 folds: each point is one fold." in [*map(str, many.notes)]
     assert not any("folds" in str(note) for note in all_out.notes)
 
 

@@ -133,9 +133,9 @@ def test_the_number_of_columns_is_the_one_asked_for():
     with pytest.raises(MethodFailed, match="`source` must return at most 1 column, its n_components: got 2 columns"):
         tci(X, lambda X, _: X[:, :2], n_components=1)
     narrow = tci(X, lambda X, _: X[:, :1])
-    assert "1 column was returned and counts as padded with zeros (asked for: 2)." in [*map(str, narrow.notes)]
+    assert "1 column was returned and counts as padded with zeros (2 requested)." in [*map(str, narrow.notes)]
     wide = tci(X, lambda X, n_components: np.c_[X, X**2][:, :n_components], n_components=4)
-    assert str(wide.notes[0]) == "More dimensions were asked for (4) than the data have columns (3)."
+    assert str(wide.notes[0]) == "More dimensions were requested (4) than the data have columns (3)."
 
 
 def test_one_embedding_for_every_seed_is_no_baseline():
@@ -197,7 +197,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
     """Outliers are blamed where they are, an amplitude that is too large for any data is blamed itself."""
     far = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
     notes = {a: " ".join(map(str, tci(X, "pca", amplitude=a).notes)) for a, X in ((0.5, far), (50, cloud()))}
-    assert "large beside the bandwidth (outliers)" in notes[0.5]
+    assert "large relative to the bandwidth (outliers)" in notes[0.5]
     assert "outliers" not in notes[50]
     assert "The amplitude 50 would fold the data; it is too large for them: " in notes[50]
 

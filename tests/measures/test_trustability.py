@@ -46,7 +46,7 @@ def test_it_is_the_formula_and_that_of_scipy(d):
     assert found.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
     assert float(found) == pytest.approx(theirs, abs=1e-12)
     said = {1: "1 column was returned and counts", 3: "3 columns were returned and count"}
-    assert tuple(map(str, found.notes)) == ((f"{said[d]} as padded with zeros (asked for: 4).",) if d < 4 else ())
+    assert tuple(map(str, found.notes)) == ((f"{said[d]} as padded with zeros (4 requested).",) if d < 4 else ())
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])

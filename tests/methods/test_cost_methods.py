@@ -441,13 +441,15 @@ def test_starts_in_one_place_are_refused(method, place):
 
 def test_too_much_perplexity_is_lowered_with_a_warning():
     """A third of the other points is taken, and said."""
-    with pytest.warns(ApproximationWarning, match=r"A perplexity of 30 is too much for 31 points; 10 was taken"):
+    with pytest.warns(ApproximationWarning, match=r"A perplexity of 30 is too large for 31 points; 10 was used"):
         TSNE(max_iter=5, random_state=0).fit(cloud(0, 31))
 
 
 def _unsettled(method, X):
     """The method, fitted within three iterations, of which it warned."""
-    with pytest.warns(ApproximationWarning, match=r"did not settle within max_iter=3: the cost still fell after \d+"):
+    with pytest.warns(
+        ApproximationWarning, match=r"did not converge within max_iter=3: the cost was still falling after \d+"
+    ):
         return method.set_params(max_iter=3).fit(X)
 
 
@@ -484,7 +486,7 @@ def test_methods_with_a_budget_do_not_warn(method):
 def test_iterations_of_majorization_are_counted():
     """One is one, and is not enough; for exact distances the first step is the last."""
     X = cloud(0, 40)
-    with pytest.warns(ApproximationWarning, match="did not settle within max_iter=1"):
+    with pytest.warns(ApproximationWarning, match="did not converge within max_iter=1"):
         one = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
     assert (one.n_iter_, one.converged_) == (1, False)
     exact = MetricMDS(4, algorithm="smacof").fit(X)

@@ -33,7 +33,7 @@ def _apart(Y, Z):
     return np.linalg.norm(Y - Z @ (Z.T @ Y), 2)
 
 
-@pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors has likely short cuts")
+@pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors probably has shortcuts")
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("method", METHODS)
 def test_spans_what_scikit_learn_finds(data, method):
@@ -72,7 +72,7 @@ def test_hessian_eigenmaps_need_the_point_itself_on_small_neighborhoods():
     assert failed[True] <= 1 < 3 <= failed[False]
 
 
-@pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors has likely short cuts")
+@pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors probably has shortcuts")
 def test_lle_places_new_points_like_scikit_learn():
     """Barycenters of the nearest fitted points, by the same weights."""
     X, new = DATA["s4"](), dreval.simulate("s4", n=40, random_state=1).data

@@ -132,7 +132,7 @@ def test_annealing_is_an_alignment_by_name():
     assert annealed[0].disagreement_ == annealed[1].disagreement_ != annealed[2].disagreement_
 
 
-@pytest.mark.filterwarnings("ignore:The graph of 10 nearest neighbors has likely short cuts")
+@pytest.mark.filterwarnings("ignore:The graph of 10 nearest neighbors probably has shortcuts")
 def test_refinement_from_a_method_and_from_its_embedding():
     """The name of a method and its embedding are the same start; Isomap's R falls."""
     roll = dreval.simulate("swiss_roll", n=500, random_state=0)

@@ -391,6 +391,6 @@ def test_integers_that_are_numbers_are_not_taken_as_classes_in_silence(cls):
     with pytest.raises(InputError, match="got 100 classes on 100 points"):
         cls(1).fit(X, y.astype(str))
     assert cls(1).fit(X, y.astype(float))._response.codes is None
-    with pytest.warns(DegenerateDataWarning, match="The 34 integers in `y` were taken as classes; pass floats"):
+    with pytest.warns(DegenerateDataWarning, match="The 34 integers in `y` were used as classes; pass floats"):
         cls(1).fit(X, y // 3)
     assert len(np.unique(cls(1).fit(X, y // 10)._response.codes)) == 10

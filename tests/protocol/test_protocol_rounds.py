@@ -84,7 +84,7 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
     found = dreval.tractable_consistency(X, source)
     whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
 
-    assert tuple(map(str, source.notes)) == ("4 of 11 runs have not been returned, returned/full.csv the first.",)
+    assert tuple(map(str, source.notes)) == ("4 of 11 runs have not been returned; the first is returned/full.csv.",)
     assert (found.parts["tried"], found.parts["failed"]) == (7, 2)
     assert np.flatnonzero(found.table["u"].isna()).tolist() == [2, 4]
     kept = [0, 1, 3, 5, 6]
@@ -127,15 +127,15 @@ def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
         table.round(1).to_csv(returned / f"{name}.csv")
 
     assert tuple(map(str, dreval.Protocol.collect(folder).notes)) == (
-        "2 of 11 embeddings look rounded to a few digits, returned/full.csv the first: write them all.",
+        "2 of 11 embeddings look rounded to a few digits; the first is returned/full.csv: write all digits.",
         (
-            "1 of 7 embeddings of transformed data is equal to that of the data (returned/data.csv), "
-            "returned/transformed-0002.csv the first: was a file copied?"
+            "1 of 7 embeddings of transformed data is equal to that of the data (returned/data.csv); "
+            "the first is returned/transformed-0002.csv: check whether a file was copied."
         ),
     )
     status = dreval.Protocol(X, 5, **SETTINGS).export(tmp_path / "wide", embedding=np.ones((36, 5)))
     assert tuple(map(str, status.notes)) == (
-        "More dimensions (5) than the data have (3).",
+        "More dimensions were requested (5) than the data have (3).",
         "The embedding of the data puts all points in one place.",
     )
     assert str(status.notes[0]) in str(status)

@@ -1,4 +1,4 @@
-"""Saved and loaded again: equal to the last bit, byte for byte the same file, and never a foreign or damaged one."""
+"""Saved and loaded results: equal to the last bit, byte for byte the same file; damaged files raise errors."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ def assert_same(left: dreval.Results, right: dreval.Results) -> None:
             assert a.tolist() == b.tolist()
     assert left.recipe == right.recipe
     pd.testing.assert_frame_equal(left.glance(), right.glance())
+    summaries = left.summary(), right.summary()
     for form in ("as_text", "as_html", "as_latex", "as_markdown"):
-        assert getattr(left.summary(), form)() == getattr(right.summary(), form)()
+        assert len({getattr(summary, form)() for summary in summaries}) == 1
 
 
 def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
-    """Save, load, and see that the loaded one saves to the same bytes."""
+    """Save, load, and check that the loaded result saves to the same bytes."""
     assert results.save(path) == path
     loaded = dreval.load_results(path)
     again = path.with_suffix(".again")
@@ -105,7 +106,7 @@ def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
 
 @each("index", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
 def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
-    """Tuples, dates and fractions as row names come back as they are shown."""
+    """Tuples, dates and fractions as row names come back as they are printed."""
     results = dreval.Evaluation(pd.DataFrame(X, index=index), {"e": Y}, n_neighbors=3, random_state=0).run()
 
     assert_same(results, round_trip(results, tmp_path / "r.dreval"))
@@ -115,7 +116,7 @@ def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
                 [" padded ", 'quo"ted', "com,ma"],
                 ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]], items=3)  # fmt: skip
 def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
-    """A name that looks like a number, a truth value or nothing is a name all the same."""
+    """A name that looks like a number, a truth value or nothing is still a name."""
     ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
     results = ev.with_embedding("bad", Y[:3]).run(["continuity", "mrre_false"], n_resamples=19)
     loaded = round_trip(results, tmp_path / "r.dreval")
@@ -138,7 +139,7 @@ def test_data_sets_of_every_name(tmp_path: Path) -> None:
 @settings(max_examples=3)
 @given(pairs(min_n=4, max_n=15), st.booleans())
 def test_round_trips_of_any_cloud(tmp_path_factory: pytest.TempPathFactory, pair: Any, anchored: bool) -> None:
-    """Whatever the data and their scale, no bit is lost."""
+    """For all data and scales, no bit is lost."""
     cloud, image = pair
     ev = dreval.Evaluation(cloud, {"e": image}, n_neighbors=2, anchors=2 if anchored else None, random_state=0)
     results = ev.run("all", options={"points": {"n_partitions": 2}})
@@ -174,7 +175,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
             "neighbors.npy",
         ]
         assert archive.namelist() == names
-        manifest = json.loads(archive.read("manifest.json"), parse_constant=lambda word: pytest.fail(word))
+        manifest = json.loads(archive.read("manifest.json"), parse_constant=lambda constant: pytest.fail(constant))
         table = pd.read_csv(io.BytesIO(archive.read("table.csv")))
         stored = np.load(io.BytesIO(archive.read("embedding_0.npy")), allow_pickle=False)
 
@@ -184,7 +185,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
 
 
 def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
-    """A missing file, a folder, text, an empty file, another zip, and another format are refused in four parts."""
+    """A missing file, a folder, text, an empty file, another zip, and another format raise four-part errors."""
     other = {
         "text": b"value\n1\n",
         "empty": b"",
@@ -226,7 +227,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def refusal(path: Path) -> str | None:
-    """How the file is refused; None where it is read."""
+    """Return the error for the file; None if it can be read."""
     try:
         dreval.load_results(path)
     except InputError as error:
@@ -245,15 +246,15 @@ def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPa
             raw[place] ^= data.draw(st.integers(1, 255), label="bits")
     path = tmp_path_factory.mktemp("damaged") / "r.dreval"
     path.write_bytes(raw)
-    said = refusal(path)
-    if said is None:
+    message = refusal(path)
+    if message is None:
         whole = path.with_name("whole")
         whole.write_bytes(saved)
         left, right = dreval.load_results(path), dreval.load_results(whole)
         pd.testing.assert_frame_equal(left.table, right.table, check_exact=True)
         assert left.recipe == right.recipe
     else:
-        assert re.search("must be a file written by|must be of format|must unpack to at most", said)
+        assert re.search("must be a file written by|must be of format|must unpack to at most", message)
 
 
 @each(
@@ -266,7 +267,7 @@ def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPa
 def test_entries_that_were_exchanged_are_refused(
     saved: bytes, tmp_path: Path, entry: str, content: bytes | None
 ) -> None:
-    """A zip whose entries were removed or replaced is refused; no other error leaves."""
+    """A zip whose entries were removed or replaced raises a clear error."""
     path = tmp_path / "r.dreval"
     with zipfile.ZipFile(io.BytesIO(saved)) as old, zipfile.ZipFile(path, "w") as new:
         for name in old.namelist():
@@ -278,15 +279,15 @@ def test_entries_that_were_exchanged_are_refused(
 
 
 def resigned(saved: bytes, path: Path, entry: str, content: bytes) -> Path:
-    """The file with another content of one entry, and a manifest that agrees with it."""
+    """Return the file with another content of one entry, and a manifest that agrees with it."""
     with zipfile.ZipFile(io.BytesIO(saved)) as old:
         members = {name: old.read(name) for name in old.namelist()} | {entry: content}
     body = json.loads(members.pop("manifest.json"))
     body.pop("sha256")
     body["members"] = {name: hashlib.sha256(held).hexdigest() for name, held in members.items()}
-    known = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    checksum = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     with zipfile.ZipFile(path, "w") as new:
-        new.writestr("manifest.json", json.dumps({"sha256": known, **body}))
+        new.writestr("manifest.json", json.dumps({"sha256": checksum, **body}))
         for name, held in members.items():
             new.writestr(name, held)
     return path
@@ -318,7 +319,7 @@ def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path
     ),
 )
 def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
-    """Also where the checksums agree, what is no table, array or list of notes is refused."""
+    """Content that is not a table, array or list of notes is rejected even with valid checksums."""
     assert "must be a file written by" in str(refusal(resigned(saved, tmp_path / "r.dreval", entry, content)))
 
 
@@ -329,30 +330,29 @@ def test_neighbors_that_are_no_points_are_refused(saved: bytes, tmp_path: Path, 
     """Neighbors are positions among the points, a row of them for each point."""
     buffer = io.BytesIO()
     np.save(buffer, forged)
-    said = str(refusal(resigned(saved, tmp_path / "r.dreval", "neighbors.npy", buffer.getvalue())))
+    message = str(refusal(resigned(saved, tmp_path / "r.dreval", "neighbors.npy", buffer.getvalue())))
 
-    assert "must be a file written by" in said
+    assert "must be a file written by" in message
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every value in JSON."""
+    """Return the path to every value in JSON."""
     yield place
     for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from _places(part, (*place, key))
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
 @given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
 def test_a_manifest_that_was_forged_is_refused_or_shown(
     saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, other: Any
 ) -> None:
-    """Whatever stands in one place of the manifest or the notes, with checksums that agree: no other error leaves."""
+    """For any value in one place of the manifest or the notes, with valid checksums, only clear errors are raised."""
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
         entry = data.draw(st.sampled_from(["manifest.json", "notes.json"]))
         content = json.loads(archive.read(entry))
-    kept = {"sha256", "members", "format"}
-    place = data.draw(st.sampled_from([p for p in _places(content) if p and p[0] not in kept]))
+    unchanged = {"sha256", "members", "format"}
+    place = data.draw(st.sampled_from([p for p in _places(content) if p and p[0] not in unchanged]))
     part = content
     for key in place[:-1]:
         part = part[key]
@@ -371,17 +371,17 @@ def test_a_manifest_that_was_forged_is_refused_or_shown(
 def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bomb takes no memory; the limit is stated, and the variable that raises it."""
+    """A zip bomb takes no memory; the error states the limit, and the variable that raises it."""
     path = tmp_path / "bomb.dreval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("manifest.json", "w") as member:
         for _ in range(300):
             member.write(bytes(2**20))
     tracemalloc.start()
-    said = refusal(path)
+    message = refusal(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "must unpack to at most 2.68e+08 bytes" in str(said)
-    assert "DREVAL_READ_LIMIT=6.3e+08" in str(said)
+    assert "must unpack to at most 2.68e+08 bytes" in str(message)
+    assert "DREVAL_READ_LIMIT=6.3e+08" in str(message)
     assert peak < 2**20
     monkeypatch.setenv("DREVAL_READ_LIMIT", "6.3e+08")
     assert "DREVAL_READ_LIMIT=2.5e+09" in str(refusal(path))  # what its text takes when it is read
@@ -398,7 +398,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_loaded_result_plots_and_reports(saved: bytes, tmp_path: Path) -> None:
-    """The verbs of a loaded result that need no data work as those of a fresh one."""
+    """The methods of a loaded result that need no data work as those of a fresh one."""
     path = tmp_path / "r.dreval"
     path.write_bytes(saved)
     loaded = dreval.load_results(path)

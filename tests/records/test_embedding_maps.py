@@ -1,4 +1,4 @@
-"""New points and reconstructions: of every bundled method, of records, and of embeddings made elsewhere."""
+"""New points and reconstructions: of every bundled method, of records, and of embeddings from elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cloud(n=60):
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")  # what methods say of a cloud of 60 points
 @each("name", METHODS, items=2)
 def test_every_method_embeds_new_points_and_reconstructs(name):
-    """The maps are those of the kernel extension on the fitted data, whatever the method has of its own."""
+    """The maps are those of the kernel extension on the fitted data, even if the method has a transform."""
     X = cloud()
     method = METHODS.get(name)(n_components=2).fit(X, np.arange(60) % 3)
     new = X[:3] + 0.01
@@ -38,7 +38,7 @@ def test_every_method_embeds_new_points_and_reconstructs(name):
 
 
 def test_records_and_external_embeddings_have_them_too():
-    """``dreval.embed`` and results of any source give the same maps; options reach them, and they are made once."""
+    """``dreval.embed`` and results of any source give the same maps; options are passed on, and maps are cached."""
     X = cloud()
     record = dreval.embed(X, "isomap")
     results = dreval.Evaluation(X, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
@@ -54,12 +54,12 @@ def test_records_and_external_embeddings_have_them_too():
 
 
 def test_ridge_bandwidth_and_conditioning_are_reported():
-    """The maps print what they were made with."""
+    """The maps print their settings."""
     record = dreval.embed(cloud(), "pca")
-    for made in (record.embedding_map(), record.reconstruction_map()):
-        text = str(made.summary())
-        assert all(word in text for word in ("Ridge", "Bandwidth", "Condition", "Relative error"))
-        assert made.condition >= 1
+    for fitted in (record.embedding_map(), record.reconstruction_map()):
+        text = str(fitted.summary())
+        assert all(part in text for part in ("Ridge", "Bandwidth", "Condition", "Relative error"))
+        assert fitted.condition >= 1
 
 
 @pytest.mark.parametrize("bandwidth", [-1, 0, float("nan"), "a"])
@@ -74,13 +74,13 @@ def test_impossible_bandwidths_are_refused(bandwidth):
 
 
 def test_without_data_there_is_no_map():
-    """A record made by hand and a loaded result ask for the data."""
+    """A record created by hand and a loaded result ask for the data."""
     with pytest.raises(InputError, match="`data` must be known"):
         Embedding(np.eye(5)[:, :2], "mine").transform(np.eye(5))
 
 
 def test_failed_embeddings_have_none():
-    """The reason of the failure is given."""
+    """The error contains the reason of the failure."""
     X = cloud()
     results = dreval.Evaluation(X, {"ok": X, "bad": X[:5]}, n_neighbors=5).run("procrustes_disparity", ci=None)
     with pytest.raises(InputError, match="It failed"):
@@ -93,7 +93,7 @@ def named(columns="abcd", X=None):
 
 @pytest.mark.parametrize("kind", ["result", "loaded result", "record", "map", "method", "transform"])
 def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
-    """Their order is free where both sides have names; other names, fewer and more are refused; arrays go by place."""
+    """Their order is free if both sides have names; other names, fewer and more raise; arrays go by position."""
     frame = named() * [1.0, 2.0, 3.0, 4.0]
     record = dreval.embed(frame, "pca")
     results = dreval.Evaluation(frame, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
@@ -123,7 +123,7 @@ def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
 
 
 def test_methods_keep_the_names_of_the_last_fit():
-    """In the manner of scikit-learn: there is no such attribute after a fit to an array."""
+    """As in scikit-learn, there is no such attribute after a fit to an array."""
     method = dreval.methods.PCA(2).fit(named())
     assert method.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert not hasattr(method.fit(cloud()), "feature_names_in_")
@@ -146,5 +146,5 @@ def test_loaded_results_take_their_data_again(tmp_path):
     for call, points in ((loaded.transform, X), (loaded.inverse_transform, places)):
         with pytest.raises(InputError, match="Pass data="):
             call("mine", points)
-        with pytest.raises(InputError, match="others, by their hash"):
+        with pytest.raises(InputError, match="data with another hash"):
             call("mine", points, data=X + 1)

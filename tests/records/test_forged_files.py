@@ -112,18 +112,18 @@ ARCHIVES: dict[str, Callable[[Body, dict[str, bytes]], object]] = {
 
 @each("name", ARCHIVES)
 def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
-    """Refused in four parts, without the memory that it asks for."""
+    """Rejected with a four-part error, without using the memory that it asks for."""
     path = forge(saved, tmp_path / f"{name}.dreval", ARCHIVES[name])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    rule = r"`path` must (be a file written by `save` of a result|unpack to at most 2\.68e\+08 bytes): got "
-    with pytest.raises(InputError, match=rule) as caught:
+    requirement = r"`path` must (be a file written by `save` of a result|unpack to at most 2\.68e\+08 bytes): got "
+    with pytest.raises(InputError, match=requirement) as caught:
         dreval.load_results(path)
     assert len(str(caught.value)) < 1000
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
 
 
 def damaged(source: Path, path: Path, method: int, name: str) -> Path:
-    """A copy of an archive, compressed in another way, of which a member is not what it was, or is encrypted."""
+    """Return a copy of an archive, with another compression, in which a member is changed or encrypted."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w", method or zipfile.ZIP_DEFLATED) as new:
         for member in old.namelist():
             new.writestr(member, old.read(member))
@@ -141,7 +141,7 @@ def damaged(source: Path, path: Path, method: int, name: str) -> Path:
 
 @each("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_members_that_do_not_unpack(method: int, saved: Path, fresh_folder: Callable[[], Path]) -> None:
-    """Each way to compress raises an error of its own; with 0 the member says that it is encrypted."""
+    """Each compression method raises a different error; with 0 the member claims to be encrypted."""
     folder = fresh_folder()
     with pytest.raises(InputError, match="`path` must be a file written by `save` of a result"):
         dreval.load_results(damaged(saved, folder / "r.dreval", method, archive.MANIFEST))
@@ -225,13 +225,13 @@ COLUMNS = ("run", "cell", "value", "value_sha256", "array", "array_sha256")
 
 @each("name, run", itertools.product(VALUES, ["study", "study cells", "study data sets", "study methods"]), items=2)
 def test_a_forged_study(name: str, run: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
-    """What is read gives an answer or one clear error, by each way to read it."""
+    """Every way to read it gives a result or one clear error."""
     path = replaced(study, fresh_folder() / "s.journal", run, value=VALUES[name])
     kinds = [
-        _said(lambda: str(dreval.Study.open(path).status())),
-        _said(lambda: dreval.Study.open(path).table()),
-        _said(lambda: dreval.Study.open(path).compare()),
-        _said(lambda: _study(path).run()),
+        _message(lambda: str(dreval.Study.open(path).status())),
+        _message(lambda: dreval.Study.open(path).table()),
+        _message(lambda: dreval.Study.open(path).compare()),
+        _message(lambda: _study(path).run()),
     ]
     assert all(len(text) < 1500 for text in kinds)
     assert any(kinds) or name in ("empty", "a value of lists") or run == "study methods"
@@ -241,8 +241,8 @@ def _study(path: Path) -> dreval.Study:
     return dreval.Study(path, {"x": X, "y": X**3}, ["pca"], "trustworthiness", n_neighbors=5, random_state=0)
 
 
-def _said(call: Callable[[], object]) -> str:
-    """The text of a refusal; all else that is raised fails the test."""
+def _message(call: Callable[[], object]) -> str:
+    """Return the text of an InputError; all other errors fail the test."""
     try:
         call()
     except DrevalError as error:
@@ -315,7 +315,7 @@ def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callabl
 
 @each("depth", [0, 2, 12])
 def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
-    """A few pages that say that they hold one row without an end are refused before the rows are in memory."""
+    """A few pages that claim to hold one row without end are rejected before the rows are in memory."""
     path = fresh_folder() / "s.journal"
     with Store(path) as store:
         store.put("r", "c", {"u": 0.1})
@@ -324,29 +324,29 @@ def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], 
         if depth == 0:
             assert store.cells("r") == {"c": ({"u": 0.1}, None)}
             return
-        rule = "again and again" if depth > 2 else "several rows of one cell"
+        requirement = "repeatedly" if depth > 2 else "several rows of one cell"
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for read in (store.cells, store.texts):
-            with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{rule}"):
+            with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{requirement}"):
                 read("r")
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
 
 
 def test_claims_where_many_places_lead_to_a_page(tmp_path: Path) -> None:
-    """Claims are released by name: a search of all would have no end."""
+    """Claims are released by name: a search of all tasks would not end."""
     path = tmp_path / "s.journal"
     with Store(path) as store, Claims(store, "r") as claims:
         claims.add_cells(["c"])
     lead_to_one_page(path, "tasks", 12)
     with Store(path, "path") as store:
-        with pytest.raises(InputError, match="again and again"):
+        with pytest.raises(InputError, match="repeatedly"):
             running(store, "r")
         with pytest.raises(InputError, match="must be a file that dreval can use"), Claims(store, "r") as claims:
             claims.claim("c")
 
 
 def lead_to_one_page(path: Path, table: str, depth: int) -> None:
-    """Exchange the page of a table with one row for as many levels of pages that say that they hold it."""
+    """Replace the page of a table with one row by levels of pages that all claim to hold it."""
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode=DELETE")
         root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
@@ -362,7 +362,7 @@ def lead_to_one_page(path: Path, table: str, depth: int) -> None:
 
 
 def inner_page(row: bytes, child: int, size: int) -> bytes:
-    """A page of SQLite's trees of which every place leads to the same page, with the same row between them."""
+    """Return a page of SQLite's trees whose entries all point to the same page, with the same row between them."""
     places = (size - 12) // (len(row) + 6)
     places_of_rows = [size - (i + 1) * (len(row) + 4) for i in range(places)]
     head = bytes([2, 0, 0]) + places.to_bytes(2, "big") + places_of_rows[-1].to_bytes(2, "big") + bytes(1)

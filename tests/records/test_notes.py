@@ -1,9 +1,10 @@
-"""Notes are facts: each code has a sentence and is raised somewhere, archives keep them, and no code reads a text."""
+"""Notes are data: each code has a sentence and is used somewhere, archives store them, and no code reads a text."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import string
 import subprocess
 import sys
@@ -26,20 +27,20 @@ for _registry in (MEASURES, TESTS, METHODS):
 
 
 def test_every_code_has_a_sentence_that_renders() -> None:
-    """With a number for each field nothing of the template is left, and severity is one of three words."""
+    """With a number for each field the sentence has no template left, and severity is one of three names."""
     for code, kind in CODES.items():
         fields = [(name, spec) for _, name, spec, _ in string.Formatter().parse(kind.sentence) if name]
-        said = str(note(code, **{name: (("size", 2),) if spec == "parts" else 2 for name, spec in fields}))
-        assert said, code
-        assert not set("{}|") & set(said), code
+        text = str(note(code, **{name: (("size", 2),) if spec == "parts" else 2 for name, spec in fields}))
+        assert text, code
+        assert not set("{}|") & set(text), code
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
-        assert kind.cure == "" or (kind.cure[0].isupper() and kind.cure.endswith(".")), code
-    cured = [bool(kind.cure) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
+        assert kind.hint == "" or (kind.hint[0].isupper() and kind.hint.endswith(".")), code
+    cured = [bool(kind.hint) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
     assert sum(cured) >= 0.75 * len(cured)  # the others are facts that nobody can change
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    """The name of a code is a word of another file than the table, or its last part behind the first in an f-string."""
+    """Each code is a string of another file than the table, or its last part follows the first in an f-string."""
     used = [text for path, text in FILES.items() if path.name != "notes.py"]
     for code in CODES:
         first, _, last = code.partition(".")
@@ -47,9 +48,10 @@ def test_every_code_is_raised_somewhere() -> None:
         assert any(named) or first in ("cases", "refused"), code  # the second is raised by the file of the table
 
 
+@pytest.mark.slow  # a process for each code
 @pytest.mark.skipif(sys.platform == "win32", reason="children of a process that has imported, as POSIX has them")
 def test_a_new_process_knows_codes_that_things_share() -> None:
-    """A result is read back where nothing was computed: codes in files of several measures are found as well."""
+    """A result can be loaded in a new process: codes in files of several measures are found too."""
     things = {*MEASURES.names(), *TESTS.names(), *METHODS.names()}
     table = FILES[PACKAGE / "records" / "notes.py"]
     shared = [code for code in CODES if f'"{code}"' not in table and code.partition(".")[0] not in {*things, "cases"}]
@@ -71,17 +73,17 @@ def test_a_new_process_knows_codes_that_things_share() -> None:
 
 
 def test_values_render_by_number() -> None:
-    """One and many have their own words; tuples have commas, notes within a note their sentences."""
+    """Singular and plural have different texts; tuples have commas, notes within a note their sentences."""
     assert str(note("data.repeated", rows=1)) == "1 row repeats an earlier one."
     assert str(note("data.repeated", rows=2)) == "2 rows repeat an earlier one."
     inner = refusal(UndefinedMeasure("labels", "must be classes", "numbers", "Pass text."))
     several = note("runs.failed", failed=2, runs=3, reasons=[inner, inner])
-    assert str(several).endswith("no mean: " + " / ".join([str(inner)] * 2))
+    assert str(several).endswith("all means: " + " / ".join([str(inner)] * 2))
     assert joined([note("interval.fixed"), note("data.repeated", rows=1)]).count(";") == 1
 
 
 def test_an_argument_is_renamed_by_its_field() -> None:
-    """Values called argument are renamed, also in notes within; a word of a sentence that looks like it stays."""
+    """Values called argument are renamed, also in notes within; the same text in a sentence stays."""
     error = InputError("x", "must be as long as {y}", "x of 3", "See y.", y="y")
     names = {"x": "embeddings['a']", "y": "labels"}
     assert str(error.named(names)) == "`embeddings['a']` must be as long as `labels`: got x of 3. See y."
@@ -95,11 +97,11 @@ def test_an_argument_is_renamed_by_its_field() -> None:
 
 
 def test_plain_notes_come_back() -> None:
-    """What JSON holds gives the same note, notes and tuples within it too."""
+    """The JSON form gives the same note, including notes and tuples within it."""
     inner = note("kernel.delta", argument="x")
-    one = note("runs.failed", "umap", failed=1, runs=2, reasons=[inner])
-    assert Note.of_plain(json.loads(json.dumps(one.plain()))) == one
-    assert one.plain()["text"] == str(one)
+    outer = note("runs.failed", "umap", failed=1, runs=2, reasons=[inner])
+    assert Note.of_plain(json.loads(json.dumps(outer.plain()))) == outer
+    assert outer.plain()["text"] == str(outer)
 
 
 def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
@@ -114,14 +116,14 @@ def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(loaded.notes, results.notes)
     assert list(results.failed) == ["bad"]
     rows = results.tidy().query("embedding == 'flat' and measure == 'trustworthiness'")
-    kept = results.notes.query("embedding == 'flat' and measure == 'trustworthiness'")
-    assert rows["note"].iloc[0] == joined(notes_in(kept))
-    assert "neighbors.half" in set(kept["code"])
+    notes = results.notes.query("embedding == 'flat' and measure == 'trustworthiness'")
+    assert rows["note"].iloc[0] == joined(notes_in(notes))
+    assert "neighbors.half" in set(notes["code"])
     assert set(results.notes["severity"]) <= {ASSUMPTION, LIMIT, FAILURE}
 
 
 def test_a_missing_file_is_also_a_file_not_found_error() -> None:
-    """It can be caught as one, and as a refusal."""
+    """It can be caught as FileNotFoundError and as InputError."""
     with pytest.raises(FileNotFoundError) as caught:
         dreval.load_results("nowhere.dreval")
     assert isinstance(caught.value, InputError)
@@ -129,13 +131,14 @@ def test_a_missing_file_is_also_a_file_not_found_error() -> None:
 
 
 def test_a_warning_carries_its_note() -> None:
-    """What is warned of is there as a record."""
+    """A warning has its note as a record."""
     with pytest.warns(DegenerateDataWarning) as caught:
         dreval.hsic_test(np.r_[np.zeros(20), np.arange(4.0)], np.arange(24.0), n_resamples=9, random_state=0)
     assert caught[0].message.note.code == "bandwidth.smallest"
     assert dict(caught[0].message.note.values) == {"argument": "x"}
 
 
+READABLE = re.compile(r"""\[["']note["']\]|\.note\b|str\((?:note|reason|refused|warning)\)""")  # see ``_reads``
 READERS = {"startswith", "endswith", "partition", "rpartition", "split", "replace", "find", "index", "removeprefix"}
 
 
@@ -150,20 +153,22 @@ def _reads(node: ast.AST) -> bool:
 
 
 def _readings(text: str) -> list[int]:
-    """Lines in which the text of a note is compared with words, or searched."""
-    found = []
-    for node in ast.walk(ast.parse(text)):
+    """Return the lines in which the text of a note is compared with a string, or searched."""
+    lines: list[int] = []
+    for node in ast.walk(ast.parse(text)) if READABLE.search(text) else ():
         if isinstance(node, ast.Compare):
-            words = [side for side in (node.left, *node.comparators) if isinstance(side, ast.Constant) and side.value]
-            if words and any(map(_reads, (node.left, *node.comparators))):
-                found.append(node.lineno)
+            constants = [
+                side for side in (node.left, *node.comparators) if isinstance(side, ast.Constant) and side.value
+            ]
+            if constants and any(map(_reads, (node.left, *node.comparators))):
+                lines.append(node.lineno)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READERS:
-            found += [node.lineno] if _reads(node.func.value) else []
-    return found
+            lines += [node.lineno] if _reads(node.func.value) else []
+    return lines
 
 
 def test_no_code_reads_a_note() -> None:
-    """Nothing in the package compares the text of a note with words, or looks for words in it."""
+    """No file of the package compares or searches the text of a note."""
     assert {str(path): lines for path, text in FILES.items() if (lines := _readings(text))} == {}
 
 
@@ -172,5 +177,5 @@ def test_no_code_reads_a_note() -> None:
     ['row["note"].startswith("no test")', '"exact" in row["note"]', 'str(reason).partition(":")', 'x.note == "a"'],
 )
 def test_what_reads_a_note_is_found(line: str) -> None:
-    """The search finds what it is for."""
+    """The search finds code that reads a note."""
     assert _readings(line) == [1]

@@ -1,4 +1,4 @@
-"""Records are read-only: nothing that a record hands out, at any depth, is a way to change it."""
+"""Records are read-only: no value that a record returns, at any depth, can be used to change it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _study(folder: Path) -> dreval.Study:
 
 
 def records(folder: Path) -> dict[str, Any]:
-    """Every kind of record that the public functions give."""
+    """Return every kind of record that the public functions return."""
     results, study, pca = _results(), _study(folder), dreval.embed(pd.DataFrame(X, columns=list("pqr")), "pca")
     results.save(folder / "r.dreval")
     protocol = dreval.Protocol(X, 2, n_transformations=2, n_replicates=1, random_state=0)
@@ -80,20 +80,20 @@ def records(folder: Path) -> dict[str, Any]:
 
 
 def attributes(record: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The public attributes and the verbs without arguments of a record, each to be asked for again and again."""
-    for name in (one.name for one in dataclasses.fields(record) if not one.name.startswith("_")):
+    """Return the names of public attributes and of methods without arguments of a record."""
+    for name in (field.name for field in dataclasses.fields(record) if not field.name.startswith("_")):
         yield name, lambda name=name: getattr(record, name)
     for verb in ("tidy", "glance", "augment", "ranking"):
         if hasattr(record, verb) and not (verb == "ranking" and isinstance(record, dreval.IndependenceTest)):
             yield f"{verb}()", lambda verb=verb: getattr(record, verb)()
 
 
-def spoil(value: Any, seen: int = 0) -> None:
-    """Write into a value and all that it holds, wherever that is not refused; not through ``Series.array``.
+def spoil(value: Any, depth: int = 0) -> None:
+    """Write into a value and all that it holds, unless that raises; not through ``Series.array``.
 
     That goes round the copy-on-write of pandas, as its documentation says.
     """
-    if seen > 6 or isinstance(value, str | bytes | int | float | type(None)):
+    if depth > 6 or isinstance(value, str | bytes | int | float | type(None)):
         return
     if isinstance(value, np.ndarray):
         _try(lambda: value.__setitem__(..., value[::-1].copy() if value.dtype.kind in "OU" else 77))
@@ -105,33 +105,33 @@ def spoil(value: Any, seen: int = 0) -> None:
     elif isinstance(value, pd.DataFrame):
         for column in range(value.shape[1]):
             inside = value.iloc[:, column]
-            spoil(inside.to_numpy(), seen + 1)
+            spoil(inside.to_numpy(), depth + 1)
             for cell in inside.head(3) if inside.dtype == object else ():
-                spoil(cell, seen + 1)
+                spoil(cell, depth + 1)
             _try(lambda column=column: value.isetitem(column, 77))
         if PANDAS_3:  # before, a deep copy shares the names of rows, which pandas itself takes for unchangeable
-            spoil(value.index.values, seen + 1)
+            spoil(value.index.values, depth + 1)
         _try(lambda: value.insert(0, "new", 1))
     elif isinstance(value, pd.Index | pd.Series):
-        spoil(value.to_numpy(), seen + 1)
-        spoil(value.values, seen + 1)
+        spoil(value.to_numpy(), depth + 1)
+        spoil(value.values, depth + 1)
     elif sparse.issparse(value):
         for part in (value.data, value.indices, value.indptr):
-            spoil(part, seen + 1)
+            spoil(part, depth + 1)
     elif isinstance(value, Mapping):
         for item in list(value.values()):
-            spoil(item, seen + 1)
+            spoil(item, depth + 1)
         _try(lambda: value.__setitem__("new", 1))
         _try(lambda: value.clear())
     elif isinstance(value, list | tuple | set):
         for item in list(value):
-            spoil(item, seen + 1)
+            spoil(item, depth + 1)
         _try(lambda: value.append(1))
         _try(lambda: value.clear())
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             if not field.name.startswith("_"):
-                spoil(getattr(value, field.name), seen + 1)
+                spoil(getattr(value, field.name), depth + 1)
                 _try(lambda field=field: setattr(value, field.name, None))
 
 
@@ -158,13 +158,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value) if one.name[0] != "_"}
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.name[0] != "_"
+        }
     return repr(value)
 
 
 @pytest.mark.slow
 def test_no_record_can_be_written_to(tmp_path: Path) -> None:
-    """After writing into all that each record hands out, each hands out the same again."""
+    """After writing into all that each record returns, each record returns the same again."""
     written = {}
     for name, record in records(tmp_path).items():
         for attribute, get in attributes(record):
@@ -178,7 +180,7 @@ def test_no_record_can_be_written_to(tmp_path: Path) -> None:
 
 
 def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None:
-    """They are equal to plain ones, and pickled; a copy is a plain one, and a refused change names it."""
+    """They are equal to plain ones, and pickled; a copy is a plain one, and the error for a change names the record."""
     results = _results()
     recipe = results.recipe
     assert isinstance(recipe, dict)
@@ -189,7 +191,7 @@ def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None
         assert copy == recipe
     with pytest.raises(TypeError, match="this dict belongs to a record, which cannot be changed; copy it first"):
         recipe["call"] = ""
-    with pytest.raises(TypeError, match="'_Items' object does not support item assignment"):
+    with pytest.raises(TypeError, match="'_ProtectedItems' object does not support item assignment"):
         results.points["a"] = None
 
 
@@ -209,7 +211,7 @@ def test_tables_are_handed_out_without_copying_them() -> None:
 
 
 def test_help_on_an_attribute_is_its_entry_in_the_docstring():
-    """``help(Results.table)`` says what the table is; the attributes of public records have an entry each."""
+    """``help(Results.table)`` describes the table; the attributes of public records have an entry each."""
     for record in (dreval.Results, Comparison, IndependenceTest, Embedding):
         entries = {
             field.name: vars(record)[field.name].__doc__ for field in dataclasses.fields(record) if field.name[0] != "_"

@@ -1,4 +1,4 @@
-"""The record of an evaluation: its three tables, and the verbs that read them."""
+"""The record of an evaluation: its three tables, and the methods that read them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_ids_of_every_kind_are_names() -> None:
 
 
 def test_verbs_give_copies(results: dreval.Results) -> None:
-    """What the caller does to a table does not reach the record."""
+    """Changes of a returned table do not reach the record."""
     for verb in (results.tidy, results.glance, lambda: results.augment("e")):
         before, changed = verb(), verb()
         changed["n_components" if "n_components" in changed else "y1"] = -1
@@ -107,7 +107,7 @@ def test_verbs_give_copies(results: dreval.Results) -> None:
 
 
 def test_unknown_embeddings_have_no_points(results: dreval.Results) -> None:
-    """A wrong name is refused with the nearest one; a failed embedding with its reason."""
+    """A wrong name raises an error with the nearest name; a failed embedding one with its reason."""
     with pytest.raises(UnknownName, match="Did you mean 'flat'"):
         results.augment("flaat")
     with pytest.raises(InputError, match=r"It failed: .*got 5 rows for 30 points"):
@@ -140,10 +140,10 @@ def test_tables_have_their_types_without_rows() -> None:
 
 
 def test_tests_alone_make_a_result() -> None:
-    """With tests and no measure the verbs answer all the same."""
-    got = dreval.Evaluation(X, {"e": Y, "bad": Y[:3]}, labels=LABELS, random_state=0).run(None, "hsic")
+    """With tests and no measure all methods still work."""
+    results = dreval.Evaluation(X, {"e": Y, "bad": Y[:3]}, labels=LABELS, random_state=0).run(None, "hsic")
 
-    assert got.glance().columns.tolist() == ["embedding", "n", "n_components", "seconds", "failed"]
-    assert got.augment("e").columns.tolist() == ["id", "label", "y1", "y2"]
-    assert "Dependence on labels (" in str(got.summary())
-    assert "Tests of independence" in str(got.summary(full=True))
+    assert results.glance().columns.tolist() == ["embedding", "n", "n_components", "seconds", "failed"]
+    assert results.augment("e").columns.tolist() == ["id", "label", "y1", "y2"]
+    assert "Dependence on labels (" in str(results.summary())
+    assert "Tests of independence" in str(results.summary(full=True))

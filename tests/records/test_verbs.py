@@ -1,4 +1,4 @@
-"""The verbs that read a record: by name, in long form, as a number; and that none of them can write to it."""
+"""The methods that read a record: by name, in long form, as a number; and none of them can change it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_results_are_read_by_name(results: dreval.Results, tmp_path: Path) -> No
 
 
 def test_evaluations_are_read_by_name() -> None:
-    """The same verbs on the evaluation, before anything is computed."""
+    """The same methods work on the evaluation, before anything is computed."""
     assert list(EV) == EV.names == ["first", "wide", "bad"]
     assert len(EV) == 3
     assert "wide" in EV
@@ -54,7 +54,7 @@ def test_evaluations_are_read_by_name() -> None:
 
 
 def test_all_embeddings_are_one_long_table(results: dreval.Results) -> None:
-    """Every value of the wide tables stands once, with its measure and its parameters in columns of their own."""
+    """Every value of the wide tables is there once, with its measure and its parameters in separate columns."""
     long = results.augment()
 
     assert list(long) == ["embedding", "measure", "parameters", "id", "y1", "y2", "y3", "value"]
@@ -66,15 +66,15 @@ def test_all_embeddings_are_one_long_table(results: dreval.Results) -> None:
     }
     for name, part in long.groupby("embedding"):
         wide = results.augment(str(name))
-        for (measure, words), rows in part.groupby(["measure", "parameters"]):
-            column = f"{measure}({words})" if measure == "continuity" else measure
+        for (measure, parameters), rows in part.groupby(["measure", "parameters"]):
+            column = f"{measure}({parameters})" if measure == "continuity" else measure
             np.testing.assert_array_equal(rows["value"], wide[column])
             np.testing.assert_array_equal(rows["y2"], wide["y2"])
     assert long.loc[long["embedding"] == "first", "y3"].isna().all()
 
 
 def test_one_value_has_one_name(results: dreval.Results) -> None:
-    """The columns of contributions are columns of ``glance``; a measure with one setting has its bare name in both."""
+    """The columns of contributions are columns of ``glance``; a measure with one setting has its plain name in both."""
     assert set(results.augment("first").columns[3:]) <= set(results.glance())
     single = dreval.Evaluation(X, {"e": X[:, :2]}, n_neighbors=4).run("continuity", None, None)
     assert list(single.augment("e"))[-1] == "continuity"
@@ -94,14 +94,14 @@ TAMPERING: dict[str, Callable[[dreval.Results], object]] = {
 
 @pytest.mark.parametrize("what", TAMPERING)
 def test_records_refuse_to_be_written_to(results: dreval.Results, what: str) -> None:
-    """Arrays, dicts and attributes of a result raise when they are assigned to."""
+    """Assignment to arrays, dicts and attributes of a result raises."""
     with pytest.raises((ValueError, TypeError, AttributeError)):
         TAMPERING[what](results)
     assert np.array_equal(results.data, X)
 
 
 def test_tables_are_copies_and_lists_refuse(results: dreval.Results) -> None:
-    """What a caller does to a table does not reach the record; a list in the recipe cannot be changed."""
+    """Changes of a returned table do not reach the record; a list in the recipe cannot be changed."""
     before = results.tidy()
     table, points = results.table, results.points["first"]
     table["value"] = 0.0
@@ -141,17 +141,17 @@ def test_measures_of_methods_are_numbers() -> None:
 
 def test_tests_have_the_name_of_scipy() -> None:
     """``pvalue`` is ``p_value``; the row of a test has the columns of the tidy table."""
-    found = dreval.hsic_test(X[:, 0], X[:, 1], n_resamples=19, random_state=0)
+    result = dreval.hsic_test(X[:, 0], X[:, 1], n_resamples=19, random_state=0)
 
-    assert found.pvalue == found.p_value
-    row = found.tidy().iloc[0]
-    assert (row["test"], row["p_value"], row["n"]) == ("hsic", found.p_value, 30)
+    assert result.pvalue == result.p_value
+    row = result.tidy().iloc[0]
+    assert (row["test"], row["p_value"], row["n"]) == ("hsic", result.p_value, 30)
     with pytest.raises(ValueError, match="read-only"):
-        found.null_distribution[0] = 0.0
+        result.null_distribution[0] = 0.0
 
 
 def test_a_failed_embedding_is_a_warning() -> None:
-    """It says how many failed and why, and points at the line of the caller; without failures there is none."""
+    """It states how many failed and why, and points at the line of the caller; without failures there is none."""
     ev = dreval.Evaluation(X, {"good": X[:, :2], "bad": X[:5]}, n_neighbors=4, random_state=0)
     with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as caught:
         res = ev.run("continuity", None, None)

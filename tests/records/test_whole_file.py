@@ -1,4 +1,4 @@
-"""Files are written whole: an error, a full disk or a kill leaves what was there."""
+"""Files are written atomically: after an error, a full disk or a kill the old file is unchanged."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 
 @posix
 def test_a_pipe_and_a_descriptor_are_written_plainly(tmp_path: Path) -> None:
-    pipe, got = tmp_path / "pipe", []
+    pipe, received = tmp_path / "pipe", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
     reader.start()
     write_whole(pipe, "through")
     reader.join()
-    assert got == ["through"]
+    assert received == ["through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     code = "from dreval.records.base import write_whole; write_whole('/dev/stdout', 'plain\\n'); print('after')"
     target = tmp_path / "out.txt"

@@ -221,7 +221,7 @@ def test_the_table_says_over_how_many_data_sets_an_advantage_is():
     assert re.search(r"first  second  n  n differ  advantage", text)
     assert re.search(r"a      b       2         1     0\.1000", text)
     assert re.search(r"a      c       2         2     0\.2000", text)
-    assert "data sets with equal values are left out, also of the advantage" in text
+    assert "data sets with equal values are left out, also from the advantage" in " ".join(text.split())
     rows = [(name, embedding, 1.0) for name in ("d1", "d2") for embedding in "abc"]
     equal = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
     assert equal.pairs.loc[equal.pairs["test"] == "wilcoxon", "n_used"].eq(0).all()

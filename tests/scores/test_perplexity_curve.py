@@ -50,7 +50,7 @@ def test_refused_runs_are_counted(curve: PerplexityCurve) -> None:
     assert table["note"].str.contains("3 of 3 maps have no score").tolist() == [True, True] + 4 * [False]
     printed = str(curve.summary())
     assert "8             top 5 %     none      none      none  0 of 3" in printed
-    assert "perplexity 8: 3 of 3 maps have no score, the first because" in printed
+    assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in printed
     assert printed.count("have no score") == 1
     with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as caught:
         dreval.perplexity_curve(X, [8], n_seeds=3, random_state=0, init="random")

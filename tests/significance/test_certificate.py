@@ -65,7 +65,7 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     few = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
     assert few[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
     assert few[1].startswith("Nothing here speaks against")
-    assert "40 points have no 41 folds: each is one of its own." in few
+    assert "40 points are too few for 41 folds: each point is one fold." in few
 
 
 def test_an_unrelated_embedding_meets_the_definition_and_tells_nothing():
@@ -190,4 +190,4 @@ def test_many_points_are_represented_by_some():
     Y, X = latents_and_data(n=1001)
     found = certificate(Y, X, n_resamples=1, n_folds=2)
     assert found.recipe["n"] == 1000
-    assert str(found.notes[0]) == "Judged on 1000 points drawn at random."
+    assert str(found.notes[0]) == "Tested on 1000 points drawn at random."
