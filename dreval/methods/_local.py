@@ -186,24 +186,8 @@ class LocalMethod(GraphMethod):
     too large.
     """
 
+    normalize: str
     _way: ClassVar[str] = "Use more neighbors."
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        disconnected: str = "connect",
-        normalize: str = "unit",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.disconnected = disconnected
-        self.normalize = normalize
-        self.random_state = random_state
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         raise TypeError(f"{type(self).__name__} must define _matrix")
@@ -228,26 +212,7 @@ class LocalMethod(GraphMethod):
 class TangentMethod(LocalMethod):
     """A method on the tangent coordinates of neighborhoods, with the point itself in them or not."""
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        include_self: bool = True,
-        disconnected: str = "connect",
-        normalize: str = "unit",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            n_neighbors=n_neighbors,
-            radius=radius,
-            disconnected=disconnected,
-            normalize=normalize,
-            random_state=random_state,
-        )
-        self.include_self = include_self
+    include_self: bool
 
     def _patch(self, own: IntArray, members: IntArray) -> IntArray:
         """The points of the neighborhoods."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -88,10 +88,21 @@ class MethodCard(Cites):
         return block(self.title, words)
 
 
-def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
-    """Attach the card to a method class and fill its docstring; its name is that of the class in small letters."""
+MethodClass = TypeVar("MethodClass", bound="type[Method]")
 
-    def attach(cls: type[Method]) -> type[Method]:
+
+@dataclass_transform(eq_default=False)
+def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
+    """Make a class a method: attach its card, fill its docstring and build its constructor.
+
+    The parameters are the annotations of the class itself, as in ``dataclasses.dataclass``; a class that defines
+    ``__init__`` keeps it. The name on the card is that of the class in snake case. ``fields`` are those of the card.
+    """
+
+    def attach(cls: MethodClass) -> MethodClass:
+        if "__init__" not in vars(cls):
+            dataclass(eq=False, repr=False)(cls)
+            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[misc]
         cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
         own = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
         cls.__doc__ = filled(cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in own.items()}})
@@ -104,8 +115,10 @@ def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
 class Method:
     """A method in the scikit-learn manner: parameters in ``__init__``, data in ``fit``, results end in an underscore.
 
-    A subclass defines ``__init__`` (keyword parameters stored under their own names; ``n_components`` first) and
-    ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows. ``any_unit`` says that it takes
+    A subclass, decorated by ``method``, lists its parameters as the fields of a dataclass: ``n_components``, the only
+    one that may be passed by position, then the others after ``_: KW_ONLY``. It defines ``_fit(X)``, which sets
+    ``embedding_`` and the other fitted attributes. Annotations of a class that is not decorated, as of this one, are no
+    parameters. ``any_unit`` says that it takes
     data of any size; others refuse extreme ones, whose squares would overflow or vanish and leave a wrong embedding.
     ``varied`` says that it refuses copies of one point, of which others make an embedding that is one point.
     """

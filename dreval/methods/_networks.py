@@ -109,25 +109,12 @@ class Encoder(Method):
     """
 
     n_epochs_: int
+    hidden: Sequence[int]
+    n_epochs: int | None
+    batch_size: int
+    learning_rate: float
     _codes = 1
     _extra: tuple[float, ...] = ()
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        hidden: Sequence[int] = (64, 32),
-        n_epochs: int | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 0.01,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _loss(self, theta: FloatArray, rows: FloatArray, rng: np.random.Generator) -> tuple[float, FloatArray]:
         raise TypeError(f"{type(self).__name__} must define _loss")

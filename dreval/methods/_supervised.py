@@ -164,17 +164,6 @@ class SlicedMethod(LinearScores):
 
     n_slices: int | None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_slices: int | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_slices = n_slices
-        self.random_state = random_state
-
     def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:
         raise TypeError(f"{type(self).__name__} must define _matrix")
 

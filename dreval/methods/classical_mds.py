@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -94,16 +95,10 @@ class ClassicalMDS(Method):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: str = "euclidean",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    metric: str = "euclidean"
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)

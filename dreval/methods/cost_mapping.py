@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -113,30 +114,17 @@ class CostMapping(MapMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        cost: str = "tsne",
-        mapping: str = "linear",
-        cost_options: Mapping[str, Any] | None = None,
-        mapping_options: Mapping[str, Any] | None = None,
-        init: Any = "pca",
-        n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.cost = cost
-        self.mapping = mapping
-        self.cost_options = cost_options
-        self.mapping_options = mapping_options
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    cost: str = "tsne"
+    mapping: str = "linear"
+    cost_options: Mapping[str, Any] | None = None
+    mapping_options: Mapping[str, Any] | None = None
+    init: Any = "pca"
+    n_init: int = 1
+    max_iter: int = 500
+    tol: float = 1e-9
+    random_state: int | np.random.Generator | None = None
 
     def _cost_options(self) -> dict[str, Any]:
         made = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]

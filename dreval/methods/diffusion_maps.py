@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -104,20 +105,12 @@ class DiffusionMaps(Method):
     ((200, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        bandwidth: float | None = None,
-        alpha: float = 1.0,
-        diffusion_time: int = 1,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.diffusion_time = diffusion_time
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    bandwidth: float | None = None
+    alpha: float = 1.0
+    diffusion_time: int = 1
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         check_float(self.alpha, "alpha", low=0.0, high=1.0)

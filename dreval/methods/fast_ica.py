@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -116,22 +117,14 @@ class FastICA(Method):
     True
     """
 
-    any_unit = varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    subspace_size: int | None = None
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        subspace_size: int | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.subspace_size = subspace_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    any_unit = varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -134,26 +135,15 @@ class GPLVM(Method):
     ((80, 1), (80, 50))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        prior_scale: float = 3.0,
-        init: Any = "pca",
-        n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        min_noise: float = 1e-4,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.prior_scale = prior_scale
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.min_noise = min_noise
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    prior_scale: float = 3.0
+    init: Any = "pca"
+    n_init: int = 1
+    max_iter: int = 500
+    tol: float = 1e-9
+    min_noise: float = 1e-4
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -93,28 +95,16 @@ class GreedyProcrustes(GraphMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 10,
-        radius: float | None = None,
-        disconnected: str = "connect",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        far_penalty: float = 0.0,
-        far_steps: int = 2,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.disconnected = disconnected
-        self.max_iter = max_iter
-        self.tol = tol
-        self.far_penalty = far_penalty
-        self.far_steps = far_steps
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 10
+    radius: float | None = None
+    disconnected: str = "connect"
+    max_iter: int = 100
+    tol: float = 1e-5
+    far_penalty: float = 0.0
+    far_steps: int = 2
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
@@ -93,22 +95,13 @@ class GSAVE(KernelScores):
     (200, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        n_slices: int | None = None,
-        reg: float = 0.01,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_slices = n_slices
-        self.reg = reg
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: float | None = None
+    n_slices: int | None = None
+    reg: float = 0.01
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         n, reg = len(X), check_positive(self.reg, "reg")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -125,26 +126,15 @@ class GTM(Method):
     (True, (100, 3))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_nodes: int = 400,
-        n_basis: int = 25,
-        basis_width: float = 1.0,
-        reg: float = 0.1,
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nodes = n_nodes
-        self.n_basis = n_basis
-        self.basis_width = basis_width
-        self.reg = reg
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_nodes: int = 400
+    n_basis: int = 25
+    basis_width: float = 1.0
+    reg: float = 0.1
+    max_iter: int = 500
+    tol: float = 1e-5
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         d = self.n_components

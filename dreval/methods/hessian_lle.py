@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,15 @@ class HessianLLE(TangentMethod):
     >>> dreval.methods.HessianLLE(n_components=2, n_neighbors=12).fit_transform(X).shape
     (600, 2)
     """
+
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    include_self: bool = True
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
 
     _way = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
 

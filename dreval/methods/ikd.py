@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 
 import numpy as np
 import numpy.typing as npt
@@ -301,34 +302,20 @@ class IKD(Method):
     True
     """
 
-    any_unit = True
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    min_correlation: float = 0.4
+    n_neighbors: int | None = None
+    solution: str = "geodesic"
+    variance: str = "each"
+    reference: str = "point"
+    alpha: float = 1.0
+    gamma: float = 1.0
+    nu: float = 1.5
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        min_correlation: float = 0.4,
-        n_neighbors: int | None = None,
-        solution: str = "geodesic",
-        variance: str = "each",
-        reference: str = "point",
-        alpha: float = 1.0,
-        gamma: float = 1.0,
-        nu: float = 1.5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.min_correlation = min_correlation
-        self.n_neighbors = n_neighbors
-        self.solution = solution
-        self.variance = variance
-        self.reference = reference
-        self.alpha = alpha
-        self.gamma = gamma
-        self.nu = nu
-        self.random_state = random_state
+    any_unit = True
 
     def _fit(self, X: FloatArray) -> None:
         kernel = check_one_of(self.kernel, INVERSE_KERNELS, "kernel", aliases=True)

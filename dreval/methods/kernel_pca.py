@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -110,25 +111,16 @@ class KernelPCA(KernelMethod):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: float | None = None
+    degree: int = 3
+    offset: float = 1.0
+    random_state: int | np.random.Generator | None = None
+
     any_unit = True
     indefinite = True
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        degree: int = 3,
-        offset: float = 1.0,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.degree = degree
-        self.offset = offset
-        self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
         values, vectors = top_eigenpairs(self._centered_gram(X), self.n_components)

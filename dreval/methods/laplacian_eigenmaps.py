@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -113,26 +114,15 @@ class LaplacianEigenmaps(GraphMethod):
     ((300, 2), [1.0, 1.0])
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        weights: str = "connectivity",
-        bandwidth: float | None = None,
-        disconnected: str = "connect",
-        normalize: str = "unit",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.weights = weights
-        self.bandwidth = bandwidth
-        self.disconnected = disconnected
-        self.normalize = normalize
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    weights: str = "connectivity"
+    bandwidth: float | None = None
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, _: FloatArray, graph: Any, __: Any) -> None:
         normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)

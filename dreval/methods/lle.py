@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval.methods._local import BarycenterMethod
@@ -88,23 +90,11 @@ class LLE(BarycenterMethod):
     (600, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        reg: float = 1e-3,
-        disconnected: str = "connect",
-        normalize: str = "unit",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            n_neighbors=n_neighbors,
-            radius=radius,
-            disconnected=disconnected,
-            normalize=normalize,
-            random_state=random_state,
-        )
-        self.reg = reg
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    reg: float = 1e-3
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None

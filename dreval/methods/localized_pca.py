@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -89,18 +90,11 @@ class LocalizedPCA(Method):
     ((300, 1), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_charts: int = 5,
-        max_iter: int = 50,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_charts = n_charts
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_charts: int = 5
+    max_iter: int = 50
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.n_charts, "n_charts", low=1)

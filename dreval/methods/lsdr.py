@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -283,32 +284,19 @@ class LSDR(Method):
     True
     """
 
-    any_unit = varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 3
+    conf_level: float = 0.95
+    edge_test: str = "forward"
+    graph: str = "auto"
+    beta: float = 1.0
+    chunk_size: int = 500
+    bandwidth: float | None = None
+    metric: str = "euclidean"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 3,
-        conf_level: float = 0.95,
-        edge_test: str = "forward",
-        graph: str = "auto",
-        beta: float = 1.0,
-        chunk_size: int = 500,
-        bandwidth: float | None = None,
-        metric: str = "euclidean",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.conf_level = conf_level
-        self.edge_test = edge_test
-        self.graph = graph
-        self.beta = beta
-        self.chunk_size = chunk_size
-        self.bandwidth = bandwidth
-        self.metric = metric
-        self.random_state = random_state
+    any_unit = varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_invertible(X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -86,6 +88,15 @@ class LTSA(TangentMethod):
     >>> dreval.methods.LTSA(n_components=2, n_neighbors=10).fit_transform(X).shape
     (600, 2)
     """
+
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    include_self: bool = True
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
 
     def _least(self) -> int:
         """More than d, which an affine function of d coordinates fits whatever their places."""

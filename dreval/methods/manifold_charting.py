@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,22 +136,14 @@ class ManifoldCharting(GraphMethod):
     ((3, 2), (3, 3))
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 15
+    n_charts: int = 200
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 15,
-        n_charts: int = 200,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.n_charts = n_charts
-        self.disconnected = disconnected
-        self.random_state = random_state
+    varied = True
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
         k = int(self._near.k or 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval._check import check_int
@@ -89,14 +91,12 @@ class MAVE(LinearScores):
     2
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    max_iter: int = 20
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self, n_components: int = 2, *, max_iter: int = 20, random_state: int | np.random.Generator | None = None
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.random_state = random_state
+    varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -102,24 +103,15 @@ class MetricMDS(CostMethod):
     True
     """
 
-    cost = "metric_mds"
+    n_components: int = 2
+    _: KW_ONLY
+    algorithm: str = "gradient"
+    init: Any = "pca"
+    max_iter: int = 1000
+    tol: float = 1e-14
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        algorithm: str = "gradient",
-        init: Any = "pca",
-        max_iter: int = 1000,
-        tol: float = 1e-14,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost = "metric_mds"
 
     def _fit(self, X: FloatArray) -> None:
         if isinstance(self.init, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -306,26 +307,16 @@ class MVU(GraphMethod):
     (True, [1.0, 0.0])
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 6
+    radius: float | None = None
+    distances: str = "equal"
+    disconnected: str = "connect"
+    tol: float = 1e-3
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 6,
-        radius: float | None = None,
-        distances: str = "equal",
-        disconnected: str = "connect",
-        tol: float = 1e-3,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.distances = distances
-        self.disconnected = disconnected
-        self.tol = tol
-        self.random_state = random_state
+    varied = True
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, _: Any) -> None:
         check_float(self.tol, "tol", low=0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -95,11 +96,11 @@ class PCA(Method):
     ((569, 2), array([0.982, 0.016]))
     """
 
-    any_unit = True
+    n_components: int = 2
+    _: KW_ONLY
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    any_unit = True
 
     def _fit(self, X: FloatArray) -> None:
         d = self.n_components

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,9 @@ class ProbabilisticPCA(Method):
     ((100, 2), True)
     """
 
-    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         n, p, d = *X.shape, self.n_components

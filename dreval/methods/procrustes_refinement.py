@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -97,26 +98,16 @@ class ProcrustesRefinement(Method):
     True
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    init: Any = "pca"
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    max_iter: int = 200
+    tol: float = 1e-5
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        init: Any = "pca",
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -113,24 +114,14 @@ class SOM(Method):
     (True, (60, 2))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        shape: Sequence[int] | None = None,
-        grid: str = "rectangular",
-        algorithm: str = "batch",
-        n_epochs: int = 50,
-        radius: Sequence[float] | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.shape = shape
-        self.grid = grid
-        self.algorithm = algorithm
-        self.n_epochs = n_epochs
-        self.radius = radius
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    shape: Sequence[int] | None = None
+    grid: str = "rectangular"
+    algorithm: str = "batch"
+    n_epochs: int = 50
+    radius: Sequence[float] | None = None
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         algorithm = check_one_of(self.algorithm, ALGORITHMS, "algorithm", aliases=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -270,30 +271,17 @@ class UMAP(Method):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 15,
-        min_dist: float = 0.1,
-        spread: float = 1.0,
-        n_epochs: int | None = None,
-        n_negative: int = 5,
-        repulsion: float = 1.0,
-        learning_rate: float = 1.0,
-        init: Any = "spectral",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.min_dist = min_dist
-        self.spread = spread
-        self.n_epochs = n_epochs
-        self.n_negative = n_negative
-        self.repulsion = repulsion
-        self.learning_rate = learning_rate
-        self.init = init
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 15
+    min_dist: float = 0.1
+    spread: float = 1.0
+    n_epochs: int | None = None
+    n_negative: int = 5
+    repulsion: float = 1.0
+    learning_rate: float = 1.0
+    init: Any = "spectral"
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         from dreval.geometry._loops import layouts as loops

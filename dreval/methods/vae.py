@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval.methods._method import FloatArray, method
@@ -89,6 +92,14 @@ class VAE(Encoder):
     >>> bool(vae.loss_[-1] < vae.loss_[0]), vae.inverse_transform(vae.embedding_).shape
     (True, (100, 3))
     """
+
+    n_components: int = 2
+    _: KW_ONLY
+    hidden: Sequence[int] = (64, 32)
+    n_epochs: int | None = None
+    batch_size: int = 64
+    learning_rate: float = 0.01
+    random_state: int | np.random.Generator | None = None
 
     _codes = 2
     _extra = (0.0,)
