@@ -132,7 +132,7 @@ class ConformalEigenmaps(BarycenterMethod):
         functions = functions * np.sqrt(len(X))
         loss, whole = shape_losses(X, functions, groups)
         with few_blas_threads(m):
-            P, settled = _least(loss)
+            P, settled = _minimize_loss(loss)
         if not settled:
             warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)))
         v = _half(P)
@@ -186,14 +186,14 @@ def _full(v: FloatArray) -> FloatArray:
     return np.asarray((v / factor)[place])
 
 
-def _projected(v: FloatArray) -> FloatArray:
+def _project(v: FloatArray) -> FloatArray:
     """The nearest half-vector of a matrix with P >= 0 and tr P = 1: eigenvalues go to the simplex."""
     values, vectors = np.linalg.eigh(_full(v))
     shift = ((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(values) + 1)).max()
     return _half((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
 
 
-def _least(loss: FloatArray) -> tuple[FloatArray, bool]:
+def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
     """P of the least loss, and whether it was reached; momentum is dropped where it goes uphill.
 
     The loss is convex, so that its slope bounds what any other P could gain.
@@ -203,10 +203,10 @@ def _least(loss: FloatArray) -> tuple[FloatArray, bool]:
     v = ahead = _half(np.eye(m) / m)
     momentum = 1.0
     for _ in range(MAX_STEPS):
-        new = _projected(ahead - loss @ ahead)
+        new = _project(ahead - loss @ ahead)
         if (ahead - new) @ (new - v) > 0:
             momentum, ahead = 1.0, v
-            new = _projected(ahead - loss @ ahead)
+            new = _project(ahead - loss @ ahead)
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
         moved = new - v
         ahead = new + (momentum - 1.0) / following * moved

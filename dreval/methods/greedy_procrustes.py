@@ -11,7 +11,7 @@ from dreval._check import check_float, check_int
 from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
-from dreval.methods._procrustes import FarPoints, Patches, laid, principal_axes
+from dreval.methods._procrustes import FarPoints, Patches, greedy_embedding, principal_axes
 
 
 @method(
@@ -112,7 +112,7 @@ class GreedyProcrustes(GraphMethod):
         weight = check_float(self.far_penalty, "far_penalty", low=0.0)
         far_steps = check_int(self.far_steps, "far_steps", low=2)
         patches = Patches(X, neighborhoods(X, self._near, graph, links), self.n_components)
-        Y, self.path_ = patches.refine(laid(X, patches, self.n_components), self.max_iter, self.tol)
+        Y, self.path_ = patches.refine(greedy_embedding(X, patches, self.n_components), self.max_iter, self.tol)
         far = FarPoints(graph, patches.extents(), far_steps)
         if weight > 0:
             Y = far.lower(patches, Y, weight, self.max_iter, self.tol)

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
+from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import leading, slices
 
@@ -105,7 +105,7 @@ class GSAVE(KernelScores):
 
     def _fit(self, X: FloatArray) -> None:
         n, reg = len(X), check_positive(self.reg, "reg")
-        w, U = kept_spectrum(self._centered_gram(X))
+        w, U = positive_spectrum(self._centered_gram(X))
         codes, ridge = slices(self._response, self.n_slices, USUAL), reg * w[0]
         w, U = w[w > LEAST * ridge], U[:, w > LEAST * ridge]
         Z = np.sqrt(n) * U * (w / (w + ridge))

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from dreval.geometry.kernels import KernelRidge
-from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
+from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import leading
 
@@ -103,9 +103,9 @@ class GSIR(KernelScores):
 
     def _fit(self, X: FloatArray) -> None:
         gram, Gy = self._centered_gram(X), self._response_gram()
-        w, U = kept_spectrum(gram)
+        w, U = positive_spectrum(gram)
         if self.reg is None:  # the relative ridge of least leave-one-out error for the features of the response
-            values, vectors = kept_spectrum(Gy)
+            values, vectors = positive_spectrum(Gy)
             regression = KernelRidge(gram)
             self.reg_ = regression.best_ridge(vectors * np.sqrt(values)) / regression.largest
         else:

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, aligned, most_neighbors, tangents
+from dreval.methods._local import Groups, TangentMethod, alignment_matrix, most_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
-def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
+def _max_components(n: int, p: int, parameters: dict[str, Any]) -> int:
     """The largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
     return min(n - 1, p, int(np.sqrt(2 * most_neighbors(n, parameters, 3) + 0.25) - 1.5))
 
@@ -26,7 +26,7 @@ def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     inverse=False,
     supervised=False,
     complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=_most,
+    max_components=_max_components,
     reference="@donoho2003.",
 )
 class HessianLLE(TangentMethod):
@@ -134,7 +134,7 @@ class HessianLLE(TangentMethod):
 
     _way = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
 
-    def _least(self) -> int:
+    def _min_neighbors(self) -> int:
         """As many as there are quadratic functions of d coordinates."""
         return (self.n_components + 1) * (self.n_components + 2) // 2
 
@@ -149,4 +149,4 @@ class HessianLLE(TangentMethod):
             hessian = np.linalg.qr(np.concatenate([linear, products], axis=2))[0][:, :, d + 1 :]
             return points, hessian @ hessian.transpose(0, 2, 1)
 
-        return aligned(X, groups, local)
+        return alignment_matrix(X, groups, local)

@@ -13,7 +13,7 @@ from dreval._check import check_float, check_int, check_k, check_one_of, known_n
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, warn
 from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
-from dreval.methods._procrustes import moved
+from dreval.methods._procrustes import rigid_fit
 from dreval.methods._spectral import scaled_eigenvectors
 from dreval.records.notes import ASSUMPTION, LIMIT, define
 
@@ -110,7 +110,7 @@ BoolArray = npt.NDArray[np.bool_]
 GAP = 1.0  # between parts that are set side by side, in length scales
 
 
-def laid_by_cliques(
+def embed_by_cliques(
     joined: BoolArray, embedding: Callable[[IntArray], FloatArray], d: int
 ) -> tuple[FloatArray, list[IntArray]]:
     """Places (n, d) of all points, and the cliques in the order in which they were laid.
@@ -130,7 +130,7 @@ def laid_by_cliques(
         places, shared = embedding(clique), placed[clique]
         if shared.any():
             loose += int(shared.sum() <= d)
-            places = moved(places[shared], Y[clique[shared]], places)
+            places = rigid_fit(places[shared], Y[clique[shared]], places)
         elif placed.any():
             parts += 1
             places = places - [places[:, 0].min() - Y[placed, 0].max() - GAP, *places[:, 1:].mean(axis=0)]
@@ -368,7 +368,7 @@ class IKD(Method):
         return found
 
     def _fit_blockwise(self, known: npt.NDArray[np.bool_]) -> None:
-        """Cliques of known pairs one by one; see ``laid_by_cliques``."""
+        """Cliques of known pairs one by one; see ``embed_by_cliques``."""
 
         def embedding(members: IntArray) -> FloatArray:
             block = self.squared_distances_[np.ix_(members, members)]
@@ -378,7 +378,7 @@ class IKD(Method):
                 Y[:, :d] = _decomposed(block, self._reference(block), d)[0]
             return Y
 
-        Y, cliques = laid_by_cliques(known, embedding, self.n_components)
+        Y, cliques = embed_by_cliques(known, embedding, self.n_components)
         self.embedding_, self.cliques_ = fix_signs(Y), tuple(cliques)
         self.reference_point_, self.eigenvalues_ = -1, np.empty(0)
 

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
+from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
 
 
@@ -93,8 +93,8 @@ class KernelCCA(KernelScores):
 
     def _fit(self, X: FloatArray) -> None:
         d, ridge = self.n_components, len(X) * check_positive(self.kappa, "kappa") / 2
-        w, U = kept_spectrum(self._centered_gram(X))
-        wy, Uy = kept_spectrum(self._response_gram())
+        w, U = positive_spectrum(self._centered_gram(X))
+        wy, Uy = positive_spectrum(self._response_gram())
         left, values, _ = np.linalg.svd((U * (w / (w + ridge))).T @ (Uy * (wy / (wy + ridge))), full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = values[:d]

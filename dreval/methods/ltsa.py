@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, aligned, most_neighbors, tangents
+from dreval.methods._local import Groups, TangentMethod, alignment_matrix, most_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
@@ -98,7 +98,7 @@ class LTSA(TangentMethod):
     normalize: str = "unit"
     random_state: int | np.random.Generator | None = None
 
-    def _least(self) -> int:
+    def _min_neighbors(self) -> int:
         """More than d, which an affine function of d coordinates fits whatever their places."""
         return self.n_components + 1
 
@@ -108,4 +108,4 @@ class LTSA(TangentMethod):
             basis = tangents(X, points, self.n_components)
             return points, np.eye(points.shape[1]) - basis @ basis.transpose(0, 2, 1)
 
-        return aligned(X, groups, local)
+        return alignment_matrix(X, groups, local)

@@ -157,7 +157,7 @@ class ManifoldCharting(GraphMethod):
         u = self._atlas.coordinates(moved)
         self.shares_ = self._atlas.shares(moved, u)
         joined = _linked(moved, u, self.shares_, links, k)
-        self.eigenvalues_, maps = connected(*joined, self.n_components)
+        self.eigenvalues_, maps = chart_maps(*joined, self.n_components)
         self._maps = maps[:count]
         self._finish(u)
 
@@ -169,9 +169,9 @@ class ManifoldCharting(GraphMethod):
         kept = values > len(size) * np.finfo(float).eps * values[-1]
         roots = np.sqrt(np.where(kept, values, np.inf))
         turn = vectors / roots
-        Y = said(u, self.shares_, self._maps) @ turn
+        Y = weighted_predictions(u, self.shares_, self._maps) @ turn
         turn = turn @ np.linalg.svd(Y - Y.mean(axis=0))[2].T if Y.any() else turn
-        Y = said(u, self.shares_, self._maps) @ turn
+        Y = weighted_predictions(u, self.shares_, self._maps) @ turn
         self.embedding_ = fix_signs(Y - Y.mean(axis=0)) / self._unit
         signs = np.where(np.einsum("ij,ij->j", self.embedding_, Y - Y.mean(axis=0)) < 0, -1.0, 1.0)
         self._maps = self._maps @ (turn * signs)
@@ -183,7 +183,7 @@ class ManifoldCharting(GraphMethod):
         def place(fitted: Any, points: FloatArray) -> FloatArray:
             moved = (points - fitted._origin) * fitted._unit
             u = fitted._atlas.coordinates(moved)
-            return said(u, fitted._atlas.shares(moved, u), fitted._maps) / fitted._unit
+            return weighted_predictions(u, fitted._atlas.shares(moved, u), fitted._maps) / fitted._unit
 
         return self._place(X, place)
 
@@ -247,7 +247,7 @@ def _linked(X: FloatArray, u: FloatArray, shares: FloatArray, links: IntArray, k
     return np.concatenate(planes, axis=1), together
 
 
-def connected(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+def chart_maps(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     """Least disagreements (d,) of charts (n, c, q), and their affine maps (c, q + 1, d), the last row the shift."""
     from scipy.linalg import eigh
 
@@ -271,7 +271,7 @@ def connected(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, Fl
     return left, maps
 
 
-def said(u: FloatArray, shares: FloatArray, maps: FloatArray) -> FloatArray:
+def weighted_predictions(u: FloatArray, shares: FloatArray, maps: FloatArray) -> FloatArray:
     """What the charts say of the points on average, (m, d)."""
     return np.asarray(np.einsum("ic,ica,cad->id", shares, u, maps[:, :-1], optimize=True) + shares @ maps[:, -1])
 

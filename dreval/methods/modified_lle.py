@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, LocalMethod, aligned, blocks_of, most_neighbors
+from dreval.methods._local import Groups, LocalMethod, alignment_matrix, blocks_of, most_neighbors
 from dreval.methods._method import FloatArray, method
 
 RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in scikit-learn
@@ -101,7 +101,7 @@ class ModifiedLLE(LocalMethod):
     normalize: str = "unit"
     random_state: int | np.random.Generator | None = None
 
-    def _least(self) -> int:
+    def _min_neighbors(self) -> int:
         """More than d, so that there is a direction to keep."""
         return self.n_components + 1
 
@@ -116,7 +116,7 @@ class ModifiedLLE(LocalMethod):
             blocks = _blocks(_weights(values, vectors), vectors, count)
             return np.concatenate([own[:, None], members], axis=1), blocks
 
-        return aligned(X, groups, local)
+        return alignment_matrix(X, groups, local)
 
 
 def _spectrum(X: FloatArray, own: IntArray, members: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -326,14 +326,14 @@ class MVU(GraphMethod):
         with few_blas_threads(len(X)):
             found = unfold(edges, (lengths / unit) ** 2, np.bincount(node).astype(np.float64), equal)
         self.accuracy_, self.violation_, self.n_iter_ = found.error, found.violation, found.n_steps
-        self._judge()
+        self._check_accuracy()
         Y, values = scaled_eigenvectors(center(found.gram[np.ix_(node, node)]), len(X), type(self).__name__)
         self.eigenvalues_ = np.maximum(values, 0.0) * unit**2
         self.variance_ = float(self.eigenvalues_.sum())
         clear = self.eigenvalues_ > self.accuracy_ * self.variance_
         self.embedding_ = unit * np.where(clear, Y, 0.0)[:, : self.n_components]
 
-    def _judge(self) -> None:
+    def _check_accuracy(self) -> None:
         """Warn where the solution is not accurate; raise where there is none."""
         reach = Reach(self.n_neighbors, self.radius)
         if self.accuracy_ > HOPELESS:

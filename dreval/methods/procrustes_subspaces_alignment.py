@@ -10,9 +10,9 @@ from scipy.sparse import bsr_matrix, csgraph, csr_matrix, diags
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import GraphMethod, check_fewest, landmarks_along
+from dreval.methods._local import GraphMethod, check_neighbor_count, landmarks_along
 from dreval.methods._method import FloatArray, method
-from dreval.methods._procrustes import FarPoints, Patches, laid, polar, principal_axes
+from dreval.methods._procrustes import FarPoints, Patches, greedy_embedding, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector
 
 ALGORITHMS = ("spectral", "annealing")
@@ -146,7 +146,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         far_steps = check_int(self.far_steps, "far_steps", low=2)
         d = self.n_components
         groups = neighborhoods(X, self._near, graph, links)
-        check_fewest(X, groups, self._near, d, f"a plane of {d} dimensions")
+        check_neighbor_count(X, groups, self._near, d, f"a plane of {d} dimensions")
         patches = Patches(X, groups, d)
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
@@ -157,7 +157,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         if algorithm == "spectral":
             turns = _synchronized(pulls, links, d)
         else:
-            start = patches.fitted_turns(laid(X, patches, d), d)[self.landmarks_]
+            start = patches.fitted_turns(greedy_embedding(X, patches, d), d)[self.landmarks_]
             turns = _annealed(start, pulls, links, self.n_sweeps, root_seed(self.random_state))
         turns = carried @ turns[regions]
         agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_ends(graph)], turns[graph.indices], optimize=True)

@@ -16,7 +16,7 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.geometry.distances import nearest
 from dreval.methods import LLE, ConformalEigenmaps
-from dreval.methods.conformal_eigenmaps import _full, _half, _least, _projected, shape_losses
+from dreval.methods.conformal_eigenmaps import _full, _half, _minimize_loss, _project, shape_losses
 
 ORACLE = Path(__file__).parent.parent / "oracles" / "conformal.json"
 ROLLS = json.loads(ORACLE.with_name("conformal_rolls.json").read_text())["cases"]
@@ -28,7 +28,7 @@ def test_the_program_equals_a_semidefinite_solver():
     assert kept["status"] == "optimal"
     X, F, patches = (np.array(kept[name]) for name in ("X", "functions", "patches"))
     loss, _ = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
-    P, settled = _least(loss)
+    P, settled = _minimize_loss(loss)
     assert settled
     assert _half(P) @ loss @ _half(P) == pytest.approx(kept["loss"], rel=1e-6)
     assert_allclose(P, kept["P"], atol=1e-4)
@@ -85,7 +85,7 @@ def test_the_least_loss_has_no_better_direction(seed, m):
     size = m * (m + 1) // 2
     root = rng.normal(size=(size + 2, size)) * np.linspace(1, 0.05, size)
     loss = root.T @ root
-    P, settled = _least(loss)
+    P, settled = _minimize_loss(loss)
     assert settled
     assert np.trace(P) == pytest.approx(1.0)
     assert np.linalg.eigvalsh(P)[0] > -1e-12
@@ -98,11 +98,11 @@ def test_projection_is_the_nearest(seed, m):
     """No mixture with another feasible matrix comes nearer; feasible matrices stay."""
     rng = np.random.default_rng(seed)
     wanted = rng.normal(size=m * (m + 1) // 2)
-    found = _projected(wanted)
+    found = _project(wanted)
     other = rng.normal(size=(m, m))
     other = other @ other.T / np.sum(other**2)
     assert (wanted - found) @ (_half(other) - found) < 1e-9
-    assert_allclose(_projected(_half(other)), _half(other), atol=1e-12)
+    assert_allclose(_project(_half(other)), _half(other), atol=1e-12)
 
 
 def test_unrolls_the_swiss_roll_where_lle_does_not():

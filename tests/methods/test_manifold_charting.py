@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 
 import dreval
 from dreval.methods import ManifoldCharting
-from dreval.methods.manifold_charting import _atlas, connected, said
+from dreval.methods.manifold_charting import _atlas, chart_maps, weighted_predictions
 
 
 def _disagreement(u, shares, maps):
@@ -37,7 +37,7 @@ def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
     rng = np.random.default_rng(seed)
     n, d = 25, q
     u, shares = rng.normal(size=(n, c, q)), rng.dirichlet(np.ones(c), size=n)
-    left, maps = connected(u, shares, d)
+    left, maps = chart_maps(u, shares, d)
     size = c * (q + 1)
     A, D, R = np.zeros((size, size)), np.zeros((size, size)), np.zeros((n, size))
     for i in range(n):
@@ -56,8 +56,8 @@ def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
     assert_allclose(g.T @ D @ g, np.eye(d), atol=1e-8)
     assert_allclose(g.T @ A @ g / 2, np.diag(values), atol=1e-8)
     assert _disagreement(u, shares, maps) == pytest.approx(2 * values.sum(), abs=1e-8)
-    assert_allclose(said(u, shares, maps), R @ g, atol=1e-9)
-    assert_allclose(said(u, shares, maps).mean(axis=0), 0, atol=1e-9)
+    assert_allclose(weighted_predictions(u, shares, maps), R @ g, atol=1e-9)
+    assert_allclose(weighted_predictions(u, shares, maps).mean(axis=0), 0, atol=1e-9)
 
 
 def test_probabilities_are_those_of_gaussians():

@@ -152,4 +152,4 @@ def test_what_is_not_accurate_is_said():
     hopeless = MVU(2)
     hopeless.accuracy_ = 0.5
     with pytest.raises(MethodFailed, match=r'Choose distances="at_most", or another n_neighbors\.'):
-        hopeless._judge()
+        hopeless._check_accuracy()
