@@ -68,12 +68,8 @@ def _run_stages(
             return number, pullback(gradient)
 
         steps = max_iter if max_steps is None else min(max_steps, max_iter)
-        options = {
-            "maxiter": steps,
-            "maxfun": EVALUATIONS_PER_ITERATION * steps + 20,
-            "maxcor": LBFGS_MEMORY,
-            "gtol": 0.0,
-        }
+        max_evaluations = EVALUATIONS_PER_ITERATION * steps + 20
+        options = {"maxiter": steps, "maxfun": max_evaluations, "maxcor": LBFGS_MEMORY, "gtol": 0.0}
         options["ftol"] = tol if stage_tol is None else stage_tol
         result = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
         theta, total = np.asarray(result.x), total + int(result.nit)
@@ -98,7 +94,7 @@ def check_start(init: Any, n: int, d: int) -> FloatArray:
     if start.shape[1] != d:
         raise InputError("init", f"must have {d} columns", f"{start.shape[1]}", "Pass (n, d).")
     if bool((start == start[0]).all()):
-        hint = "Pass an embedding of the data, or one of the words."
+        hint = "Pass an embedding of the data, or the name of a start."
         raise InputError("init", "must not put all points in one place", f"{n} equal rows", hint)
     return start
 
@@ -258,9 +254,8 @@ class MapMethod(CostMethod):
         mappings, Section 4.
         """
         points, root = check_points(X, "X", min_rows=8), root_seed(self.random_state)
-        train_sizes = [
-            check_int(m, "sizes", low=4, high=len(points) - 4) for m in np.atleast_1d(np.asarray(sizes)).tolist()
-        ]
+        requested = np.atleast_1d(np.asarray(sizes)).tolist()
+        train_sizes = [check_int(m, "sizes", low=4, high=len(points) - 4) for m in requested]
         count = check_int(n_repeats, "n_repeats", low=1)
         rows = [self._held_out(points, m, repeat, root) for m in train_sizes for repeat in range(count)]
         return pd.DataFrame(rows)

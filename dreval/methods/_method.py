@@ -105,7 +105,7 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     def attach(cls: MethodClass) -> MethodClass:
         if "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
-            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[misc]
+            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[method-assign]
         cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
         entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
         cls.__doc__ = filled(
@@ -163,7 +163,7 @@ class Method:
 
         The data are copied once, so that later changes of ``X`` have no effect. Fitted arrays are read-only.
         """
-        points = as_rows(X, own=True)
+        points = as_rows(X, copy=True)
         check_int(self.n_components, "n_components", low=1)
         check_random_state(self.random_state)
         parameters = self.get_params()
@@ -332,7 +332,7 @@ class WrongType(InputError, TypeError):
     """Entries that are not numbers, for which Python raises a TypeError."""
 
 
-def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray:
+def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArray:
     """Return X as rows of numbers; a vector raises an error, and objects that are real numbers are accepted.
 
     Both differ from the other functions of the package and follow scikit-learn, whose checks require some of the
@@ -349,7 +349,7 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray
             raise WrongType("X", "must hold numbers", received, "Convert it to a numeric array.")
         if all(issubclass(kind, Real) for kind in kinds):  # also fractions, and booleans among numbers
             X = X.astype(np.float64)
-    return check_points(X, "X", min_rows=min_rows, own=own)
+    return check_points(X, "X", min_rows=min_rows, own=copy)
 
 
 def _in_container(transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -387,8 +387,8 @@ disconnected : {"connect", "error", "largest", "separate"}
     links, which joins up to 6 parts all with all. "error": raise MethodFailed. "largest": embed the largest part and
     place every other point at the nearest point of it, new points too where their nearest fitted point was left out.
     "separate": embed each part by itself and place the parts side by side. All but "error" warn. With "largest" and
-    "separate", ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), refer to all points; all other
-    attributes below are those of ``parts_``, fitted copies, the largest first (None where too small).""",
+    "separate", ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), refer to all points; the other
+    attributes below exist on ``parts_``, the copies fitted to the parts, largest first (None for a part too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.
@@ -407,12 +407,12 @@ InputError
 MethodFailed
     If the graph is not connected and ``disconnected="error"``.
 UnknownName
-    If a word is not one of those listed.""",
+    If an option is not one of those listed.""",
     "graph_warns": """\
 ApproximationWarning
-    If the graph is not connected, and what was done about it; if there are not as many other points as neighbors; if
-    with more than 7 neighbors the graph has likely short cuts between parts of the data that are far from each other
-    along the data (see ``dreval.geometry.graphs.short_cuts``).""",
+    If the graph is not connected (the warning says how its parts are handled); if there are fewer other points than
+    neighbors; if with more than 7 neighbors the graph has likely short cuts between parts of the data that are far from
+    each other along the data (see ``dreval.geometry.graphs.short_cuts``).""",
     "include_self": """\
 include_self : bool
     Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is no other
@@ -421,14 +421,14 @@ include_self : bool
     "init": """\
 init : {"pca", "random"} or ndarray (n, d)
     Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
-    added with "pca"); or the given embedding as it is.""",
+    added with "pca"); or an embedding, which is not changed.""",
     "kernel": """\
 kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix. "rbf" is
     accepted for "gaussian".""",
     "n_neighbors": """\
 n_neighbors : int or None
-    Number k of neighbors; the point itself is not counted. Of fewer points all others are taken, with a warning.""",
+    Number k of neighbors, not counting the point itself. With fewer points all others are taken, with a warning.""",
     "n_slices": """\
 n_slices : int, optional
     Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
@@ -441,11 +441,11 @@ normalize : {"unit", "sqrt_n"}
 embedding_ : ndarray (n, d)
     Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
 eigenvalues_ : ndarray (d,)
-    Eigenvalues of the matrix above, ascending, the constant's left out.""",
+    Eigenvalues of the matrix above, ascending, without the one of the constant.""",
     "null_space_warns": """\
 Also if more than d eigenvalues besides the constant's are 0 up to rounding (at most q eps |M|_1, with q entries in the
 fullest row of M), as where a part of the data shares too few points with the rest: the embedding is then an arbitrary
-choice of d directions among more, and may show none of the data's.""",
+choice of d directions among more, and may show none of the directions of the data.""",
     "perplexity": """\
 perplexity : float
     Effective number of neighbors, at least 1. A value above (n - 1) / 3 is replaced by (n - 1) / 3, with a warning.""",
@@ -454,8 +454,8 @@ ApproximationWarning
     If the perplexity is too large for the number of points.""",
     "embedding": """\
 embedding_ : ndarray (n, d)
-    Coordinates: centered, along their principal axes, the entry of largest size in each column positive; with a
-    given start without this normalization.""",
+    Coordinates: centered, along their principal axes, the entry of largest size in each column positive; without
+    this normalization if ``init`` is an array.""",
     "radius": """\
 radius : float, optional
     In place of the k nearest, neighbors are all points within this distance, in the unit of the data (``numpy.inf``:
@@ -467,7 +467,7 @@ InputError
     as ``y.astype(float)``.""",
     "response_warns": """\
 DegenerateDataWarning
-    If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes; if columns of the embedding
+    If ``y`` holds more than 20 integers, and more than n / 10, which are taken as classes; if columns of the embedding
     are 0, since data and response determine fewer directions.""",
     "response_scores": """\
 embedding_ : ndarray (n, d)
@@ -475,7 +475,7 @@ embedding_ : ndarray (n, d)
     beyond the rank of the centered data are 0.""",
     "rigid_neighborhoods": """\
 n_neighbors : int or None
-    Number k of neighbors; a neighborhood is the point and its neighbors. Of fewer points all others are taken, with a
+    Number k of neighbors; a neighborhood is the point and its neighbors. With fewer points all others are taken, with a
     warning.""",
     "rigid_embedding": """\
 embedding_ : ndarray (n, d)
@@ -488,12 +488,12 @@ tol : float
     Rounds end when R falls by no more than this share of its start.""",
     "settled": """\
 n_iter_ : int
-    Iterations, those of all stages together.
+    Iterations of all stages together.
 converged_ : bool
     Whether the last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
     "settled_of_starts": """\
 n_iter_ : int
-    Iterations of the start that was kept, those of all stages together.
+    Iterations of the best start, of all stages together.
 converged_ : bool
     Whether its last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
     "settled_warns": """\

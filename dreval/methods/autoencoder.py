@@ -1,4 +1,4 @@
-"""The autoencoder: a network that gives its inputs back through a narrow layer."""
+"""The autoencoder: a network that reconstructs its inputs through a narrow layer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Autoencoder(Encoder):
     loss_ : ndarray (n_epochs_,)
         Mean loss of each round, in units in which the mean variance of a column is 1.
     n_epochs_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------

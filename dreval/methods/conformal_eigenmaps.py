@@ -20,12 +20,12 @@ from dreval.records.notes import LIMIT, define
 UNSETTLED = define(
     "conformal_eigenmaps.unsettled",
     LIMIT,
-    "Conformal eigenmaps: the search for the map had not settled after {steps} steps.",
+    "Conformal eigenmaps: the search for the map did not settle in {steps} steps.",
 )
 
 MAX_STEPS = 20_000
-NEAR = 1e-9  # bound on what a search without end may lie above the least loss, whose largest curvature is 1
-SETTLED = 1e-11  # steps end when the map moves less than this; its trace is 1
+MAX_EXCESS_LOSS = 1e-9  # over the minimum, for a search that used up its steps; the largest curvature is 1
+MIN_STEP = 1e-11  # steps end when the map moves less than this; its trace is 1
 
 
 @method(
@@ -69,7 +69,7 @@ class ConformalEigenmaps(BarycenterMethod):
     embedding_ : ndarray (n, d)
         Coordinates, centered; their scale is arbitrary. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (m,)
-        Eigenvalues of the matrix of locally linear embedding, ascending, the constant's left out.
+        Eigenvalues of the matrix of locally linear embedding, ascending, without the one of the constant.
     shares_ : ndarray (m,)
         Eigenvalues of P, descending, with sum 1: the number clearly above 0 estimates the dimension.
     loss_ : float
@@ -83,7 +83,8 @@ class ConformalEigenmaps(BarycenterMethod):
     Warns
     -----
     ApproximationWarning
-        If the graph is not connected, and what was done about it; or if the search for P had not settled.
+        If the graph is not connected (the warning says how its parts are handled); or if the search for P did not
+        settle.
 
     See Also
     --------
@@ -145,12 +146,12 @@ class ConformalEigenmaps(BarycenterMethod):
 
 
 def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray]:
-    """The losses as quadratic functions of the half-vector of P: after the best scales, and with all scales 0."""
+    """Return two quadratic functions of the half-vector of P: the loss at the best scales, and with all scales 0."""
     m = functions.shape[1]
     size = m * (m + 1) // 2
     loss, whole = np.zeros((size, size)), np.zeros((size, size))
-    for own, members in blocks_of(X, groups):
-        patch = np.column_stack([own, members])
+    for centers, members in blocks_of(X, groups):
+        patch = np.column_stack([centers, members])
         a, b = np.triu_indices(patch.shape[1], 1)
         for rows in np.array_split(patch, max(1, len(patch) * len(a) * size // 4_000_000)):
             steps = functions[rows[:, a]] - functions[rows[:, b]]
@@ -167,7 +168,7 @@ def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[
 
 @lru_cache(maxsize=16)
 def _places(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-    """Rows, columns and factors of the half-vector, and the place in it of each entry of the matrix."""
+    """Return rows, columns and factors of the half-vector, and the index in it of each entry of the matrix."""
     a, b = np.triu_indices(m)
     place = np.zeros((m, m), np.int64)
     place[a, b] = place[b, a] = np.arange(len(a))
@@ -175,43 +176,44 @@ def _places(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
 
 
 def _half(P: FloatArray) -> FloatArray:
-    """The upper triangle of symmetric matrices (..., m, m), off the diagonal times sqrt(2), so that lengths stay."""
+    """Return the upper triangle of symmetric matrices (..., m, m), off-diagonal times sqrt(2) to keep lengths."""
     a, b, factor, _ = _places(P.shape[-1])
     return np.asarray(P[..., a, b] * factor)
 
 
 def _full(v: FloatArray) -> FloatArray:
-    """The symmetric matrix of a half-vector."""
+    """Return the symmetric matrix of a half-vector."""
     _, _, factor, place = _places(int(np.sqrt(2 * len(v))))
     return np.asarray((v / factor)[place])
 
 
 def _project(v: FloatArray) -> FloatArray:
-    """The nearest half-vector of a matrix with P >= 0 and tr P = 1: eigenvalues go to the simplex."""
+    """Project a half-vector to the nearest with P >= 0 and tr P = 1: eigenvalues are projected to the simplex."""
     values, vectors = np.linalg.eigh(_full(v))
     shift = ((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(values) + 1)).max()
     return _half((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
 
 
 def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
-    """P of the least loss, and whether it was reached; momentum is dropped where it goes uphill.
+    """Return the P of minimal loss, and whether the search reached it; momentum is reset when it increases the loss.
 
-    The loss is convex, so that its slope bounds what any other P could gain.
+    The loss is convex, so that its slope bounds the excess over the minimum.
+
     """
     m = int(np.sqrt(2 * len(loss)))
     loss = loss / (np.linalg.eigvalsh(loss)[-1] or 1.0)
-    v = ahead = _half(np.eye(m) / m)
+    v = extrapolated = _half(np.eye(m) / m)
     momentum = 1.0
     for _ in range(MAX_STEPS):
-        new = _project(ahead - loss @ ahead)
-        if (ahead - new) @ (new - v) > 0:
-            momentum, ahead = 1.0, v
-            new = _project(ahead - loss @ ahead)
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-        moved = new - v
-        ahead = new + (momentum - 1.0) / following * moved
-        v, momentum = new, following
-        if np.abs(moved).max() <= SETTLED:
+        new = _project(extrapolated - loss @ extrapolated)
+        if (extrapolated - new) @ (new - v) > 0:
+            momentum, extrapolated = 1.0, v
+            new = _project(extrapolated - loss @ extrapolated)
+        next_momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        step = new - v
+        extrapolated = new + (momentum - 1.0) / next_momentum * step
+        v, momentum = new, next_momentum
+        if np.abs(step).max() <= MIN_STEP:
             return _full(v), True
     slope = _full(2.0 * loss @ v)
-    return _full(v), bool(np.sum(slope * _full(v)) - np.linalg.eigvalsh(slope)[0] <= NEAR)
+    return _full(v), bool(np.sum(slope * _full(v)) - np.linalg.eigvalsh(slope)[0] <= MAX_EXCESS_LOSS)

@@ -37,7 +37,7 @@ class ConformalIsomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors; of fewer points all others are taken, with a warning.
+        Number k of neighbors; with fewer points all others are taken, with a warning.
     %(disconnected)s
     %(unused_seed)s
 
@@ -46,7 +46,7 @@ class ConformalIsomap(GraphMethod):
     embedding_ : ndarray (n, d)
         Coordinates, centered; in units of the local spacing. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
+        The d largest eigenvalues of the centered matrix, descending; they may be negative.
     geodesics_ : ndarray (n, n)
         Lengths of the shortest paths, in that unit.
 

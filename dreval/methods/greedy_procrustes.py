@@ -1,4 +1,4 @@
-"""Greedy Procrustes: the embedding is laid neighborhood after neighborhood."""
+"""Greedy Procrustes: the embedding is built neighborhood after neighborhood."""
 
 from __future__ import annotations
 

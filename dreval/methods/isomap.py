@@ -38,7 +38,7 @@ class Isomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int or None
-        Number k of neighbors; of fewer points all others are taken, with a warning. Too many connect parts of the
+        Number k of neighbors; with fewer points all others are taken, with a warning. Too many connect parts of the
         manifold that are near in space only (short cuts).
     %(radius)s
     %(disconnected)s
@@ -49,7 +49,7 @@ class Isomap(GraphMethod):
     embedding_ : ndarray (n, d)
         Coordinates, centered, on the scale of the data; in each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
+        The d largest eigenvalues of the centered matrix, descending; they may be negative.
     geodesics_ : ndarray (n, n)
         Lengths of the shortest paths.
 
@@ -87,10 +87,10 @@ class Isomap(GraphMethod):
      15  .886  .478  .238
     ===  ====  ====  ==========
 
-    Graphs in parts are connected by default, since the arrangement of the parts is then seen: R_C of iris and S1, in
-    two and three parts, is .439 and .744 (with links by a spanning tree only .439 and .818), with "largest" .561 and
-    .844. With "separate" it is .320 and .680, since every part has its own plane, but where the parts lie means
-    nothing.
+    Graphs in parts are connected by default, since the embedding then shows the arrangement of the parts: R_C of iris
+    and S1, in two and three parts, is .439 and .744 (with links by a spanning tree only .439 and .818), with "largest"
+    .561 and .844. With "separate" it is .320 and .680, since every part has its own plane, but the positions of the
+    parts have no meaning.
 
     The O(n^2) memory is inherent. New points are attached to their k nearest fitted points, or to those within the
     radius (the nearest one where there is none), and placed by Gower's formula from the path lengths (Bengio et al.,
@@ -125,7 +125,7 @@ class Isomap(GraphMethod):
         )
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points; O(m n k) time."""
+        """Return coordinates (m, d) of new rows (m, p), by paths through their nearest fitted points; O(m n k) time."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
             paths = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points)

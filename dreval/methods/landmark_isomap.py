@@ -15,9 +15,9 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
 DEFAULT_LANDMARKS = 100
 
 
-def _count(n: int, wanted: int | None) -> int:
-    """Number of landmarks as used."""
-    return min(n, DEFAULT_LANDMARKS if wanted is None else check_int(wanted, "n_landmarks", low=2))
+def _count(n: int, n_landmarks: int | None) -> int:
+    """Return the number of landmarks that are used."""
+    return min(n, DEFAULT_LANDMARKS if n_landmarks is None else check_int(n_landmarks, "n_landmarks", low=2))
 
 
 @method(
@@ -44,7 +44,7 @@ class LandmarkIsomap(GraphMethod):
     n_components : int
         Number d of coordinates, below the number of landmarks.
     n_neighbors : int or None
-        Number k of neighbors; of fewer points all others are taken, with a warning.
+        Number k of neighbors; with fewer points all others are taken, with a warning.
     %(radius)s
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
@@ -81,7 +81,7 @@ class LandmarkIsomap(GraphMethod):
     -----
     %(cost)s
 
-    Isomap needs O(n^2) memory instead. New points are placed as the others are.
+    Isomap needs O(n^2) memory instead. New points are placed in the same way.
 
     References
     ----------
@@ -121,7 +121,7 @@ class LandmarkIsomap(GraphMethod):
         self._axes *= np.where(np.any(self.embedding_ != turned, axis=0), -1.0, 1.0)
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points."""
+        """Return coordinates (m, d) of new rows (m, p), by paths through their nearest fitted points."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
             squared = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points) ** 2

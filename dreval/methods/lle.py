@@ -70,7 +70,7 @@ class LLE(BarycenterMethod):
 
     The scale of the embedding is arbitrary, and embeddings change with ``reg``. With k = 7 neighborhoods keep their
     shape better than with 5, the default of scikit-learn (means over nine data sets: local Procrustes R_C .561 and
-    .658, trustworthiness .849 and .841); with 10 they are .511 and .865. Single data sets are shown better by fewer.
+    .658, trustworthiness .849 and .841); with 10 they are .511 and .865. For some data sets fewer neighbors are better.
     Several eigenvalues near 0 can belong to one coordinate (its powers), so that directions are lost; ``modified_lle``
     and ``ltsa`` avoid this. The ridge keeps all but a few eigenvalues above 0: those of groups of points whose
     neighbors are all of the group, such as copies. New points are combined from the fitted points near them (Saul and

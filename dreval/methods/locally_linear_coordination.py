@@ -37,7 +37,7 @@ class LocallyLinearCoordination(MapMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     n_charts : int
-        Number of local models; at most n / 2 are made, and no more than there are different points.
+        Number of local models, at most n / 2 and at most the number of different points.
     local_components : int, optional
         Dimension of each; by default d, at most p.
     n_neighbors : int or None

@@ -72,7 +72,7 @@ class LTSA(TangentMethod):
 
     Where a part of the data shares fewer than d + 1 points in general position with the rest, it can turn about them
     as about a hinge, at no cost: of 12 samples of 200 points of a flat square one has such a part with k = 7, none with
-    10. That is warned of.
+    10. A warning reports it.
 
     Where the data are flat, any affine embedding of them is a minimum: the scale of the embedding is arbitrary. As in
     the paper, the point itself belongs to its neighborhood.
@@ -99,12 +99,12 @@ class LTSA(TangentMethod):
     random_state: int | np.random.Generator | None = None
 
     def _min_neighbors(self) -> int:
-        """More than d, which an affine function of d coordinates fits whatever their places."""
+        """Return d + 1: an affine function of d coordinates fits d points at any places."""
         return self.n_components + 1
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
-        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
-            points = self._patch(own, members)
+        def local(centers: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(centers, members)
             basis = tangents(X, points, self.n_components)
             return points, np.eye(points.shape[1]) - basis @ basis.transpose(0, 2, 1)
 

@@ -14,7 +14,7 @@ from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
 
 RIDGE = 1e-6  # of local fits, on data of variance 1
-WIDTH = 2.34  # bandwidth WIDTH n^(-1 / (m + 6)) in m directions of variance 1
+BANDWIDTH_FACTOR = 2.34  # the bandwidth is this times n^(-1 / (m + 6)) in m directions of variance 1
 
 
 @method(
@@ -55,7 +55,7 @@ class MAVE(LinearScores):
     mean_ : ndarray (p,)
         Column means.
     n_iter_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------
@@ -116,14 +116,14 @@ class MAVE(LinearScores):
 
 
 def _weights(V: FloatArray) -> FloatArray:
-    """Gaussian weights (n, n) of the distances of rows, each row of sum 1."""
+    """Return Gaussian weights (n, n) of the distances of rows, each row with sum 1."""
     n, m = V.shape
-    kernel = radial_values(pairwise_squared(V), "gaussian", WIDTH * n ** (-1 / (m + 6)))
+    kernel = radial_values(pairwise_squared(V), "gaussian", BANDWIDTH_FACTOR * n ** (-1 / (m + 6)))
     return kernel / kernel.sum(axis=1, keepdims=True)
 
 
 def _moments(V: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted means (n, m) and second moments (n, m, m) of the steps from each row to the others."""
+    """Return weighted means (n, m) and second moments (n, m, m) of the steps from each row to the others."""
     n, m = V.shape
     means = weights @ V - V
     squares = (weights @ (V[:, :, None] * V[:, None, :]).reshape(n, m * m)).reshape(n, m, m)
@@ -132,7 +132,7 @@ def _moments(V: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _local_slopes(V: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
-    """Slopes (n, q, m) of the weighted linear fits of y about each row of V."""
+    """Return slopes (n, q, m) of the weighted linear fits of y about each row of V."""
     means, squares = _moments(V, weights)
     centered = squares - means[:, :, None] * means[:, None, :] + RIDGE * np.eye(V.shape[1])
     fitted = weights @ y
@@ -141,7 +141,7 @@ def _local_slopes(V: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArr
 
 
 def _directions(Z: FloatArray, y: FloatArray, B: FloatArray, weights: FloatArray) -> FloatArray:
-    """The B (r, d) that minimizes the sum for the local fits in the current directions; not made orthonormal."""
+    """Return the B (r, d), not orthonormal, that minimizes the sum for the local fits in the current directions."""
     r, d = B.shape
     means, squares = _moments(Z, weights)
     slopes = _local_slopes(Z @ B, y, weights)
@@ -158,5 +158,5 @@ def _directions(Z: FloatArray, y: FloatArray, B: FloatArray, weights: FloatArray
 
 
 def _leading(slopes: FloatArray, d: int) -> FloatArray:
-    """The d orthonormal directions (r, d) in which the slopes (m, r) are largest."""
+    """Return the d orthonormal directions (r, d) in which the slopes (m, r) are largest."""
     return np.linalg.eigh(slopes.T @ slopes)[1][:, ::-1][:, :d]

@@ -57,7 +57,7 @@ class MetricMDS(CostMethod):
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
-        column positive; with a given start without this normalization.
+        column positive; without this normalization if ``init`` is an array.
     cost_ : float
         The relative stress, at least 0.
     %(settled)s
@@ -122,8 +122,8 @@ class MetricMDS(CostMethod):
         centered = X - X.mean(axis=0)
         lengths = np.sqrt(pairwise_squared(centered))
         max_iter, tol = check_int(self.max_iter, "max_iter", low=1), check_float(self.tol, "tol", low=0.0)
-        Y, *ended = metric_scaling(lengths, self.n_components, type(self).__name__, max_iter, tol)
+        Y, *ending = metric_scaling(lengths, self.n_components, type(self).__name__, max_iter, tol)
         axes = np.linalg.svd(Y, full_matrices=False)[2]
         self.embedding_ = fix_signs(Y @ axes.T)
         self.cost_ = float(np.sum((lengths - np.sqrt(pairwise_squared(Y))) ** 2) / (np.sum(lengths**2) or 1.0))
-        self._end(*ended)
+        self._end(*ending)

@@ -108,9 +108,9 @@ class ProbabilisticPCA(Method):
             self.log_likelihood_ = float(-0.5 * n * (p * np.log(2 * np.pi) + np.log(model).sum() + p))
 
     def transform(self, X: Any) -> FloatArray:
-        """Posterior means (m, d) of new rows (m, p); of the fitted rows the embedding itself."""
+        """Return posterior means (m, d) of new rows (m, p); those of the fitted rows are the embedding itself."""
         return (self._new_points(X) - self.mean_) @ self._projection
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """The points (m, p) with posterior means Y (m, d) that lie on the principal plane, as PCA reconstructs them."""
+        """Return the points (m, p) of the principal plane with posterior means Y (m, d), as PCA reconstructs them."""
         return self._scores(Y) @ np.linalg.pinv(self._projection) + self.mean_

@@ -48,7 +48,7 @@ class Sammon(CostMethod):
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
-        column positive; with a given start without this normalization.
+        column positive; without this normalization if ``init`` is an array.
     cost_ : float
         Sammon's stress, at least 0.
     %(settled)s

@@ -96,6 +96,6 @@ class SAVE(SlicedMethod):
         M = np.zeros((r, r))
         for h in range(int(codes.max()) + 1):
             rows = Z[codes == h] - Z[codes == h].mean(axis=0)
-            rest = np.eye(r) - rows.T @ rows / len(rows)
-            M += len(rows) / len(Z) * (rest @ rest)
+            difference = np.eye(r) - rows.T @ rows / len(rows)
+            M += len(rows) / len(Z) * (difference @ difference)
         return M

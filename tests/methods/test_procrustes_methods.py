@@ -118,7 +118,7 @@ def test_spectral_alignment_does_not_depend_on_chance_order_or_place(seed):
 
 
 def test_annealing_is_an_alignment_by_name():
-    """On a roll without shortcuts it ends near the spectral one; the seed decides, and is obeyed."""
+    """On a roll without shortcuts annealing ends near the spectral result; the seed determines it."""
     roll = dreval.simulate("swiss_roll", n=700, random_state=0)
     spectral = ProcrustesSubspacesAlignment(2, n_neighbors=10).fit(roll.data)
     annealed = [
@@ -157,7 +157,7 @@ def test_refinement_does_not_collapse_copies_silently():
     X = np.random.default_rng(0).normal(size=(40, 4))
     with pytest.raises(MethodFailed, match="`n_neighbors` must reach points that differ: got 400 neighborhoods"):
         ProcrustesRefinement(2, random_state=0).fit(np.repeat(X, 10, axis=0))
-    some = np.vstack([X, np.tile(X[:1], (9, 1))])
+    with_copies = np.vstack([X, np.tile(X[:1], (9, 1))])
     with pytest.warns(DegenerateDataWarning, match="10 of 49 neighborhoods hold copies of one point only"):
-        Y = ProcrustesRefinement(2, random_state=0).fit_transform(some)
+        Y = ProcrustesRefinement(2, random_state=0).fit_transform(with_copies)
     assert len(np.unique(Y.round(9), axis=0)) >= 40
