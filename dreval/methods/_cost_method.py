@@ -41,7 +41,6 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
     number. If the final embedding is narrower than the first, as for data that are symmetric about their center, the
     early stages may have moved it to one point, where the gradient vanishes: the search is then repeated without these
     stages, and the result of lower cost is returned.
-
     """
     stages = cost.stages()
     result = _run_stages(stages, cost, mapping, theta, max_iter, tol)
@@ -106,7 +105,6 @@ class CostMethod(Method):
     ``_cost_options()``, and ``_mapping_options()`` if its mapping has options. Data are centered and multiplied by a
     power of two, which does not change costs and mappings; an embedding whose unit follows the data is converted back.
     ``budget`` says that ``max_iter`` is part of the design of the method, so that reaching it causes no warning.
-
     """
 
     budget: ClassVar[bool] = False
@@ -210,7 +208,6 @@ class MapMethod(CostMethod):
         """Return data (m, p) at places (m, d), by the pseudo-inverse of the map about the nearest fitted point.
 
         With y_i the nearest image and J the derivative of f at x_i, the place y is mapped to x_i + J^+ (y - y_i).
-
         """
         scores = self._scores(Y)
         self._check_explicit()

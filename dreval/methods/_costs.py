@@ -2,7 +2,6 @@
 
 A cost computes once from the data X (n, p) what it needs (distances, affinities, weights). It is then a function of an
 embedding Y (n, d) that returns a number and its gradient (n, d). It does not depend on how Y is parametrized.
-
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ class Stage(NamedTuple):
     """A function to minimize, with its own number of iterations and tolerance; None means those of the user.
 
     An ``early`` stage prepares the embedding with another cost.
-
     """
 
     energy: Callable[[FloatArray], tuple[float, FloatArray]]
@@ -56,7 +54,6 @@ class CostCard(Cites):
     ``scale`` says whether the unit of the embedding "follows" that of the data or is "ignored" (fixed by the cost);
     ``invariance`` says which maps of the embedding do not change the cost: "rotation" (with shifts and reflections) or
     "affine".
-
     """
 
     name: str
@@ -136,7 +133,6 @@ def pair_weights(
     ------
     InputError
         If they are not finite, are negative or all 0; or, as an array, not symmetric (n, n).
-
     """
     from scipy.spatial.distance import squareform
 
@@ -331,7 +327,6 @@ class MVU(Cost):
 
     The larger ``penalty``, the less they stretch and the harder is the search. The graph must be connected; otherwise
     the cost has no minimum.
-
     """
 
     def __init__(
@@ -382,7 +377,6 @@ class Reconstruction(Cost):
     """A share in [0, 1]; the linear decoder is solved for, so that the cost is a function of the embedding alone.
 
     Over free points and over linear maps the minimum is the one of PCA.
-
     """
 
     def __init__(self, X: FloatArray) -> None:
@@ -430,7 +424,6 @@ class Quotient(Cost):
         """Return the sum of quotients and its gradient 2 (M Y - D Yc S^-1 T) S^-1.
 
         Directions without scatter do not count.
-
         """
         Yc = self._centered(Y)
         weighted, pulled = self.weights[:, None] * Yc, np.asarray(self.M @ Yc)
@@ -522,7 +515,6 @@ class NeighborCost(Cost):
     """A cost on conditional affinities; ``attracting`` holds the list of attracting pairs.
 
     The start is small, so that no point has to pass through others.
-
     """
 
     start_size: float | None = 1e-4
@@ -632,7 +624,6 @@ class TSNE(NeighborCost):
     are multiplied by ``exaggeration`` (in half of the iterations), by its square root, and by the root of that: a
     search that finds the minimum under the full factor leaves clusters as points, on which no force then acts.
     ``algorithm`` is "exact", "lattice" (see ``lattice_sum``; one or two columns), or "auto": exact up to 5000 points.
-
     """
 
     def __init__(
@@ -720,7 +711,6 @@ class ElasticEmbedding(NeighborCost):
 
     The attracting weights are the joint affinities of t-SNE; ``repulsion`` is lambda, between weights that sum to 1.
     The repulsion is raised to lambda in steps of ten, as in the paper.
-
     """
 
     def __init__(

@@ -34,7 +34,6 @@ class KernelMethod(Method):
 
         If all entries are within a factor of two of each other, one of them is subtracted first: such differences are
         exact.
-
         """
         low, high = float(gram.min()), float(gram.max())
         self._rounded = max(-low, high)  # size of the entries that are rounded

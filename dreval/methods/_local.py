@@ -4,7 +4,6 @@
 parts. "connect" joins each part to the nearest others by the shortest links. "largest" embeds the largest part and
 places every other point at the image of the nearest point of that part. "separate" embeds each part by itself and
 places the parts side by side, the largest first. All but "error" warn.
-
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ class GraphMethod(Method):
     defines ``_fit_connected(X, graph, links)``; ``links`` (c, 2) are the edges that joined parts. With "largest" and
     "separate", ``parts_`` are the copies fitted to the parts, and ``part_`` (n,) is the number of the part of each
     point. Only the copies then have the attributes other than ``embedding_``; the AttributeError refers to them.
-
     """
 
     n_neighbors: int | None
@@ -122,7 +120,6 @@ class GraphMethod(Method):
         """Return images of new rows by ``place(method, rows)``; with parts, by that of the nearest fitted point.
 
         If that point was left out, the new row is placed like it: at the nearest point of the largest part.
-
         """
         points = self._new_points(X)
         if not self.parts_:
@@ -174,9 +171,8 @@ def check_neighbor_count(X: FloatArray, groups: Groups, reach: Reach, least: int
     hint = "Choose n_neighbors in place of a radius."
     if least < len(X):
         hint = f"Choose a radius of at least {farthest_of(X, least)}, or n_neighbors in place of it."
-    received = (
-        f"{int(counts.min())} at one of {len(X)} points, and too few at {int(np.sum(counts < least))}, with {reach}"
-    )
+    n_few = int(np.sum(counts < least))
+    received = f"{int(counts.min())} at one of {len(X)} points, and too few at {n_few}, with {reach}"
     raise MethodFailed("radius", f"must give every point at least {least} neighbors for {purpose}", received, hint)
 
 
@@ -189,7 +185,6 @@ class LocalMethod(GraphMethod):
     A subclass defines ``_matrix(X, groups)``; ``groups`` are rows and their neighbors, which do not include the row
     itself. If a method needs more than one neighbor, ``_min_neighbors()`` returns the number. ``_hint`` is the advice
     for a null space that is too large.
-
     """
 
     normalize: str
@@ -207,9 +202,8 @@ class LocalMethod(GraphMethod):
         groups = neighborhoods(X, self._near, graph, links)
         check_neighbor_count(X, groups, self._near, self._min_neighbors(), f"{self.n_components} coordinates")
         M, d = self._matrix(X, groups), self.n_components
-        values, functions = bottom_eigenpairs(
-            M, min(d + 1, len(X) - 1)
-        )  # one more than d, to see whether the null space ends
+        # one more than d, to see whether the null space ends
+        values, functions = bottom_eigenpairs(M, min(d + 1, len(X) - 1))
         if len(values) > d and values[d] <= zero_up_to_rounding(M):
             warn(ApproximationWarning(note("null_space.larger", type(self).__name__, d=d, way=self._hint)))
         self.eigenvalues_ = values[:d]
@@ -254,7 +248,6 @@ def tangents(X: FloatArray, members: IntArray, d: int) -> FloatArray:
 
     The coordinates are the left singular vectors of the centered neighborhood. Where its rank is below d, the missing
     ones are arbitrary directions orthogonal to 1.
-
     """
     centered = X[members] - X[members[:, :1]]
     centered -= centered.mean(axis=1, keepdims=True)

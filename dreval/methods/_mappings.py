@@ -2,7 +2,6 @@
 
 A mapping is a family of functions f(x; theta). An instance holds rows X (n, p), computes their image for any ``theta``,
 and turns a gradient in the image into a gradient in ``theta``. Costs and mappings do not depend on each other.
-
 """
 
 from __future__ import annotations

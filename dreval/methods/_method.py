@@ -53,7 +53,6 @@ class MethodCard(Cites):
     (is multiplied by c) or the scale is "ignored". ``rotation`` and ``translation`` of the data are "ignored" (up to
     signs, and up to the rounding that decides where a random search ends), or "read" if the columns or their zero have
     a meaning.
-
     """
 
     name: str
@@ -127,7 +126,6 @@ class Method:
     ``any_unit`` means that the method accepts data of any size; the other methods reject extreme values, whose squares
     would overflow or underflow and leave a wrong embedding. ``varied`` means that the method rejects data that are
     copies of one point; the other methods embed them at one point.
-
     """
 
     card: ClassVar[MethodCard]
@@ -246,7 +244,6 @@ class Method:
         It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI. ``transform``,
         where a method has it, uses the rule of the method instead. Options: ``reg``, ``bandwidth``; see
         ``dreval.geometry.kernels.embedding_map``.
-
         """
         points = self._new_points(X)
         return self._kernel_embedding.transform(points, **options)
@@ -257,7 +254,6 @@ class Method:
         It is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         ``inverse_transform``, where a method has it, uses the rule of the method instead. Options: ``rule``, ``reg``,
         ``bandwidth``; see ``dreval.geometry.kernels.reconstruction_map``.
-
         """
         self._check_fitted()
         return self._kernel_embedding.inverse_transform(Y, **options)
@@ -305,7 +301,6 @@ class Method:
 
         They say whether y is required, whether there is a ``transform``, and whether X is a matrix of distances or
         kernel values, from which cross-validation selects both rows and columns.
-
         """
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
@@ -337,7 +332,6 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArra
 
     Both differ from the other functions of the package and follow scikit-learn, whose checks require some of the
     phrases below and in ``check_points``.
-
     """
     if isinstance(X, np.ndarray) and X.ndim == 1 and (X.dtype.kind != "O" or vectors(X) is None):
         hint = "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."

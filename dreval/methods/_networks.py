@@ -2,7 +2,6 @@
 
 A network is defined by its widths ``(p, h_1, ..., d)`` and one vector ``theta`` that holds, layer by layer, the weights
 (width_in, width_out) and then the offsets (width_out,). Hidden layers end in tanh, the last layer is affine.
-
 """
 
 from __future__ import annotations
@@ -66,7 +65,6 @@ def backward(
 
     ``G`` (n, d) is the gradient of a number in the outputs; the function returns its gradients in ``theta`` and in the
     inputs (n, p). O(n x number of weights) time, twice that of ``forward``.
-
     """
     layers, out = unpack(theta, widths), np.empty_like(theta)
     slopes = unpack(out, widths)
@@ -109,7 +107,6 @@ class Encoder(Method):
     A subclass has the parameters below and defines ``_loss(theta, rows, rng)``: the value and the gradient in
     ``theta``, the parameters of both networks and ``_extra`` further numbers. The encoder gives ``_codes`` numbers for
     each of the d components; the embedding is the first d of its outputs.
-
     """
 
     n_epochs_: int

@@ -2,7 +2,6 @@
 
 A neighborhood holds the point itself and its neighbors. R(X, Y) is the mean over them of the Procrustes statistic
 G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 (nuclear norm of X_i' H Y_i).
-
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ class Patches:
     ``members`` (m, k + 1) begin with the point itself; ``scores`` (m, k + 1, q) are the centered points of a
     neighborhood on its principal axes ``axes`` (m, p, q), q = min(k + 1, p), padded with zeros up to d. ``flat`` is the
     number of neighborhoods that hold copies of one point.
-
     """
 
     def __init__(self, X: FloatArray, groups: Groups, d: int) -> None:
@@ -71,7 +69,6 @@ class Patches:
 
         For each neighborhood A_i is the polar factor of X_i' H Y_i and b_i = mean(x_j) - A_i mean(y_j); the place
         predicted for point j is A_i'(x_j - b_i) = A_i'(x_j - mean(x)) + mean(y).
-
         """
         places, total = [], 0.0
         for _, members, scores, _ in self.groups:
@@ -258,7 +255,6 @@ def rigid_fit(fixed: FloatArray, places: FloatArray, new: FloatArray) -> FloatAr
 
     If these leave a rotation undetermined (d fixed points or fewer), the leading scores go to the axes of the
     embedding.
-
     """
     center, target = fixed.mean(axis=0), places.mean(axis=0)
     cross = (fixed - center).T @ (places - target)

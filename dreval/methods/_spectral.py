@@ -42,7 +42,6 @@ def _between(A: FloatArray, start: int, stop: int) -> tuple[FloatArray, FloatArr
 
     LAPACK's routine for a part of the spectrum (MRRR) sometimes fails on eigenvalues of high multiplicity; the routine
     for the whole spectrum (divide and conquer) does not.
-
     """
     from scipy.linalg import eigh
 
@@ -58,7 +57,6 @@ def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[Float
 
     Returns the coordinates (n, d), the eigenvalues (d,) of -H D^2 H / 2, also negative ones, and the row means (n,) of
     D^2. A column whose eigenvalue is not above rounding is zero; a clearly negative eigenvalue causes a warning.
-
     """
     means = squared.mean(axis=1)
     squared -= means[:, None]
@@ -71,7 +69,6 @@ def scaled_eigenvectors(gram: FloatArray, d: int, name: str) -> tuple[FloatArray
     """Return the d leading eigenvectors (n, d) times the roots of their eigenvalues, signs fixed, and these (d,).
 
     A column whose eigenvalue is not above rounding is zero; a clearly negative eigenvalue causes a warning.
-
     """
     n = len(gram)
     values, vectors = top_eigenpairs(gram, d)
@@ -104,7 +101,6 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     The constant is left out. It is removed before the computation, not afterwards: if other eigenvalues are 0 too, a
     solver mixes their vectors with it. Above a few hundred rows the solver is Lanczos on the inverse, from one sparse
     factorization; below it is dense.
-
     """
     from scipy.sparse import identity
     from scipy.sparse.linalg import LinearOperator, eigsh
@@ -134,7 +130,6 @@ def zero_up_to_rounding(M: Any) -> float:
 
     q is the number of entries in the fullest row of M. An entry of M, and of M v, is a sum of at most about q rounded
     products, so that rounding changes v'Mv at |v| = 1 by no more than the bound.
-
     """
     return float(np.diff(M.indptr).max() * np.finfo(float).eps * abs(M).sum(axis=0).max())
 
@@ -159,7 +154,6 @@ def metric_scaling(distances: FloatArray, d: int, name: str, max_iter: int = 300
 
     Each step (de Leeuw, 1977) lowers the sum; the iteration ends when it falls by less than ``tol`` times the sum of
     squares of q.
-
     """
     from dreval.geometry._loops.layouts import majorized
 

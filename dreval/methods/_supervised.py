@@ -22,7 +22,6 @@ class Response(NamedTuple):
 
     ``columns`` (n, q) are numbers, or an indicator column for each class. ``codes`` (n,) is the class of each point as
     a number and ``classes`` (q,) are the sorted classes; both are None for numbers.
-
     """
 
     columns: FloatArray
@@ -116,7 +115,6 @@ def whiten(X: FloatArray, argument: str = "X") -> Whitened:
     """Compute the thin singular value decomposition of the centered data, for directions above rounding.
 
     The scores have no unit, so that directions have the inverse of the unit of the data, which must be a number.
-
     """
     check_invertible(X, argument)
     shifted = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits

@@ -198,7 +198,6 @@ def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
     """Return the P of minimal loss, and whether the search reached it; momentum is reset when it increases the loss.
 
     The loss is convex, so that its slope bounds the excess over the minimum.
-
     """
     m = int(np.sqrt(2 * len(loss)))
     loss = loss / (np.linalg.eigvalsh(loss)[-1] or 1.0)

@@ -73,8 +73,8 @@ class ElasticEmbedding(CostMethod):
     %(cost)s
 
     The paper leaves the affinities open and writes Gaussian ones with one width, and squared distances of the data that
-    are not normalized; ours have one perplexity, and both weights sum to 1, so that the unit of the data is ignored and
-    :math:`\lambda` means the same for any n. 400 MB at n = 10 000.
+    are not normalized; here they have one perplexity, and both weights sum to 1, so that the unit of the data is
+    ignored and :math:`\lambda` means the same for any n. 400 MB at n = 10 000.
 
     References
     ----------

@@ -120,7 +120,6 @@ def embed_by_cliques(
     ``joined`` (n, n) are the pairs that belong together; ``embedding(members)`` returns the places of a clique. The
     next seed is the point without a place that has the most neighbors with a place; its clique begins with these
     neighbors.
-
     """
     n = len(joined)
     joined = joined & ~np.eye(n, dtype=bool)
@@ -153,7 +152,6 @@ def _maximal_clique(joined: BoolArray, seed: int, placed: BoolArray, n_placed: i
     """Return a clique around the seed that no point can join: up to ``n_placed`` placed points, then any points.
 
     The next member is the one with the most neighbors among the points that can still join.
-
     """
     members, joinable = [seed], joined[seed].copy()
     while joinable.any():
@@ -396,7 +394,6 @@ def row_correlations(X: FloatArray, variance: str) -> FloatArray:
 
     ``variance`` "mean" divides all covariances by the mean variance. Constant rows have correlation 1 with each other
     and 0 with all other rows.
-
     """
     scaled = X / (np.abs(X).max() or 1.0)
     centered = scaled - scaled.mean(axis=1, keepdims=True)

@@ -162,7 +162,6 @@ class KernelPCA(KernelMethod):
         """Return a bound of the rounding of a kernel of inner products, in units of the spacing of floats.
 
         The value is rounded, and so is the inner product before it, which counts times the slope of the kernel.
-
         """
         sizes = np.abs(gram)
         if self.bandwidth_ is None:

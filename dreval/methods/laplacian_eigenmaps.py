@@ -158,7 +158,6 @@ def _smoothest(W: Any, count: int) -> tuple[FloatArray, FloatArray]:
     """Return the ``count`` smallest eigenvalues of L f = lambda D f, ascending, and their functions (n, count).
 
     The problem is solved for u = D^(1/2) f with the symmetric I - D^(-1/2) W D^(-1/2).
-
     """
     from scipy.linalg import eigh
     from scipy.sparse import diags

@@ -71,7 +71,6 @@ def long_edges(edges: IntArray, lengths: FloatArray, n: int, p: int, level: floa
     in the sum of squares of all, against the level quantile of Beta(p/2, (k - 1) p/2). "forward": in ascending order,
     the share of the j-th in the sum of the first j, against the 1 - (1 - level)/j quantile of Beta(p/2, (j - 1) p/2);
     the first edge that exceeds it and all longer ones are too long.
-
     """
     from scipy.special import betaincinv
 
@@ -106,7 +105,6 @@ def boundary_of(edges: IntArray, simplices: IntArray | None, n: int) -> BoolArra
 
     With simplices: corners of facets that belong to at most one simplex whose edges all remain, and points on no facet.
     Without: ends of edges that belong to at most one triangle.
-
     """
     boundary = np.zeros(n, bool)
     if simplices is None:
@@ -387,7 +385,6 @@ class LSDR(Method):
 
         ``interpolate``: divide the kernel by the squared distance, so that the mean at a skeletal point is its own
         place.
-
         """
         if self._skeletal_points is None:
             squared = (points[:, self.skeletal_] / self.bandwidth_) ** 2
@@ -405,7 +402,6 @@ class LSDR(Method):
         For the fitted rows they are the embedding. If all points are skeletal, each weight is divided by the squared
         distance, so that the mean passes through the place of each of them. With ``metric="precomputed"`` a row holds
         the distances (m, n) of a new point to the n fitted ones.
-
         """
         rows = self._new_points(X)
         if self._metric not in ("euclidean", "precomputed"):

@@ -235,7 +235,6 @@ def _add_link_charts(
 
     It is the principal plane of the ends and their k nearest points each. These points give it the same share as all
     other charts together.
-
     """
     if not len(links):
         return u, shares

@@ -39,7 +39,6 @@ class Unfolding(NamedTuple):
 
     ``violation`` is the largest violation of the squared lengths of all edges. ``error`` is the largest of
     ``violation``, the duality gap relative to the variance, and the violation of the dual program.
-
     """
 
     gram: FloatArray
@@ -100,7 +99,6 @@ def unfold(edges: IntArray, squares: FloatArray, weights: FloatArray, equal: boo
 
     O(c^2 + n^2) memory and O(c^3 + n^3) time a step, some 20 to 50 steps. The graph must be connected, ``squares``
     above 0 and of mean 1, and ``weights`` (n,) above 0.
-
     """
     n = len(weights)
     C = np.diag(weights) - np.outer(weights, weights) / weights.sum() - 1.0 / n

@@ -147,7 +147,6 @@ def _decomposed(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[F
     They come from the cross-products of the columns, or of the rows if these are fewer, if that loses few digits.
     Otherwise they come from the data, for tall data from their triangular factor, which has the same values and axes at
     no loss.
-
     """
     from scipy.linalg import eigh, svd
 

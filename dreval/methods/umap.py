@@ -33,7 +33,6 @@ def fuzzy_weights(distances: FloatArray, local: bool) -> tuple[FloatArray, Float
     The weight is exp(-max(0, d - rho) / sigma). rho is the smallest distance above 0 with ``local``, otherwise 0. sigma
     is such that the weights of a row sum to log2(k + 1), unless ties make that impossible. It is at least .001 of the
     mean distance in the row, or in all rows if rho is 0.
-
     """
     from dreval.geometry._loops import layouts as loops
 
@@ -67,7 +66,6 @@ def curve_parameters(min_dist: float, spread: float) -> tuple[float, float]:
     """Return a and b for which 1 / (1 + a d^2b) is nearest, in squares on (0, 3 spread), to the target membership.
 
     The target is 1 up to ``min_dist`` and exp(-(d - min_dist) / spread) beyond it.
-
     """
     from scipy.optimize import curve_fit
 
@@ -110,7 +108,6 @@ def places_of_parts(X: FloatArray, parts: IntArray, d: int) -> FloatArray:
 
     Up to 2 d parts are at the ends of the axes, e_1, e_2, ..., -e_1, -e_2, ..., in order. For more parts the centroids
     are embedded by the random walk with the weights exp(-D^2 / mean D^2), where D are the distances of centroids.
-
     """
     from scipy.spatial.distance import cdist
 
@@ -134,7 +131,6 @@ def start_in_parts(
 
     A part reaches half of the way to the place nearest to its own. Parts of up to d + 1 points, or fewer than 2 d, are
     uniform.
-
     """
     from scipy.spatial.distance import cdist
 
