@@ -237,7 +237,9 @@ def test_two_columns_that_lapack_cannot_split_are_embedded():
 
 
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
-@pytest.mark.parametrize("shared", [0.0, 2.0], ids=["few_pairs", "nearly_all_pairs"])
+@pytest.mark.parametrize(
+    "shared", [pytest.param(0.0, id="few_pairs", marks=pytest.mark.slow), pytest.param(2.0, id="nearly_all_pairs")]
+)
 def test_1500_points_can_be_interrupted(shared):
     """A signal that comes every fiftieth of a second is served many times, since no step takes long."""
     data = dreval.simulate("bump_map", n=1500, n_features=200, random_state=0).data

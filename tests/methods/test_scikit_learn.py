@@ -40,7 +40,8 @@ PRECOMPUTED = {  # options, and the checks that pass a matrix which holds neithe
     "gsave": {"kernel": "precomputed"},
     "kernel_cca": {"kernel": "precomputed"},
 }
-SLOW = {"autoencoder", "conformal_eigenmaps", "mvu", "vae"}  # whose fits take long, however few steps
+FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_init": 1, "exaggeration_iter": 5, "n_functions": 4}
+SLOW = {"mvu"}  # whose fits take long
 EXPECTED = {
     "cca": {"check_transformer_data_not_an_array": OWN, "check_transformer_general": OWN},
 }
@@ -51,7 +52,7 @@ EXPECTED = {
 def test_the_checks_of_scikit_learn(name):
     expected = EXPECTED.get(name, {})
     parameters = inspect.signature(METHODS.get(name)).parameters
-    few = {"max_iter": 30} if "max_iter" in parameters else {}  # the checks ask for manners, not for results
+    few = {key: value for key, value in FEW_STEPS.items() if key in parameters}  # the checks test conventions only
     results = check_estimator(METHODS.get(name)(**few), expected_failed_checks=expected, on_fail=None, on_skip=None)
     wrong = {check["check_name"]: str(check["exception"]) for check in results if check["status"] == "failed"}
     missed = {check["check_name"] for check in results if check["status"] == "xfail"}
