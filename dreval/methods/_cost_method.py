@@ -179,7 +179,7 @@ class CostMethod(Method):
         start = None if random else energy.start(self.n_components)
         if start is not None:
             return start
-        Y = rng.normal(size=(len(Z), self.n_components)) if random else _principal(Z, self.n_components)
+        Y = rng.normal(size=(len(Z), self.n_components)) if random else _principal_scores(Z, self.n_components)
         size = float(np.sqrt(np.mean(Y[:, 0] ** 2))) or 1.0
         if energy.start_size is None:
             return Y if not random else Y * float(np.sqrt(np.mean(Z**2)))
@@ -211,9 +211,9 @@ class MapMethod(CostMethod):
         """
         scores = self._scores(Y)
         self._check_explicit()
-        return self._back(scores, nearest(self.embedding_, 1, scores)[0][:, 0])
+        return self._inverse_map(scores, nearest(self.embedding_, 1, scores)[0][:, 0])
 
-    def _back(self, scores: FloatArray, anchors: Any) -> FloatArray:
+    def _inverse_map(self, scores: FloatArray, anchors: Any) -> FloatArray:
         steps = (scores - self.embedding_[anchors]) / self._out
         inverse = np.linalg.pinv(self._map.jacobian(self._theta, self._Z[anchors]), rcond=1e-10)
         return (self._Z[anchors] + np.einsum("mpd,md->mp", inverse, steps)) / self._unit + self._center
@@ -268,19 +268,21 @@ class MapMethod(CostMethod):
         return {
             "n_train": m,
             "repeat": repeat,
-            "train_error": _share(train, copy._back(copy.embedding_, neighbors)),
-            "test_error": _share(test, copy._back(images, nearest(copy.embedding_, 1, images)[0][:, 0])),
+            "train_error": _relative_error(train, copy._inverse_map(copy.embedding_, neighbors)),
+            "test_error": _relative_error(
+                test, copy._inverse_map(images, nearest(copy.embedding_, 1, images)[0][:, 0])
+            ),
             "train_cost": copy.cost_,
             "test_cost": cost(images / copy._out)[0],
         }
 
 
-def _share(X: FloatArray, approximation: FloatArray) -> float:
+def _relative_error(X: FloatArray, approximation: FloatArray) -> float:
     """Return the squared error relative to the scatter of the rows."""
     return float(np.sum((X - approximation) ** 2) / np.sum((X - X.mean(axis=0)) ** 2))
 
 
-def _principal(Z: FloatArray, d: int) -> FloatArray:
+def _principal_scores(Z: FloatArray, d: int) -> FloatArray:
     """Return the d leading principal scores (n, d), signs fixed; columns beyond the rank are 0."""
     from scipy.linalg import svd
 

@@ -112,7 +112,7 @@ class Cost:
         """Return the functions to minimize one after the other."""
         return [Stage(self)]
 
-    def _connected(
+    def _connected_graph(
         self, X: FloatArray, n_neighbors: int | None, radius: float | None, disconnected: str
     ) -> tuple[csr_matrix, IntArray, Reach]:
         """Return the connected graph of neighbors, lengths in the unit of X; the links of its parts; the reach."""
@@ -168,7 +168,7 @@ class Stress(Cost):
     def __init__(self, X: FloatArray, targets: FloatArray, weights: Any = None) -> None:
         super().__init__(X)
         self.targets = targets
-        self._weights = None if weights is None else _of_distances(weights, targets / self.unit, self.n)
+        self._weights = None if weights is None else _off_diagonal_weights(weights, targets / self.unit, self.n)
         self._total = float(targets.sum() if self.inverse else np.sum(self._weighted(targets**2))) or 1.0
 
     def _weighted(self, values: FloatArray) -> FloatArray:
@@ -193,7 +193,7 @@ class Stress(Cost):
         return value / self._total, gradient.T / self._total
 
 
-def _of_distances(weights: Any, distances: FloatArray, n: int) -> FloatArray:
+def _off_diagonal_weights(weights: Any, distances: FloatArray, n: int) -> FloatArray:
     """Return the weights of pairs for a cost that ignores pairs of a point with itself."""
     values = pair_weights(weights, distances, n, with_self=False)[0]
     if not values.any():
@@ -303,7 +303,7 @@ class Isomap(Stress):
     ) -> None:
         from scipy.spatial.distance import squareform
 
-        paths = geodesics(self._connected(X, n_neighbors, radius, disconnected)[0])
+        paths = geodesics(self._connected_graph(X, n_neighbors, radius, disconnected)[0])
         super().__init__(X, squareform(paths, checks=False), weights)
 
     def start(self, d: int) -> FloatArray:
@@ -340,7 +340,7 @@ class MVU(Cost):
     ) -> None:
         super().__init__(X)
         self.penalty = check_float(penalty, "penalty", low=0.0)
-        self._graph = self._connected(X, n_neighbors, radius, disconnected)[0]
+        self._graph = self._connected_graph(X, n_neighbors, radius, disconnected)[0]
         edges = triu(self._graph, format="coo")
         self._ends, self._targets = edges.coords, edges.data**2
         self._edges = float(np.sum(self._targets**2)) or 1.0
@@ -476,7 +476,7 @@ class Laplacian(Quotient):
         bandwidth: float | None = None,
         disconnected: str = "connect",
     ) -> None:
-        W = self._connected(X, n_neighbors, radius, disconnected)[0]
+        W = self._connected_graph(X, n_neighbors, radius, disconnected)[0]
         squared = (W.data / self.unit) ** 2
         W.data = np.ones_like(squared) if bandwidth is None else np.exp(-squared / check_width(bandwidth, "bandwidth"))
         degrees = np.asarray(W.sum(axis=1)).ravel()
@@ -503,7 +503,7 @@ class LLE(Quotient):
         reg: float = 1e-3,
         disconnected: str = "connect",
     ) -> None:
-        graph, links, reach = self._connected(X, n_neighbors, radius, disconnected)
+        graph, links, reach = self._connected_graph(X, n_neighbors, radius, disconnected)
         M = barycenter_matrix(X, neighborhoods(X, reach, graph, links), reg)
         super().__init__(X, M, np.ones(len(X)))
 

@@ -139,7 +139,7 @@ class GraphMethod(Method):
         return images
 
 
-def paths_to_new(points: FloatArray, reach: Reach, geodesics: FloatArray, new: FloatArray) -> FloatArray:
+def path_lengths_to_new(points: FloatArray, reach: Reach, geodesics: FloatArray, new: FloatArray) -> FloatArray:
     """Compute path lengths (m, q) to new points, each through the best fitted point among its neighbors.
 
     ``geodesics`` (n, q) are the lengths from the fitted points. O(m k q) time, O(m q) memory.
@@ -154,7 +154,7 @@ def paths_to_new(points: FloatArray, reach: Reach, geodesics: FloatArray, new: F
     return paths
 
 
-def most_neighbors(n: int, parameters: dict[str, Any], least: int = 1) -> int:
+def max_neighbors(n: int, parameters: dict[str, Any], least: int = 1) -> int:
     """Return the largest number of neighbors that one of n points can have; one coordinate needs ``least`` of them."""
     k = parameters["n_neighbors"]
     return n - 1 if k is None else min(n - 1, check_int(k, "n_neighbors", low=least))
@@ -221,7 +221,7 @@ class TangentMethod(LocalMethod):
         return np.concatenate([rows[:, None], neighbors], axis=1) if with_self else neighbors
 
 
-def blocks_of(X: FloatArray, groups: Groups) -> Iterator[tuple[IntArray, IntArray]]:
+def neighborhood_chunks(X: FloatArray, groups: Groups) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the groups cut into chunks that are small enough for batches of their neighborhoods."""
     for rows, members in groups:
         k = max(members.shape[1], 1)
@@ -260,7 +260,7 @@ def alignment_matrix(
 ) -> csr_matrix:
     """Return the sum of the small matrices of neighborhoods; ``local`` gives points (m, q) and matrices (m, q, q)."""
     n, rows, columns, values = len(X), [], [], []
-    for centers, members in blocks_of(X, groups):
+    for centers, members in neighborhood_chunks(X, groups):
         points, blocks = local(centers, members)
         rows.append(np.repeat(points, points.shape[1], axis=1).ravel())
         columns.append(np.tile(points, points.shape[1]).ravel())
@@ -269,7 +269,7 @@ def alignment_matrix(
     return coo_matrix(entries, shape=(n, n)).tocsr()
 
 
-def landmarks_along(X: FloatArray, graph: csr_matrix, count: int) -> tuple[IntArray, FloatArray]:
+def graph_landmarks(X: FloatArray, graph: csr_matrix, count: int) -> tuple[IntArray, FloatArray]:
     """Return rows of points far apart along the graph, beginning far from the mean, and path lengths (n, count)."""
     chosen = [int(np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1)))]
     paths, closest = np.empty((len(X), count)), np.full(len(X), np.inf)
@@ -281,7 +281,7 @@ def landmarks_along(X: FloatArray, graph: csr_matrix, count: int) -> tuple[IntAr
     return np.array(chosen[:count]), paths
 
 
-def far_apart(X: FloatArray, count: int) -> IntArray:
+def farthest_points(X: FloatArray, count: int) -> IntArray:
     """Return rows of points that are far apart; the first is farthest from the mean."""
     chosen = [int(((X - X.mean(axis=0)) ** 2).sum(axis=1).argmax())]
     nearest = np.full(len(X), np.inf)
@@ -303,7 +303,7 @@ def barycenter_matrix(X: FloatArray, groups: Groups, reg: Any) -> csr_matrix:
     """Compute (I - W)'(I - W) with the weights W, of ridge ``reg``, that combine neighbors to their points."""
     n, reg = len(X), check_reg(reg)
     rows, columns, values = [], [], []
-    for centers, members in blocks_of(X, groups):
+    for centers, members in neighborhood_chunks(X, groups):
         rows.append(np.repeat(centers, members.shape[1]))
         columns.append(members.ravel())
         values.append(barycenter_weights(X[members] - X[centers, None], reg).ravel())

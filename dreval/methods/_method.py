@@ -139,7 +139,7 @@ class Method:
 
     def __init_subclass__(cls) -> None:
         if "transform" in vars(cls):
-            cls.transform = _in_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
+            cls.transform = _with_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
         keywords_checked(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class Method:
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit the method and return the embedding (n, n_components) as a new array, or as ``set_output`` requests."""
-        return self._contained(self.fit(X, y).embedding_.copy(), X)
+        return self._to_container(self.fit(X, y).embedding_.copy(), X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what ``fit_transform`` and ``transform`` return, as in scikit-learn.
@@ -227,7 +227,7 @@ class Method:
         name = type(self).__name__.lower()
         return np.array([f"{name}{j}" for j in range(self.embedding_.shape[1])], dtype=object)
 
-    def _contained(self, Y: FloatArray, X: Any) -> Any:
+    def _to_container(self, Y: FloatArray, X: Any) -> Any:
         """Return the coordinates of the rows of X in the container that ``set_output`` requests."""
         default = "default"
         if "sklearn" in sys.modules:
@@ -346,17 +346,17 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArra
     return check_points(X, "X", min_rows=min_rows, own=copy)
 
 
-def _in_container(transform: Callable[..., Any]) -> Callable[..., Any]:
+def _with_container(transform: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a ``transform`` so that it returns the container that ``set_output`` requests."""
 
     @wraps(transform)
-    def contained(self: Method, X: Any, *arguments: Any, **options: Any) -> Any:
+    def wrapped(self: Method, X: Any, *arguments: Any, **options: Any) -> Any:
         scores = transform(self, X, *arguments, **options)
         if isinstance(scores, tuple):  # the scores of the response stay an array, as in scikit-learn
-            return self._contained(scores[0], X), *scores[1:]
-        return self._contained(scores, X)
+            return self._to_container(scores[0], X), *scores[1:]
+        return self._to_container(scores, X)
 
-    return contained
+    return wrapped
 
 
 def fix_signs(Y: FloatArray) -> FloatArray:

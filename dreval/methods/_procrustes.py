@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, blocks_of
+from dreval.methods._local import Groups, neighborhood_chunks
 from dreval.methods._method import FloatArray, fix_signs
 
 ROTATION_RIDGE = 1e-7  # weight of the identity where placed points do not determine the rotation of a neighborhood
@@ -28,7 +28,7 @@ class Patches:
 
     def __init__(self, X: FloatArray, groups: Groups, d: int) -> None:
         self.n, self.groups = len(X), []
-        for centers, neighbors in blocks_of(X, groups):
+        for centers, neighbors in neighborhood_chunks(X, groups):
             members = np.concatenate([centers[:, None], neighbors], axis=1)
             centered = X[members] - X[centers, None]
             centered -= centered.mean(axis=1, keepdims=True)

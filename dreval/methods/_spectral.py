@@ -30,14 +30,14 @@ def top_eigenpairs(A: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
         try:
             values, vectors = eigsh(A, k=d, which="LA", v0=start_vector(n))
         except ArpackNoConvergence:
-            values, vectors = _between(A, n - d, n - 1)
+            values, vectors = _eigenpairs_by_index(A, n - d, n - 1)
     else:
-        values, vectors = _between(A, n - d, n - 1)
+        values, vectors = _eigenpairs_by_index(A, n - d, n - 1)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
 
 
-def _between(A: FloatArray, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+def _eigenpairs_by_index(A: FloatArray, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
     """Compute the eigenvalues number ``start`` to ``stop``, counted from the smallest, and their vectors.
 
     LAPACK's routine for a part of the spectrum (MRRR) sometimes fails on eigenvalues of high multiplicity; the routine
@@ -119,7 +119,7 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
         vectors = eigsh(M, k=d, sigma=shift, OPinv=operator, v0=start - start.mean())[1]
     else:
         dense = M.toarray() + size  # the constant gets an eigenvalue above all others
-        vectors = _between((dense + dense.T) / 2, 0, d - 1)[1]
+        vectors = _eigenpairs_by_index((dense + dense.T) / 2, 0, d - 1)[1]
     values = np.einsum("ij,ij->j", vectors, M @ vectors)
     order = np.argsort(values, kind="stable")
     return np.maximum(values[order], 0.0), vectors[:, order]

@@ -168,11 +168,11 @@ class SlicedMethod(LinearScores):
         white = whiten(X)
         codes = slices(self._response, self.n_slices)
         M = self._matrix(white.left * np.sqrt(len(X)), codes)
-        self.eigenvalues_, vectors = leading(M, self.n_components)
+        self.eigenvalues_, vectors = leading_eigenpairs(M, self.n_components)
         self._set_directions(white, vectors)
 
 
-def leading(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+def leading_eigenpairs(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     """Return the d largest eigenvalues (d,) of a symmetric M >= 0, padded with 0, and the vectors of those above 0."""
     values, vectors = np.linalg.eigh(M)
     eigenvalues = np.zeros(d)

@@ -12,7 +12,7 @@ from dreval._check import check_int
 from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import BarycenterMethod, Groups, blocks_of
+from dreval.methods._local import BarycenterMethod, Groups, neighborhood_chunks
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
 from dreval.records.notes import LIMIT, define
@@ -136,7 +136,7 @@ class ConformalEigenmaps(BarycenterMethod):
             P, settled = _minimize_loss(loss)
         if not settled:
             warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)))
-        v = _half(P)
+        v = _half_vector(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0
         shares, axes = np.linalg.eigh(P)
@@ -150,12 +150,12 @@ def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[
     m = functions.shape[1]
     size = m * (m + 1) // 2
     loss, whole = np.zeros((size, size)), np.zeros((size, size))
-    for centers, members in blocks_of(X, groups):
+    for centers, members in neighborhood_chunks(X, groups):
         patch = np.column_stack([centers, members])
         a, b = np.triu_indices(patch.shape[1], 1)
         for rows in np.array_split(patch, max(1, len(patch) * len(a) * size // 4_000_000)):
             steps = functions[rows[:, a]] - functions[rows[:, b]]
-            terms = _half(steps[..., :, None] * steps[..., None, :])
+            terms = _half_vector(steps[..., :, None] * steps[..., None, :])
             lengths = np.sum((X[rows[:, a]] - X[rows[:, b]]) ** 2, axis=2)
             norms = np.linalg.norm(lengths, axis=1, keepdims=True)
             lengths = np.divide(lengths, norms, out=np.zeros_like(lengths), where=norms > 0)
@@ -167,7 +167,7 @@ def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[
 
 
 @lru_cache(maxsize=16)
-def _places(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+def _half_vector_indices(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
     """Return rows, columns and factors of the half-vector, and the index in it of each entry of the matrix."""
     a, b = np.triu_indices(m)
     place = np.zeros((m, m), np.int64)
@@ -175,23 +175,23 @@ def _places(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
     return a, b, np.where(a == b, 1.0, np.sqrt(2.0)), place
 
 
-def _half(P: FloatArray) -> FloatArray:
+def _half_vector(P: FloatArray) -> FloatArray:
     """Return the upper triangle of symmetric matrices (..., m, m), off-diagonal times sqrt(2) to keep lengths."""
-    a, b, factor, _ = _places(P.shape[-1])
+    a, b, factor, _ = _half_vector_indices(P.shape[-1])
     return np.asarray(P[..., a, b] * factor)
 
 
-def _full(v: FloatArray) -> FloatArray:
+def _symmetric_matrix(v: FloatArray) -> FloatArray:
     """Return the symmetric matrix of a half-vector."""
-    _, _, factor, place = _places(int(np.sqrt(2 * len(v))))
+    _, _, factor, place = _half_vector_indices(int(np.sqrt(2 * len(v))))
     return np.asarray((v / factor)[place])
 
 
 def _project(v: FloatArray) -> FloatArray:
     """Project a half-vector to the nearest with P >= 0 and tr P = 1: eigenvalues are projected to the simplex."""
-    values, vectors = np.linalg.eigh(_full(v))
+    values, vectors = np.linalg.eigh(_symmetric_matrix(v))
     shift = ((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(values) + 1)).max()
-    return _half((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
+    return _half_vector((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
 
 
 def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
@@ -201,7 +201,7 @@ def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
     """
     m = int(np.sqrt(2 * len(loss)))
     loss = loss / (np.linalg.eigvalsh(loss)[-1] or 1.0)
-    v = extrapolated = _half(np.eye(m) / m)
+    v = extrapolated = _half_vector(np.eye(m) / m)
     momentum = 1.0
     for _ in range(MAX_STEPS):
         new = _project(extrapolated - loss @ extrapolated)
@@ -213,6 +213,8 @@ def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
         extrapolated = new + (momentum - 1.0) / next_momentum * step
         v, momentum = new, next_momentum
         if np.abs(step).max() <= MIN_STEP:
-            return _full(v), True
-    slope = _full(2.0 * loss @ v)
-    return _full(v), bool(np.sum(slope * _full(v)) - np.linalg.eigvalsh(slope)[0] <= MAX_EXCESS_LOSS)
+            return _symmetric_matrix(v), True
+    slope = _symmetric_matrix(2.0 * loss @ v)
+    return _symmetric_matrix(v), bool(
+        np.sum(slope * _symmetric_matrix(v)) - np.linalg.eigvalsh(slope)[0] <= MAX_EXCESS_LOSS
+    )

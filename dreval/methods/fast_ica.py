@@ -142,7 +142,7 @@ class FastICA(Method):
         order = np.argsort(-np.abs(log_cosh.mean(axis=0) - GAUSSIAN_LOG_COSH), kind="stable")
         self.subspaces_ = None
         if self.subspace_size is not None and r == d:
-            order = order[_grouped(scores[:, order], self.subspace_size, stream(seed, "subspaces"))]
+            order = order[_group_components(scores[:, order], self.subspace_size, stream(seed, "subspaces"))]
             self.subspaces_ = np.arange(d) // self.subspace_size
         fixed = fix_signs(scores[:, order])
         turn = W[order].T * np.where(np.any(fixed != scores[:, order], axis=0), -1.0, 1.0)
@@ -154,10 +154,10 @@ class FastICA(Method):
 
     def _rotation(self, Z: FloatArray, start: FloatArray) -> FloatArray:
         """Return the orthogonal fixed point (r, r) that the iteration reaches from a start."""
-        W = _orthonormal(start)
+        W = _orthonormalize(start)
         for round_ in range(1, self.max_iter + 1):
             values = np.tanh(Z @ W.T)
-            new = _orthonormal(values.T @ Z / len(Z) - (1 - values**2).mean(axis=0)[:, None] * W)
+            new = _orthonormalize(values.T @ Z / len(Z) - (1 - values**2).mean(axis=0)[:, None] * W)
             turn = float(np.max(1 - np.abs(np.einsum("ij,ij->i", new, W))))
             W, self.n_iter_ = new, round_
             if turn <= self.tol:
@@ -174,13 +174,13 @@ class FastICA(Method):
         return self._scores(Y) @ self.mixing_.T + self.mean_
 
 
-def _orthonormal(W: FloatArray) -> FloatArray:
+def _orthonormalize(W: FloatArray) -> FloatArray:
     """Return (W W')^(-1/2) W, the nearest orthogonal matrix."""
     left, _, right = np.linalg.svd(W)
     return left @ right
 
 
-def _grouped(S: FloatArray, size: int, rng: np.random.Generator) -> Any:
+def _group_components(S: FloatArray, size: int, rng: np.random.Generator) -> Any:
     """Return an order of the columns in which consecutive groups of ``size`` have a large sum of pairwise HSIC."""
     rows = S if len(S) <= MAX_HSIC_ROWS else S[np.sort(rng.choice(len(S), MAX_HSIC_ROWS, replace=False))]
     grams = [center(gram_matrix(column, "S").matrix).ravel() for column in rows.T]

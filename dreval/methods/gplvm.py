@@ -210,13 +210,13 @@ class GPLVM(Method):
         rows = self._scaled.to(points)
         nearest = np.argmin(pairwise_squared(rows, self._data), axis=1)
         searches = (
-            minimize(self._surprise, self.embedding_[i], (row,), jac=True, method="L-BFGS-B")
+            minimize(self._negative_log_density, self.embedding_[i], (row,), jac=True, method="L-BFGS-B")
             for i, row in zip(nearest, rows, strict=True)
         )
         with few_blas_threads(len(self._data)):
             return np.array([search.x for search in searches])
 
-    def _surprise(self, z: FloatArray, row: FloatArray) -> tuple[float, FloatArray]:
+    def _negative_log_density(self, z: FloatArray, row: FloatArray) -> tuple[float, FloatArray]:
         """Return the negative log of the predictive density of a row at z times the prior, and its gradient (d,)."""
         k = self._kernel(z[None])[0]
         weights = self._inverse @ k

@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import leading, slices
+from dreval.methods._supervised import leading_eigenpairs, slices
 
 MIN_RIDGE_SHARE = 0.01  # directions whose eigenvalue is this share of the ridge, or less, carry no weight
 DEFAULT_SLICES = 5  # fewer than for means, since covariances need more points
@@ -114,5 +114,5 @@ class GSAVE(KernelScores):
             rows = Z[codes == h] - Z[codes == h].mean(axis=0)
             difference = np.diag((w / (w + ridge)) ** 2) - rows.T @ rows / len(rows)
             M += len(rows) / n * (difference @ difference)
-        self.eigenvalues_, vectors = leading(M, self.n_components)
+        self.eigenvalues_, vectors = leading_eigenpairs(M, self.n_components)
         self._set_functions(Z @ vectors, np.sqrt(n) * (U / (w + ridge)) @ vectors)

@@ -9,7 +9,7 @@ import numpy as np
 from dreval.geometry.kernels import KernelRidge
 from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import leading
+from dreval.methods._supervised import leading_eigenpairs
 
 
 @method(
@@ -111,5 +111,5 @@ class GSIR(KernelScores):
         else:
             self.reg_ = check_positive(self.reg, "reg")
         shrunk = 1.0 / (w + self.reg_ * w[0])
-        self.eigenvalues_, v = leading((U * (w * shrunk)).T @ Gy @ (U * (w * shrunk)), self.n_components)
+        self.eigenvalues_, v = leading_eigenpairs((U * (w * shrunk)).T @ Gy @ (U * (w * shrunk)), self.n_components)
         self._set_functions((U * (w * shrunk)) @ v, (U * shrunk) @ v)

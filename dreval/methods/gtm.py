@@ -148,7 +148,7 @@ class GTM(Method):
             raise InputError("reg", "must be above 0, or weights have no unique value", "0", hint)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
-        self.nodes_ = _box(per_axis(self.n_nodes, d), d)
+        self.nodes_ = _grid(per_axis(self.n_nodes, d), d)
         basis = self._basis(self.nodes_)
         self._start(data, basis)
         with few_blas_threads(len(data)):
@@ -163,7 +163,7 @@ class GTM(Method):
         """Return basis functions (m, b + 1) at places (m, d), the constant last."""
         count = per_axis(self.n_basis, self.n_components)
         width = self.basis_width * 2.0 / (count - 1)
-        squared = pairwise_squared(places, _box(count, self.n_components))
+        squared = pairwise_squared(places, _grid(count, self.n_components))
         return np.column_stack([radial_values(squared, "gaussian", width), np.ones(len(places))])
 
     def _start(self, data: FloatArray, basis: FloatArray) -> None:
@@ -225,6 +225,6 @@ class GTM(Method):
         return self._scaled.back(self._basis(places) @ self._weights)
 
 
-def _box(count: int, d: int) -> FloatArray:
+def _grid(count: int, d: int) -> FloatArray:
     """Return a grid with ``count`` nodes on each axis of [-1, 1]^d."""
     return 2.0 * lattice((count,) * d) / (count - 1) - 1.0

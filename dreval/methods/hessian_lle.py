@@ -9,13 +9,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, alignment_matrix, most_neighbors, tangents
+from dreval.methods._local import Groups, TangentMethod, alignment_matrix, max_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
 def _max_components(n: int, p: int, parameters: dict[str, Any]) -> int:
     """Return the largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
-    return min(n - 1, p, int(np.sqrt(2 * most_neighbors(n, parameters, 3) + 0.25) - 1.5))
+    return min(n - 1, p, int(np.sqrt(2 * max_neighbors(n, parameters, 3) + 0.25) - 1.5))
 
 
 @method(

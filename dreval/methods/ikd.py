@@ -346,7 +346,7 @@ class IKD(Method):
         if solution == "blockwise":
             self._fit_blockwise(above_threshold)
             return
-        squared[~above_threshold] = self._through_others(above_threshold, inverse)[~above_threshold]
+        squared[~above_threshold] = self._path_distances(above_threshold, inverse)[~above_threshold]
         missing = ~np.isfinite(squared)
         if missing.any():
             largest = float(squared[~missing].max()) or DEFAULT_SQUARED
@@ -354,7 +354,7 @@ class IKD(Method):
             pairs = {"missing": missing.sum() // 2, "pairs": missing.size // 2 - len(squared) // 2}
             warn(ApproximationWarning(UNJOINED(**pairs, largest=float(np.sqrt(largest)))))
         self.reference_point_ = self._reference(squared)
-        self.embedding_, self.eigenvalues_ = _decomposed(squared, self.reference_point_, self.n_components)
+        self.embedding_, self.eigenvalues_ = _coordinates_of_squared(squared, self.reference_point_, self.n_components)
 
     def _reference(self, squared: FloatArray) -> int:
         """Return the point whose largest distance (and, on ties, mean distance) is smallest; -1 for the mean."""
@@ -362,7 +362,7 @@ class IKD(Method):
             return -1
         return int(np.lexsort((squared.mean(axis=1), squared.max(axis=1)))[0])
 
-    def _through_others(
+    def _path_distances(
         self, above_threshold: npt.NDArray[np.bool_], inverse: Callable[[FloatArray], FloatArray]
     ) -> FloatArray:
         """Return squared distances (n, n) along paths of pairs above the threshold."""
@@ -381,7 +381,7 @@ class IKD(Method):
             d = min(self.n_components, len(members) - 1)
             Y = np.zeros((len(members), self.n_components))
             if d:
-                Y[:, :d] = _decomposed(block, self._reference(block), d)[0]
+                Y[:, :d] = _coordinates_of_squared(block, self._reference(block), d)[0]
             return Y
 
         Y, cliques = embed_by_cliques(above_threshold, embedding, self.n_components)
@@ -427,7 +427,7 @@ def _graph(lengths: FloatArray, above_threshold: npt.NDArray[np.bool_]) -> csr_m
     return csr_matrix((np.maximum(lengths, 0.0), np.nonzero(above_threshold)[1], counts), shape=above_threshold.shape)
 
 
-def _decomposed(squared: FloatArray, r: int, d: int) -> tuple[FloatArray, FloatArray]:
+def _coordinates_of_squared(squared: FloatArray, r: int, d: int) -> tuple[FloatArray, FloatArray]:
     """Return coordinates (m, d) about the reference point r, or the mean for -1, and the eigenvalues (d,)."""
     to_reference = squared[r] if r >= 0 else squared.mean(axis=0) - 0.5 * squared.mean()
     return scaled_eigenvectors(0.5 * (to_reference[:, None] + to_reference - squared), d, "IKD")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dreval.geometry.graphs import geodesics
-from dreval.methods._local import GraphMethod, paths_to_new
+from dreval.methods._local import GraphMethod, path_lengths_to_new
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
@@ -128,7 +128,7 @@ class Isomap(GraphMethod):
         """Return coordinates (m, d) of new rows (m, p), by paths through their nearest fitted points; O(m n k) time."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            paths = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points)
+            paths = path_lengths_to_new(fitted._points, fitted._near, fitted.geodesics_, points)
             return add_by_gower(paths**2, fitted.embedding_, fitted.eigenvalues_, fitted._means)
 
         return self._place(X, place)

@@ -217,26 +217,26 @@ class KernelPCA(KernelMethod):
             hint = 'Use kernel="gaussian" or "linear".'
             raise InputError("kernel", "must be 'gaussian' or 'linear' for pre-images", repr(self.kernel), hint)
         weights += (1.0 - weights.sum(axis=1, keepdims=True)) / len(self._points)
-        points, (near, kernel) = start.copy(), self._nearness(start, weights)
+        points, (near, kernel) = start.copy(), self._similarities(start, weights)
         for _ in range(MAX_ROUNDS):
             total = (weights * kernel).sum(axis=1, keepdims=True)
             usable = np.abs(total) > np.finfo(float).tiny
             target = np.divide((weights * kernel) @ self._points, total, out=points.copy(), where=usable)
             step = np.where(np.isfinite(target), target, points) - points
             for _ in range(MAX_HALVINGS):
-                after = self._nearness(points + step, weights)[0]
+                after = self._similarities(points + step, weights)[0]
                 worse = after < near
                 if not worse.any():
                     break
                 step[worse] /= 2
             step[after < near] = 0.0
             points = points + step
-            near, kernel = self._nearness(points, weights)
+            near, kernel = self._similarities(points, weights)
             if np.abs(step).max() <= STEP_TOLERANCE * self.bandwidth_:
                 break
         return points
 
-    def _nearness(self, points: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _similarities(self, points: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return inner products (m,) of images and projections, larger where they are nearer, and the kernel."""
         kernel = cross_gram(points, self._points, "gaussian", self.bandwidth_)
         return (weights * kernel).sum(axis=1), kernel

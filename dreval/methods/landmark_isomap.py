@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_int
-from dreval.methods._local import GraphMethod, landmarks_along, paths_to_new
+from dreval.methods._local import GraphMethod, graph_landmarks, path_lengths_to_new
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
@@ -108,7 +108,7 @@ class LandmarkIsomap(GraphMethod):
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
         count = _count(len(X), self.n_landmarks)
-        self.landmarks_, self.geodesics_ = landmarks_along(X, graph, count)
+        self.landmarks_, self.geodesics_ = graph_landmarks(X, graph, count)
         squared = self.geodesics_**2
         self._coordinates, self.eigenvalues_, self._means = principal_coordinates(
             squared[self.landmarks_], self.n_components, type(self).__name__
@@ -124,7 +124,7 @@ class LandmarkIsomap(GraphMethod):
         """Return coordinates (m, d) of new rows (m, p), by paths through their nearest fitted points."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            squared = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points) ** 2
+            squared = path_lengths_to_new(fitted._points, fitted._near, fitted.geodesics_, points) ** 2
             Y = add_by_gower(squared, fitted._coordinates, fitted.eigenvalues_, fitted._means)
             return (Y - fitted._center) @ fitted._axes
 

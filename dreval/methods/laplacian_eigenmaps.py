@@ -129,7 +129,7 @@ class LaplacianEigenmaps(GraphMethod):
         weights = check_one_of(self.weights, WEIGHTS, "weights", aliases=True)
         self.bandwidth_ = self._bandwidth(graph.data, weights == "heat")
         graph.data = np.ones_like(graph.data) if self.bandwidth_ is None else np.exp(-(graph.data**2) / self.bandwidth_)
-        values, functions = _smoothest(graph, self.n_components + 1)
+        values, functions = _bottom_functions(graph, self.n_components + 1)
         if not values[1] > MIN_SECOND_EIGENVALUE:
             raise MethodFailed(
                 "bandwidth",
@@ -154,7 +154,7 @@ class LaplacianEigenmaps(GraphMethod):
         return t if heat else None
 
 
-def _smoothest(W: Any, count: int) -> tuple[FloatArray, FloatArray]:
+def _bottom_functions(W: Any, count: int) -> tuple[FloatArray, FloatArray]:
     """Return the ``count`` smallest eigenvalues of L f = lambda D f, ascending, and their functions (n, count).
 
     The problem is solved for u = D^(1/2) f with the symmetric I - D^(-1/2) W D^(-1/2).

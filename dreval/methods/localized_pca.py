@@ -9,7 +9,7 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import far_apart
+from dreval.methods._local import farthest_points
 from dreval.methods._method import FloatArray, Method, method
 
 
@@ -103,7 +103,7 @@ class LocalizedPCA(Method):
         self.mean_, self._plane = _plane(X, d)
         scores = (X - self.mean_) @ self._plane
         self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
-        centers = X[far_apart(X, min(self.n_charts, len(X)))]
+        centers = X[farthest_points(X, min(self.n_charts, len(X)))]
         regions = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         for rounds in range(1, self.max_iter + 1):
             self.n_iter_ = rounds

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, alignment_matrix, most_neighbors, tangents
+from dreval.methods._local import Groups, TangentMethod, alignment_matrix, max_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
@@ -20,7 +20,7 @@ from dreval.methods._method import FloatArray, method
     inverse=False,
     supervised=False,
     complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, p, parameters: min(p, most_neighbors(n, parameters, 2) - 1),
+    max_components=lambda n, p, parameters: min(p, max_neighbors(n, parameters, 2) - 1),
     reference="@zhang2004, Section 5.",
 )
 class LTSA(TangentMethod):

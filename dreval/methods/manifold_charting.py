@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_int
 from dreval.geometry.distances import nearest, pairwise_squared, power_of_two
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import GraphMethod, far_apart
+from dreval.methods._local import GraphMethod, farthest_points
 from dreval.methods._method import FloatArray, fix_signs, method
 
 MIN_RELATIVE_VARIANCE = 1e-4  # along and off a chart, relative to the mean variance along all charts
@@ -153,7 +153,7 @@ class ManifoldCharting(GraphMethod):
         # a chart has coordinates and a constant shift, which must be of similar size
         self._unit = power_of_two(shifted)
         shifted *= self._unit
-        self.centers_ = far_apart(shifted, count)
+        self.centers_ = farthest_points(shifted, count)
         self._atlas = _atlas(shifted, self.centers_, k, self.n_components)
         u = self._atlas.coordinates(shifted)
         self.shares_ = self._atlas.shares(shifted, u)

@@ -105,11 +105,13 @@ class MAVE(LinearScores):
         y = (y - y.mean(axis=0)) / max(float(y.std()), np.finfo(float).tiny)
         d = min(self.n_components, Z.shape[1])
         slopes = _local_slopes(Z, y, _weights(Z))
-        B = _leading(slopes.reshape(-1, Z.shape[1]), d)
+        B = _leading_directions(slopes.reshape(-1, Z.shape[1]), d)
         with few_blas_threads(len(Z)):
             for rounds in range(1, self.max_iter + 1):
                 self.n_iter_, weights, before = rounds, _weights(Z @ B), B
-                B = _leading(_local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d)
+                B = _leading_directions(
+                    _local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d
+                )
                 if np.linalg.norm(B - before @ (before.T @ B)) < 1e-6:
                     break
             self._set_directions(white, B)
@@ -157,6 +159,6 @@ def _directions(Z: FloatArray, y: FloatArray, B: FloatArray, weights: FloatArray
     return np.linalg.solve(normal, right.ravel()).reshape(r, d)
 
 
-def _leading(slopes: FloatArray, d: int) -> FloatArray:
+def _leading_directions(slopes: FloatArray, d: int) -> FloatArray:
     """Return the d orthonormal directions (r, d) in which the slopes (m, r) are largest."""
     return np.linalg.eigh(slopes.T @ slopes)[1][:, ::-1][:, :d]

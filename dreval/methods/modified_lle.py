@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, LocalMethod, alignment_matrix, blocks_of, most_neighbors
+from dreval.methods._local import Groups, LocalMethod, alignment_matrix, max_neighbors, neighborhood_chunks
 from dreval.methods._method import FloatArray, method
 
 RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in scikit-learn
@@ -22,7 +22,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     inverse=False,
     supervised=False,
     complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, _p, parameters: most_neighbors(n, parameters, 2) - 1,
+    max_components=lambda n, _p, parameters: max_neighbors(n, parameters, 2) - 1,
     reference="@zhang2006.",
 )
 class ModifiedLLE(LocalMethod):
@@ -107,12 +107,12 @@ class ModifiedLLE(LocalMethod):
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         d = self.n_components
-        shares = [_beyond(_spectrum(X, *block)[0], d) for block in blocks_of(X, groups)]
+        shares = [_variance_ratio(_spectrum(X, *block)[0], d) for block in neighborhood_chunks(X, groups)]
         threshold = float(np.median(np.concatenate(shares)))
 
         def local(centers: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
             values, vectors = _spectrum(X, centers, members)
-            count = _counts(values, d, threshold, X.shape[1])
+            count = _null_dimensions(values, d, threshold, X.shape[1])
             blocks = _blocks(_weights(values, vectors), vectors, count)
             return np.concatenate([centers[:, None], members], axis=1), blocks
 
@@ -128,13 +128,13 @@ def _spectrum(X: FloatArray, centers: IntArray, members: IntArray) -> tuple[Floa
     return values, vectors[:, :, ::-1]
 
 
-def _beyond(values: FloatArray, d: int) -> FloatArray:
+def _variance_ratio(values: FloatArray, d: int) -> FloatArray:
     """Return the variance beyond d directions over the variance within them; 0 without variance within."""
     within = values[:, :d].sum(axis=1)
     return np.divide(values[:, d:].sum(axis=1), within, out=np.zeros(len(values)), where=within > 0)
 
 
-def _counts(values: FloatArray, d: int, threshold: float, p: int) -> IntArray:
+def _null_dimensions(values: FloatArray, d: int, threshold: float, p: int) -> IntArray:
     """Return s_i, the largest s <= k - d with the last s eigenvalues below ``threshold`` times the others, or 1."""
     k = values.shape[1]
     before = np.cumsum(values, axis=1)[:, :-1]

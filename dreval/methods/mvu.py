@@ -102,7 +102,7 @@ def unfold(edges: IntArray, squares: FloatArray, weights: FloatArray, equal: boo
     """
     n = len(weights)
     C = np.diag(weights) - np.outer(weights, weights) / weights.sum() - 1.0 / n
-    independent = _independent(edges, n) if equal else np.arange(len(edges))
+    independent = _independent_edges(edges, n) if equal else np.arange(len(edges))
     operator, d = _Edges(edges[independent, 0], edges[independent, 1]), squares[independent]
     size, zeros = DUAL_START * weights.max(), np.zeros(len(d))
     slack = (zeros, zeros) if equal else (zeros + size, zeros + 0.5)
@@ -129,7 +129,7 @@ def unfold(edges: IntArray, squares: FloatArray, weights: FloatArray, equal: boo
     return Unfolding(best.Z, tensions, max(error, violation), violation, n_steps)
 
 
-def _independent(edges: IntArray, n: int) -> IntArray:
+def _independent_edges(edges: IntArray, n: int) -> IntArray:
     """Return edges with linearly independent equations, by pivoted Cholesky."""
     from scipy.linalg import lapack
 
@@ -175,13 +175,13 @@ def _symmetric(A: FloatArray) -> FloatArray:
 
 def _step_lengths(state: _State, step: _State, equal: bool) -> tuple[float, float]:
     """Return the lengths, at most 1, of the primal and the dual step."""
-    primal, dual = _to_border(state.Z, step.Z), _to_border(state.S, step.S)
+    primal, dual = _semidefinite_step_length(state.Z, step.Z), _semidefinite_step_length(state.S, step.S)
     if equal:
         return primal, dual
-    return min(primal, _to_zero(state.u, step.u)), min(dual, _to_zero(state.y, step.y))
+    return min(primal, _positive_step_length(state.u, step.u)), min(dual, _positive_step_length(state.y, step.y))
 
 
-def _to_border(A: FloatArray, step: FloatArray) -> float:
+def _semidefinite_step_length(A: FloatArray, step: FloatArray) -> float:
     """Return the part of a step, at most 1, after which A is still positive definite with a margin."""
     from scipy.linalg import solve_triangular
 
@@ -191,7 +191,7 @@ def _to_border(A: FloatArray, step: FloatArray) -> float:
     return 1.0 if least >= 0 else min(1.0, -STEP_SHARE / least)
 
 
-def _to_zero(values: FloatArray, step: FloatArray) -> float:
+def _positive_step_length(values: FloatArray, step: FloatArray) -> float:
     """Return the part of a step, at most 1, after which all values are still above 0 with a margin."""
     falling = step < 0
     return min(1.0, STEP_SHARE * float(np.min(-values[falling] / step[falling]))) if falling.any() else 1.0

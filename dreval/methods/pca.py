@@ -106,7 +106,7 @@ class PCA(Method):
         d = self.n_components
         self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
         mean = sum(block.sum(axis=0) for block in _blocks(X, self._unit)) / len(X)
-        values, axes, total = _decomposed(X, self._unit, mean, d)
+        values, axes, total = _leading_svd(X, self._unit, mean, d)
         scores = np.concatenate([block @ axes.T for block in _blocks(X, self._unit, mean)])
         flipped = np.any(fix_signs(scores) != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes
@@ -141,7 +141,7 @@ def _blocks(X: FloatArray, unit: float, mean: FloatArray | float = 0.0) -> Itera
         yield block
 
 
-def _decomposed(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
+def _leading_svd(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
     """Return leading singular values (d,), descending, axes (d, p) of centered data, and the sum of all squares.
 
     They come from the cross-products of the columns, or of the rows if these are fewer, if that loses few digits.

@@ -10,7 +10,7 @@ from scipy.sparse import bsr_matrix, csgraph, csr_matrix, diags
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import GraphMethod, check_neighbor_count, landmarks_along
+from dreval.methods._local import GraphMethod, check_neighbor_count, graph_landmarks
 from dreval.methods._method import FloatArray, method
 from dreval.methods._procrustes import FarPoints, Patches, greedy_embedding, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector
@@ -149,18 +149,18 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         check_neighbor_count(X, groups, self._near, d, f"a plane of {d} dimensions")
         patches = Patches(X, groups, d)
         frames = patches.tangent_frames(X.shape[1], d)
-        overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
+        overlaps = frames[_edge_rows(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
         count = min(len(X), check_int(len(X) if self.n_landmarks is None else self.n_landmarks, "n_landmarks", low=1))
-        self.landmarks_ = np.arange(len(X)) if count == len(X) else landmarks_along(X, graph, count)[0]
-        regions, carried = _carried(graph, frames, self.landmarks_)
-        links, pulls = _between(graph, overlaps, regions, carried, count)
+        self.landmarks_ = np.arange(len(X)) if count == len(X) else graph_landmarks(X, graph, count)[0]
+        regions, carried = _transport_rotations(graph, frames, self.landmarks_)
+        links, pulls = _region_graph(graph, overlaps, regions, carried, count)
         if algorithm == "spectral":
-            turns = _synchronized(pulls, links, d)
+            turns = _synchronize_rotations(pulls, links, d)
         else:
             start = patches.fitted_turns(greedy_embedding(X, patches, d), d)[self.landmarks_]
-            turns = _annealed(start, pulls, links, self.n_sweeps, root_seed(self.random_state))
+            turns = _anneal_rotations(start, pulls, links, self.n_sweeps, root_seed(self.random_state))
         turns = carried @ turns[regions]
-        agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_ends(graph)], turns[graph.indices], optimize=True)
+        agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_edge_rows(graph)], turns[graph.indices], optimize=True)
         self.disagreement_ = float(2 * d - 2 * agreement.mean())
         Y, self.path_ = patches.refine(patches.solve(X, frames @ turns), self.max_iter, self.tol)
         far = FarPoints(graph, patches.extents(), far_steps)
@@ -172,12 +172,12 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         self.embedding_ = principal_axes(Y)
 
 
-def _ends(graph: csr_matrix) -> IntArray:
+def _edge_rows(graph: csr_matrix) -> IntArray:
     """Return the first end of each stored edge; the second ends are ``graph.indices``."""
     return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
 
 
-def _carried(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tuple[IntArray, FloatArray]:
+def _transport_rotations(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the nearest landmark (n,) of each point, by its position, and the rotation T (n, d, d) from there."""
     n, d = len(frames), frames.shape[2]
     carried, place = np.empty((n, d, d)), np.full(n, -1)
@@ -193,11 +193,11 @@ def _carried(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tupl
     return place, carried
 
 
-def _between(
+def _region_graph(
     graph: csr_matrix, overlaps: FloatArray, regions: IntArray, carried: FloatArray, count: int
 ) -> tuple[csr_matrix, FloatArray]:
     """Return the graph of landmarks with touching regions, and the sums of T_i' P_i' P_j T_j over their edges."""
-    i, j = _ends(graph), graph.indices
+    i, j = _edge_rows(graph), graph.indices
     keys = regions[i] * count + regions[j]
     outer = regions[i] != regions[j]
     pairs, pair_of_edge = np.unique(keys[outer], return_inverse=True)
@@ -208,7 +208,7 @@ def _between(
     return links, pulls
 
 
-def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
+def _synchronize_rotations(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
     """Return rotations (n, d, d) from the leading eigenvectors of the normalized matrix of blocks."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
@@ -229,7 +229,9 @@ def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray
     return polar((vectors * roots[:, None]).reshape(n, d, d))
 
 
-def _annealed(turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_sweeps: int, seed: int) -> FloatArray:
+def _anneal_rotations(
+    turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_sweeps: int, seed: int
+) -> FloatArray:
     """Return rotations (n, d, d) by simulated annealing from a start, which is overwritten."""
     n, d = graph.shape[0], overlaps.shape[1]
     rng = stream(seed, "annealing")

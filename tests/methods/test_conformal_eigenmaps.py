@@ -16,7 +16,7 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.geometry.distances import nearest
 from dreval.methods import LLE, ConformalEigenmaps
-from dreval.methods.conformal_eigenmaps import _full, _half, _minimize_loss, _project, shape_losses
+from dreval.methods.conformal_eigenmaps import _half_vector, _minimize_loss, _project, _symmetric_matrix, shape_losses
 
 ORACLE = Path(__file__).parent.parent / "oracles" / "conformal.json"
 ROLLS = json.loads(ORACLE.with_name("conformal_rolls.json").read_text())["cases"]
@@ -30,7 +30,7 @@ def test_the_program_equals_a_semidefinite_solver():
     loss, _ = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
     P, settled = _minimize_loss(loss)
     assert settled
-    assert _half(P) @ loss @ _half(P) == pytest.approx(oracle["loss"], rel=1e-6)
+    assert _half_vector(P) @ loss @ _half_vector(P) == pytest.approx(oracle["loss"], rel=1e-6)
     assert_allclose(P, oracle["P"], atol=1e-4)
 
 
@@ -75,7 +75,7 @@ def test_losses_equal_a_naive_twin(seed, m):
         expected += np.linalg.lstsq(x[:, None], z, rcond=None)[1][0]
         whole += z @ z
     result = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
-    assert_allclose([_half(P) @ each @ _half(P) for each in result], [expected, whole], rtol=1e-8)
+    assert_allclose([_half_vector(P) @ each @ _half_vector(P) for each in result], [expected, whole], rtol=1e-8)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
@@ -89,7 +89,7 @@ def test_the_least_loss_has_no_better_direction(seed, m):
     assert settled
     assert np.trace(P) == pytest.approx(1.0)
     assert np.linalg.eigvalsh(P)[0] > -1e-12
-    slope = _full(2 * loss @ _half(P))
+    slope = _symmetric_matrix(2 * loss @ _half_vector(P))
     assert np.sum(slope * P) - np.linalg.eigvalsh(slope)[0] < 1e-6 * np.linalg.eigvalsh(loss)[-1]
 
 
@@ -101,8 +101,8 @@ def test_projection_is_the_nearest(seed, m):
     result = _project(target)
     other = rng.normal(size=(m, m))
     other = other @ other.T / np.sum(other**2)
-    assert (target - result) @ (_half(other) - result) < 1e-9
-    assert_allclose(_project(_half(other)), _half(other), atol=1e-12)
+    assert (target - result) @ (_half_vector(other) - result) < 1e-9
+    assert_allclose(_project(_half_vector(other)), _half_vector(other), atol=1e-12)
 
 
 def test_unrolls_the_swiss_roll_where_lle_does_not():

@@ -16,7 +16,7 @@ from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import knn_graph
 from dreval.methods import GreedyProcrustes, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import FarPoints, Patches
-from dreval.methods.procrustes_subspaces_alignment import _between, _carried, _ends
+from dreval.methods.procrustes_subspaces_alignment import _edge_rows, _region_graph, _transport_rotations
 
 BOTH = [GreedyProcrustes, ProcrustesSubspacesAlignment]
 
@@ -129,9 +129,9 @@ def test_the_sum_over_landmarks_is_that_over_all_edges():
     X = dreval.simulate("swiss_roll", n=120, random_state=0).data
     graph = knn_graph(X, 8)
     frames = np.linalg.qr(rng.normal(size=(120, 3, 2)))[0]
-    overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]
-    regions, carried = _carried(graph, frames, np.array([5, 40, 77, 110]))
-    links, pulls = _between(graph, overlaps, regions, carried, 4)
+    overlaps = frames[_edge_rows(graph)].transpose(0, 2, 1) @ frames[graph.indices]
+    regions, carried = _transport_rotations(graph, frames, np.array([5, 40, 77, 110]))
+    links, pulls = _region_graph(graph, overlaps, regions, carried, 4)
     assert_allclose(carried @ carried.transpose(0, 2, 1), np.tile(np.eye(2), (120, 1, 1)), atol=1e-12)
     apart = []
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_planes_are_carried_along_the_paths():
     tangent = np.column_stack([-np.sin(t), np.cos(t), 0.3 * np.ones(200)])
     signs = np.where(np.random.default_rng(0).uniform(size=200) < 0.5, -1.0, 1.0)
     frames = (signs[:, None] * tangent / np.linalg.norm(tangent, axis=1, keepdims=True))[:, :, None]
-    regions, carried = _carried(graph, frames, np.array([100]))
+    regions, carried = _transport_rotations(graph, frames, np.array([100]))
     assert not regions.any()
     assert_allclose(carried[:, 0, 0], signs * signs[100], atol=1e-12)
 

@@ -82,7 +82,7 @@ def test_predictions_are_those_of_scikit_learn(waves):
     mean, spread = process.predict(places, return_std=True)
     assert_allclose(model._scaled.to(model.inverse_transform(places)), mean, atol=1e-6)
     expected = -multivariate_normal(mean[2], spread[2, 0] ** 2 * np.eye(40)).logpdf(rows[95]) + places[2, 0] ** 2 / 18
-    assert model._surprise(places[2], rows[95])[0] == pytest.approx(expected, rel=1e-6)
+    assert model._negative_log_density(places[2], rows[95])[0] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("at", [-1.3, 0.2, 2.5])
@@ -90,8 +90,8 @@ def test_the_slope_of_the_surprise(waves, at):
     """The gradient in the place of a new row is that of central differences."""
     data, model = waves
     row, z = model._scaled.to(data.data[95]), np.array([at])
-    numeric = _slopes(lambda y: model._surprise(y, row)[0], z, h=1e-5)
-    assert_allclose(model._surprise(z, row)[1], numeric, rtol=1e-5)
+    numeric = _slopes(lambda y: model._negative_log_density(y, row)[0], z, h=1e-5)
+    assert_allclose(model._negative_log_density(z, row)[1], numeric, rtol=1e-5)
 
 
 def test_new_rows_and_back(waves):
