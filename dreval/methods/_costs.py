@@ -152,7 +152,7 @@ def pair_weights(
     if callable(weights):
         return values[: len(distances)], values[len(distances) :]
     if not np.array_equal(values, values.T):
-        raise InputError("weights", "must be symmetric", "entries that differ from those across", hint)
+        raise InputError("weights", "must be symmetric", "an asymmetric matrix", hint)
     return squareform(values, checks=False), np.diagonal(values).copy()
 
 

@@ -154,7 +154,8 @@ class Encoder(Method):
                 self.loss_[epoch] += value * len(rows) / len(data)
         if not (np.isfinite(theta).all() and np.isfinite(self.loss_).all()):
             received = f"numbers that are not finite with learning_rate {self.learning_rate}"
-            raise MethodFailed("learning_rate", "must let the training settle", received, "Choose a smaller one.")
+            requirement = "must be small enough for the training to converge"
+            raise MethodFailed("learning_rate", requirement, received, "Choose a smaller one.")
         self._theta = theta
 
     def _parts(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -71,7 +71,7 @@ class SupervisedMethod(Method):
         if len(unknown := [name for name in classes.tolist() if name not in set(fitted.tolist())]):
             examples = ", ".join(map(repr, fitted.tolist()[:6]))
             received = f"the class {unknown[0]!r}"
-            raise InputError("y", "must have classes that were fitted", received, f"Known: {examples}.")
+            raise InputError("y", "must hold only classes of the fit", received, f"Known: {examples}.")
         return np.asarray(classes[codes][:, None] == fitted, np.float64)
 
 
@@ -91,7 +91,7 @@ def _response(y: Any, n: int, method: str) -> Response:
         if count > n / 2:
             received = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
             hint = "Pass floats for a numeric response: y.astype(float)."
-            raise InputError("y", "must have at most one class for two points", received, hint)
+            raise InputError("y", "must have at most one class per two points", received, hint)
         if integers and count > max(MAX_INTEGER_CLASSES, n / 10):
             warn(DegenerateDataWarning(note("response.classes", argument="y", classes=count)))
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes, classes)

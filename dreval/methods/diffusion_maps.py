@@ -145,7 +145,7 @@ class DiffusionMaps(Method):
         lengths = np.sqrt(nearest(X, min(15, len(X) - 1))[1][:, -1])
         if (X == X[0]).all():
             received, hint = f"{len(X)} copies of one point", "Pass data that vary."
-            raise InputError("X", "must have two points that differ, to set the bandwidth by", received, hint)
+            raise InputError("X", "must have two points that differ, to determine the bandwidth", received, hint)
         if not lengths.any():
             raise InputError("bandwidth", "must be above 0", "0 (points with 15 copies)", "Pass a positive bandwidth.")
         return float(np.median(lengths) or lengths[lengths > 0].min())

@@ -302,7 +302,8 @@ class LSDR(Method):
         check_invertible(X)
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.conf_level, "conf_level", low=0.5, high=1.0) == 1.0:
-            raise InputError("conf_level", "must be below 1, where no edge is removed", "1", "Choose 0.95 or so.")
+            hint = "Choose a level such as 0.95."
+            raise InputError("conf_level", "must be below 1, where no edge is removed", "1", hint)
         check_one_of(self.edge_test, EDGE_TESTS, "edge_test", aliases=True)
         check_one_of(self.graph, GRAPHS, "graph", aliases=True)
         check_float(self.beta, "beta", low=1.0, high=2.0)

@@ -119,7 +119,7 @@ class ProcrustesRefinement(Method):
             received = f"{len(X)} neighborhoods that hold copies of one point each"
             larger = {"n_neighbors": "n_neighbors (at least the number of copies of any point)"}
             hint = f"Choose a larger {larger.get(reach.argument, 'radius')}, or leave copies out."
-            raise MethodFailed(reach.argument, "must reach points that differ", received, hint)
+            raise MethodFailed(reach.argument, "must give every neighborhood points that differ", received, hint)
         if patches.flat:
             warn(DegenerateDataWarning(note("neighborhoods.copies", flat=patches.flat, n=len(X))))
         start = self._start(X)
@@ -141,7 +141,7 @@ class ProcrustesRefinement(Method):
             Y = check_points(self.init, "init")
             check_rows(len(Y), len(X), "init")
         if Y.shape[1] != self.n_components:
-            hint = "Pass n_components as the start has columns."
+            hint = "Set n_components to the number of columns of the start."
             raise InputError("init", f"must have n_components = {self.n_components} columns", str(Y.shape[1]), hint)
         Y = Y - Y.mean(axis=0)
         return Y / (np.abs(Y).max() or 1.0)

@@ -152,7 +152,8 @@ def test_a_start_of_another_shape_is_refused():
 def test_refinement_does_not_collapse_copies_silently():
     """Ten copies of each point fill all neighborhoods of seven; those of one point copied are counted."""
     X = np.random.default_rng(0).normal(size=(40, 4))
-    with pytest.raises(MethodFailed, match="`n_neighbors` must reach points that differ: got 400 neighborhoods"):
+    requirement = "`n_neighbors` must give every neighborhood points that differ"
+    with pytest.raises(MethodFailed, match=f"{requirement}: got 400 neighborhoods"):
         ProcrustesRefinement(2, random_state=0).fit(np.repeat(X, 10, axis=0))
     with_copies = np.vstack([X, np.tile(X[:1], (9, 1))])
     with pytest.warns(DegenerateDataWarning, match="10 of 49 neighborhoods hold copies of one point only"):
