@@ -82,7 +82,7 @@ MUTANTS = [
         "methods/_local.py",
         "values[d] <= zero_up_to_rounding(M)",
         "values[d - 1] <= zero_up_to_rounding(M)",
-        f"{LOCAL}::test_flat_data_are_shown_or_said_to_be_lost",
+        f"{LOCAL}::test_flat_data_are_recovered_or_a_warning_reports_the_loss",
     ),
     Mutant(
         "methods/_spectral.py",
@@ -92,7 +92,7 @@ MUTANTS = [
     ),
     Mutant(
         "methods/_costs.py",
-        "np.zeros(n if own else 0)",
+        "np.zeros(n if with_self else 0)",
         "np.zeros(n)",
         f"{WEIGHTS}::test_inverse_distances_as_weights_are_sammon",
     ),
@@ -130,7 +130,7 @@ MUTANTS = [
         "methods/lsdr.py",
         "beta_skeleton_of(points**2,",
         "beta_skeleton_of(points,",
-        f"{LSDR}::test_distances_give_what_their_points_give",
+        f"{LSDR}::test_distances_and_their_points_give_equal_results",
     ),
     Mutant(
         "methods/lsdr.py",
@@ -152,21 +152,21 @@ MUTANTS = [
     ),
     Mutant(
         "methods/_costs.py",
-        "np.sum(self._weighted(wanted**2))) or 1.0",
-        "np.sum(wanted**2)) or 1.0",
+        "np.sum(self._weighted(targets**2))) or 1.0",
+        "np.sum(targets**2)) or 1.0",
         f"{WEIGHTS}::test_inverse_distances_as_weights_are_sammon",
     ),
     Mutant(
         "methods/_costs.py",
-        "        made.unit = unit\n",
-        "        made.unit = 1.0\n",
+        "        cost.unit = unit\n",
+        "        cost.unit = 1.0\n",
         f"{WEIGHTS}::test_lengths_of_graphs_are_in_the_unit_of_the_data",
     ),
     Mutant(
         "methods/_costs.py",
-        "            gradient[out] += (2.0 * HOLD",
-        "            gradient[out] += (HOLD",
-        f"{COSTS}::test_the_search_of_tsne_is_held_outside_its_disc_only",
+        "            gradient[out] += (2.0 * DISC_PENALTY",
+        "            gradient[out] += (DISC_PENALTY",
+        f"{COSTS}::test_the_penalty_of_tsne_acts_outside_its_disc_only",
     ),
     Mutant(
         "methods/_costs.py",
@@ -194,7 +194,7 @@ MUTANTS = [
     ),
     Mutant(
         "methods/pca.py",
-        "if squares[0] > LEAST_SHARE * squares[-1]:",
+        "if squares[0] > MIN_EIGENVALUE_SHARE * squares[-1]:",
         "if squares[0] > 0:",
         "methods/test_pca.py::test_known_singular_values_come_back",
     ),
@@ -1148,8 +1148,8 @@ MUTANTS = [
     ),
     Mutant(
         "methods/_cost_method.py",
-        "(given == given[0]).all()",
-        "(given == np.inf).all()",
+        "(start == start[0]).all()",
+        "(start == np.inf).all()",
         "methods/test_cost_methods.py::test_starts_in_one_place_are_refused",
     ),
     Mutant("methods/kernel_pca.py", "max(values[0], self._rounded)", "values[0]", "methods/test_kernel_pca.py"),
@@ -1192,8 +1192,8 @@ MUTANTS = [
     ),
     Mutant(
         "methods/umap.py",
-        "(one_way + other_way - one_way.multiply(other_way))",
-        "(one_way + other_way)",
+        "(outgoing + incoming - outgoing.multiply(incoming))",
+        "(outgoing + incoming)",
         "methods/test_umap.py",
     ),
     Mutant(

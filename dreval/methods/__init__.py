@@ -18,8 +18,8 @@ def __getattr__(name: str) -> Any:
     classes = _class_names()
     if name not in classes:
         near = nearest_name(name, classes)
-        said = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(classes))}."
-        raise AttributeError(f"module 'dreval.methods' has no class {name!r}. {said}")
+        hint = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(classes))}."
+        raise AttributeError(f"module 'dreval.methods' has no class {name!r}. {hint}")
     return METHODS.get(classes[name])
 
 

@@ -1,7 +1,7 @@
-"""Costs E(Y) of an embedding of given data: one class is one cost, found by its name in ``COSTS``.
+"""Costs E(Y) of an embedding of data: each class is one cost, listed by its name in ``COSTS``.
 
-A cost is made of data X (n, p), from which it takes what it needs once (distances, affinities, weights). It is then a
-function of an embedding Y (n, d) that gives a number and its gradient (n, d), and knows nothing of how Y was made.
+A cost computes once from the data X (n, p) what it needs (distances, affinities, weights). It is then a function of an
+embedding Y (n, d) that returns a number and its gradient (n, d). It does not depend on how Y is parametrized.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates
 from dreval.references import Cites
 
-COSTS: dict[str, type[Any]] = {}  # every cost by its name
+COSTS: dict[str, type[Any]] = {}  # all costs by name
 
 
 class Stage(NamedTuple):
-    """What is minimized, with a number of iterations and a tolerance of its own; None stands for the user's.
+    """A function to minimize, with its own number of iterations and tolerance; None means those of the user.
 
-    An ``early`` one prepares the embedding by another cost.
+    An ``early`` stage prepares the embedding with another cost.
     """
 
     energy: Callable[[FloatArray], tuple[float, FloatArray]]
@@ -49,10 +49,10 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class CostCard(Cites):
-    """What is known of a cost.
+    """Properties of a cost.
 
     ``scale`` says whether the unit of the embedding "follows" that of the data or is "ignored" (fixed by the cost);
-    ``invariance`` which maps of the embedding leave the cost as it is: "rotation" (with shifts and reflections) or
+    ``invariance`` says which maps of the embedding do not change the cost: "rotation" (with shifts and reflections) or
     "affine".
     """
 
@@ -65,7 +65,7 @@ class CostCard(Cites):
 
 
 def cost(**fields: Any) -> Callable[[type[Any]], type[Any]]:
-    """Attach the card to a class and enter the class in ``COSTS``."""
+    """Attach the card to a class and add the class to ``COSTS``."""
 
     def attach(cls: type[Any]) -> type[Any]:
         cls.card = CostCard(**fields)
@@ -79,53 +79,55 @@ class Cost:
     """A cost on embeddings of the rows X (n, p); a subclass has keyword options and defines ``__call__``."""
 
     card: ClassVar[CostCard]
-    unit: float = 1.0  # what the data were multiplied by; options that are lengths have the unit of the data
-    start_size: float | None = None  # root mean square of the first column to start from; None where the data say it
+    unit: float = 1.0  # factor of the data; options that are lengths have the unit of the original data
+    start_size: float | None = None  # root mean square of the first column of the start; None: that of the data
 
     def __init__(self, X: FloatArray) -> None:
         self.n = len(X)
 
     @classmethod
     def of(cls, X: FloatArray, unit: float, options: Mapping[str, Any]) -> Self:
-        """The cost of data that were multiplied by ``unit``, a power of two."""
-        made = cls.__new__(cls)
-        made.unit = unit
-        made.__init__(X, **options)  # type: ignore[misc]
-        return made
+        """Return the cost of data that were multiplied by ``unit``, a power of two."""
+        cost = cls.__new__(cls)
+        cost.unit = unit
+        cost.__init__(X, **options)  # type: ignore[misc]
+        return cost
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The cost of an embedding (n, d) and its gradient (n, d)."""
+        """Return the cost of an embedding (n, d) and its gradient (n, d)."""
         raise TypeError(f"{type(self).__name__} must define __call__")
 
     def start(self, d: int) -> FloatArray | None:
-        """An embedding (n, d) to start from, better for this cost than principal scores, or None."""
+        """Return an embedding (n, d) to start from that is better than principal scores, or None."""
         return None
 
     def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The map Y A + b, one that the cost does not see, to an embedding that is centered and along its own axes."""
+        """Return the map Y A + b, under which the cost is invariant, to a centered embedding on principal axes."""
         center = Y.mean(axis=0)
         _, _, axes = np.linalg.svd(Y - center, full_matrices=False)
         A = np.linalg.qr(axes.T, mode="complete")[0] if len(axes) < Y.shape[1] else axes.T
         return A, -center @ A
 
     def stages(self) -> list[Stage]:
-        """What is minimized one after the other."""
+        """Return the functions to minimize one after the other."""
         return [Stage(self)]
 
-    def _connected(
+    def _connected_graph(
         self, X: FloatArray, n_neighbors: int | None, radius: float | None, disconnected: str
     ) -> tuple[csr_matrix, IntArray, Reach]:
-        """The connected graph of neighbors, lengths in the unit of X; the links that joined its parts; the reach."""
+        """Return the connected graph of neighbors, lengths in the unit of X; the links of its parts; the reach."""
         data, reach = X / self.unit, reach_of(n_neighbors, radius, len(X))
         graph, links = join_components(neighbor_graph(data, reach), data, reach, disconnected)
         graph.data *= self.unit
         return graph, links, reach
 
 
-def pair_weights(weights: Any, distances: FloatArray, n: int, *, own: bool = True) -> tuple[FloatArray, FloatArray]:
-    """Weights of all pairs in condensed order, and of each point with itself (n,).
+def pair_weights(
+    weights: Any, distances: FloatArray, n: int, *, with_self: bool = True
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of all pairs in condensed order, and of each point with itself (n,).
 
-    A function is asked for these, too, unless ``own`` is False: it may be infinite at distance 0.
+    A function is evaluated at distance 0 too, unless ``with_self`` is False: it may be infinite there.
 
     Raises
     ------
@@ -136,68 +138,68 @@ def pair_weights(weights: Any, distances: FloatArray, n: int, *, own: bool = Tru
 
     shape: tuple[int, ...] = (n, n)
     if callable(weights):
-        asked = np.r_[distances, np.zeros(n if own else 0)]
-        shape, found = asked.shape, check_numeric(weights(asked), "weights")
+        arguments = np.r_[distances, np.zeros(n if with_self else 0)]
+        shape, values = arguments.shape, check_numeric(weights(arguments), "weights")
     else:
-        found = check_numeric(weights, "weights")
-    cure = "Pass such an array, or a function that takes an array of distances and returns their weights."
-    if found.shape != shape:
-        raise InputError("weights", f"must have the shape {shape} for {n} points", str(found.shape), cure)
-    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
-        got = "values that are not finite" if not np.isfinite(found).all() else "a negative one or zeros only"
-        raise InputError("weights", "must be finite numbers of at least 0, not all 0", got, cure)
-    found = found.astype(np.float64)
+        values = check_numeric(weights, "weights")
+    hint = "Pass such an array, or a function that takes an array of distances and returns their weights."
+    if values.shape != shape:
+        raise InputError("weights", f"must have the shape {shape} for {n} points", str(values.shape), hint)
+    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        received = "values that are not finite" if not np.isfinite(values).all() else "a negative one or zeros only"
+        raise InputError("weights", "must be finite numbers of at least 0, not all 0", received, hint)
+    values = values.astype(np.float64)
     if callable(weights):
-        return found[: len(distances)], found[len(distances) :]
-    if not np.array_equal(found, found.T):
-        raise InputError("weights", "must be symmetric", "entries that differ from those across", cure)
-    return squareform(found, checks=False), np.diagonal(found).copy()
+        return values[: len(distances)], values[len(distances) :]
+    if not np.array_equal(values, values.T):
+        raise InputError("weights", "must be symmetric", "an asymmetric matrix", hint)
+    return squareform(values, checks=False), np.diagonal(values).copy()
 
 
 class Stress(Cost):
-    r"""Squared misfits :math:`\frac1c \sum_{i<j} w_{ij} (\delta_{ij} - |y_i - y_j|)^2` of wanted distances.
+    r"""Squared misfits :math:`\frac1c \sum_{i<j} w_{ij} (\delta_{ij} - |y_i - y_j|)^2` of target distances.
 
-    c is the weighted sum of squares of the wanted distances. With equal weights the cost is Kruskal's raw stress in
+    c is the weighted sum of squares of the target distances. With equal weights the cost is Kruskal's raw stress in
     units of the data; with ``inverse`` the weights are 1 / delta where delta > 0, else 0, and c is the sum of delta.
     """
 
     inverse: ClassVar[bool] = False
 
-    def __init__(self, X: FloatArray, wanted: FloatArray, weights: Any = None) -> None:
+    def __init__(self, X: FloatArray, targets: FloatArray, weights: Any = None) -> None:
         super().__init__(X)
-        self.wanted = wanted
-        self._weights = None if weights is None else _of_distances(weights, wanted / self.unit, self.n)
-        self._total = float(wanted.sum() if self.inverse else np.sum(self._weighted(wanted**2))) or 1.0
+        self.targets = targets
+        self._weights = None if weights is None else _off_diagonal_weights(weights, targets / self.unit, self.n)
+        self._total = float(targets.sum() if self.inverse else np.sum(self._weighted(targets**2))) or 1.0
 
     def _weighted(self, values: FloatArray) -> FloatArray:
         return values if self._weights is None else values * self._weights
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The stress and its gradient; at equal places, where it has none, 0 stands for it."""
+        """Return the stress and its gradient, which is set to 0 for equal places, where it does not exist."""
         from scipy.spatial.distance import squareform
 
         from dreval.geometry._loops import layouts as loops
 
         if self._weights is not None:
             distances = condensed_distances(Y)
-            misfits = distances - self.wanted
+            misfits = distances - self.targets
             pulls = np.divide(misfits, distances, out=np.zeros_like(distances), where=distances > 0)
             matrix = squareform(2.0 * self._weighted(pulls), checks=False)
             slope = matrix.sum(axis=1)[:, None] * Y - matrix @ Y
             return float(np.sum(self._weighted(misfits**2))) / self._total, slope / self._total
         columns = np.ascontiguousarray(Y.T)
         gradient = np.zeros_like(columns)
-        value = loops.stress(columns, self.wanted, self.inverse, gradient)
+        value = loops.stress(columns, self.targets, self.inverse, gradient)
         return value / self._total, gradient.T / self._total
 
 
-def _of_distances(weights: Any, distances: FloatArray, n: int) -> FloatArray:
-    """Weights of pairs for a cost that has none of points with themselves."""
-    found = pair_weights(weights, distances, n, own=False)[0]
-    if not found.any():
-        cure = "Weigh pairs of different points, whose distances this cost compares."
-        raise InputError("weights", "must not be all 0 off the diagonal", "zeros only", cure)
-    return found
+def _off_diagonal_weights(weights: Any, distances: FloatArray, n: int) -> FloatArray:
+    """Return the weights of pairs for a cost that ignores pairs of a point with itself."""
+    values = pair_weights(weights, distances, n, with_self=False)[0]
+    if not values.any():
+        hint = "Weigh pairs of different points, whose distances this cost compares."
+        raise InputError("weights", "must not be all 0 off the diagonal", "zeros only", hint)
+    return values
 
 
 @cost(
@@ -231,8 +233,8 @@ class Strain(Cost):
     r"""Inner products of the centered points; over free points with equal weights classical scaling is the minimum.
 
     The sums go over all ordered pairs and i = j. ``weights`` are a symmetric array (n, n), or a function of an array of
-    distances, as in "metric_mds", which is also asked for the distance 0 of a point to itself. O(n^2 d) time, 24 n^2
-    bytes.
+    distances, as in "metric_mds", which is also evaluated at the distance 0 of a point to itself. O(n^2 d) time,
+    24 n^2 bytes.
     """
 
     def __init__(self, X: FloatArray, *, weights: Any = None) -> None:
@@ -242,15 +244,15 @@ class Strain(Cost):
         centered = X - X.mean(axis=0)
         self._gram, self._weights = centered @ centered.T, None
         if weights is not None:
-            pairs, own = pair_weights(weights, condensed_distances(X) / self.unit, self.n)
-            self._weights = squareform(pairs) + np.diag(own)
+            pairs, self_weights = pair_weights(weights, condensed_distances(X) / self.unit, self.n)
+            self._weights = squareform(pairs) + np.diag(self_weights)
         self._total = float(np.sum(self._weighted(self._gram**2))) or 1.0
 
     def _weighted(self, values: FloatArray) -> FloatArray:
         return values if self._weights is None else values * self._weights
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The strain and its gradient -4 H (w * misfit) Y, H the centering."""
+        """Return the strain and its gradient -4 H (w * misfit) Y, H the centering."""
         centered = Y - Y.mean(axis=0)
         misfits = self._gram - centered @ centered.T
         weighted = self._weighted(misfits)
@@ -301,14 +303,14 @@ class Isomap(Stress):
     ) -> None:
         from scipy.spatial.distance import squareform
 
-        paths = geodesics(self._connected(X, n_neighbors, radius, disconnected)[0])
+        paths = geodesics(self._connected_graph(X, n_neighbors, radius, disconnected)[0])
         super().__init__(X, squareform(paths, checks=False), weights)
 
     def start(self, d: int) -> FloatArray:
-        """Isomap: classical scaling of the paths."""
+        """Return the embedding of Isomap, the classical scaling of the paths."""
         from scipy.spatial.distance import squareform
 
-        return principal_coordinates(squareform(self.wanted) ** 2, d, "isomap cost")[0]
+        return principal_coordinates(squareform(self.targets) ** 2, d, "isomap cost")[0]
 
 
 @cost(
@@ -321,10 +323,10 @@ class Isomap(Stress):
     reference="@weinberger2006aaai.",
 )
 class MVU(Cost):
-    """Edges e of the graph of nearest neighbors keep their squared lengths up to what the penalty lets pass.
+    """Edges e of the graph of nearest neighbors keep their squared lengths up to the effect of the penalty.
 
-    The larger ``penalty``, the less they stretch and the harder is the search; the graph must be connected, or the cost
-    has no minimum.
+    The larger ``penalty``, the less they stretch and the harder is the search. The graph must be connected; otherwise
+    the cost has no minimum.
     """
 
     def __init__(
@@ -338,17 +340,17 @@ class MVU(Cost):
     ) -> None:
         super().__init__(X)
         self.penalty = check_float(penalty, "penalty", low=0.0)
-        self._graph = self._connected(X, n_neighbors, radius, disconnected)[0]
+        self._graph = self._connected_graph(X, n_neighbors, radius, disconnected)[0]
         edges = triu(self._graph, format="coo")
-        self._ends, self._wanted = edges.coords, edges.data**2
-        self._edges = float(np.sum(self._wanted**2)) or 1.0
+        self._ends, self._targets = edges.coords, edges.data**2
+        self._edges = float(np.sum(self._targets**2)) or 1.0
         self._variance = float(np.sum((X - X.mean(axis=0)) ** 2)) or 1.0
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The cost and its gradient."""
+        """Return the cost and its gradient."""
         i, j = self._ends
         steps, centered = Y[i] - Y[j], Y - Y.mean(axis=0)
-        gaps = np.sum(steps**2, axis=1) - self._wanted
+        gaps = np.sum(steps**2, axis=1) - self._targets
         pulls = csr_matrix((4.0 * self.penalty / self._edges * gaps, (i, j)), shape=(self.n, self.n))
         pulls = pulls + pulls.T
         gradient = np.asarray(pulls.sum(axis=1)) * Y - pulls @ Y - 2.0 / self._variance * centered
@@ -356,11 +358,11 @@ class MVU(Cost):
         return value, gradient
 
     def start(self, d: int) -> FloatArray:
-        """Isomap on the same graph."""
+        """Return the embedding of Isomap on the same graph."""
         return principal_coordinates(geodesics(self._graph) ** 2, d, "mvu cost")[0]
 
 
-UNSEEN = 1e-10  # singular values of the embedding below this, relative to the largest, are none
+LEAST_SQUARES_RANK = 1e-10  # singular values of the embedding below this, relative to the largest, count as 0
 
 
 @cost(
@@ -372,9 +374,9 @@ UNSEEN = 1e-10  # singular values of the embedding below this, relative to the l
     reference="@hammer2010, Section 4, with f^-1 linear and at its optimum.",
 )
 class Reconstruction(Cost):
-    """A share in [0, 1]. The linear decoder is solved for, so that the cost is a function of the embedding alone.
+    """A share in [0, 1]; the linear decoder is solved for, so that the cost is a function of the embedding alone.
 
-    Over free points and over linear maps the minimum is that of PCA.
+    Over free points and over linear maps the minimum is the one of PCA.
     """
 
     def __init__(self, X: FloatArray) -> None:
@@ -383,31 +385,32 @@ class Reconstruction(Cost):
         self._total = float(np.sum(self._data**2)) or 1.0
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The share and its gradient -2 R B' / total, R what is left: by the envelope theorem B does not move."""
+        """Return the share and its gradient -2 R B' / total with the residuals R; B is optimal (envelope theorem)."""
         Yc = Y - Y.mean(axis=0)
-        B = np.linalg.lstsq(Yc, self._data, rcond=UNSEEN)[0]
-        left = self._data - Yc @ B
-        return float(np.sum(left**2)) / self._total, -2.0 * (left @ B.T) / self._total
+        B = np.linalg.lstsq(Yc, self._data, rcond=LEAST_SQUARES_RANK)[0]
+        residuals = self._data - Yc @ B
+        return float(np.sum(residuals**2)) / self._total, -2.0 * (residuals @ B.T) / self._total
 
     def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The affine map to the scores of the fitted data on their principal axes: those of PCA, at its optimum."""
+        """Return the affine map to the scores of the fitted data on their principal axes, as in PCA."""
         Yc = Y - Y.mean(axis=0)
-        B = np.linalg.lstsq(Yc, self._data, rcond=UNSEEN)[0]
+        B = np.linalg.lstsq(Yc, self._data, rcond=LEAST_SQUARES_RANK)[0]
         axes = np.linalg.svd(Yc @ B, full_matrices=False)[2][: Y.shape[1]]
         A = np.pad(B @ axes.T, ((0, 0), (0, Y.shape[1] - len(axes))))
         return A, -Y.mean(axis=0) @ A
 
 
-NULL = 1e-12  # weighted scatter below this, relative to the largest, is none
+SCATTER_RANK = 1e-12  # weighted scatter below this, relative to the largest, counts as 0
 
 
 class Quotient(Cost):
     r"""The sum of Rayleigh quotients :math:`\mathrm{tr}\,(Y_c' D Y_c)^{-1} Y' M Y`, for M with M 1 = 0.
 
-    :math:`Y_c` is Y less its mean as D weighs it. A spectral method minimizes tr Y'MY under Y'DY = I and Y'D1 = 0. This
-    cost has the constraint in it: it does not change when Y is multiplied by an invertible matrix or shifted, and where
-    the constraint holds it is the method's own. So a minimum over any mappings that stay in their class under affine
-    maps of the embedding, which all here do, is the minimum under the constraint; ``normal_form`` then takes Y there.
+    :math:`Y_c` is Y minus its mean with weights D. A spectral method minimizes tr Y'MY under Y'DY = I and Y'D1 = 0.
+    This cost includes the constraint: it does not change when Y is multiplied by an invertible matrix or shifted, and
+    where the constraint holds it equals the cost of the method. All mappings of this package stay in their class under
+    affine maps of the embedding, so that the minimum over a mapping is the minimum under the constraint;
+    ``normal_form`` is the map to the Y that satisfies it.
     """
 
     def __init__(self, X: FloatArray, M: Any, weights: FloatArray) -> None:
@@ -418,36 +421,39 @@ class Quotient(Cost):
         return Y - self.weights @ Y / self.weights.sum()
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The sum of quotients and its gradient 2 (M Y - D Yc S^-1 T) S^-1; directions without scatter do not count."""
+        """Return the sum of quotients and its gradient 2 (M Y - D Yc S^-1 T) S^-1.
+
+        Directions without scatter do not count.
+        """
         Yc = self._centered(Y)
         weighted, pulled = self.weights[:, None] * Yc, np.asarray(self.M @ Yc)
-        inverse = np.linalg.pinv(Yc.T @ weighted, rcond=NULL, hermitian=True)
+        inverse = np.linalg.pinv(Yc.T @ weighted, rcond=SCATTER_RANK, hermitian=True)
         quotients = inverse @ (Yc.T @ pulled)
         return float(np.trace(quotients)), 2.0 * (pulled - weighted @ quotients) @ inverse
 
     def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The affine map Y A + b to an embedding with Y'DY = sum(D) I whose columns are ordered by their quotients."""
+        """Return the affine map Y A + b to Y'DY = sum(D) I, with columns in the order of their quotients."""
         from scipy.linalg import eigh
 
         center, Yc = self.weights @ Y / self.weights.sum(), self._centered(Y)
         values, vectors = eigh(Yc.T @ (self.weights[:, None] * Yc) / self.weights.sum())
-        kept = values > NULL * values[-1]
-        whiten = vectors[:, kept] / np.sqrt(values[kept])
+        above_rounding = values > SCATTER_RANK * values[-1]
+        whiten = vectors[:, above_rounding] / np.sqrt(values[above_rounding])
         white = Yc @ whiten
         turn = eigh(white.T @ (self.M @ white))[1]
         A = np.pad(whiten @ turn, ((0, 0), (0, Y.shape[1] - turn.shape[1])))
         return A, -center @ A
 
     def solve(self, basis: FloatArray | None, d: int) -> FloatArray:
-        """The best embedding (n, d) of the form ``basis @ G``, or of any form: a generalized eigenproblem, exact."""
+        """Return the best embedding (n, d) of the form ``basis @ G``, or of any form, by an exact eigenproblem."""
         from scipy.linalg import eigh
 
         if basis is None:
             basis = np.eye(self.n)[:, 1:]
         white = self._centered(basis)
         inner = white.T @ (self.weights[:, None] * white)
-        found = eigh(white.T @ (self.M @ white), inner, subset_by_index=(0, min(d, white.shape[1]) - 1))[1]
-        return np.pad(white @ found, ((0, 0), (0, d - found.shape[1])))
+        coefficients = eigh(white.T @ (self.M @ white), inner, subset_by_index=(0, min(d, white.shape[1]) - 1))[1]
+        return np.pad(white @ coefficients, ((0, 0), (0, d - coefficients.shape[1])))
 
 
 @cost(
@@ -470,7 +476,7 @@ class Laplacian(Quotient):
         bandwidth: float | None = None,
         disconnected: str = "connect",
     ) -> None:
-        W = self._connected(X, n_neighbors, radius, disconnected)[0]
+        W = self._connected_graph(X, n_neighbors, radius, disconnected)[0]
         squared = (W.data / self.unit) ** 2
         W.data = np.ones_like(squared) if bandwidth is None else np.exp(-squared / check_width(bandwidth, "bandwidth"))
         degrees = np.asarray(W.sum(axis=1)).ravel()
@@ -497,16 +503,16 @@ class LLE(Quotient):
         reg: float = 1e-3,
         disconnected: str = "connect",
     ) -> None:
-        graph, links, reach = self._connected(X, n_neighbors, radius, disconnected)
+        graph, links, reach = self._connected_graph(X, n_neighbors, radius, disconnected)
         M = barycenter_matrix(X, neighborhoods(X, reach, graph, links), reg)
         super().__init__(X, M, np.ones(len(X)))
 
 
-FLAT = 20  # iterations that may gain little
+FLAT_ITERATIONS = 20  # first iterations, which may gain little
 
 
 class NeighborCost(Cost):
-    """A cost on conditional affinities, which hold the list of attracting pairs in ``attracting``.
+    """A cost on conditional affinities; ``attracting`` holds the list of attracting pairs.
 
     The start is small, so that no point has to pass through others.
     """
@@ -521,17 +527,17 @@ class NeighborCost(Cost):
         self.entropy = self.negative_entropy(conditional)
 
     def stages(self) -> list[Stage]:
-        """The cost for some iterations whatever they gain, since it is flat about a small start, then to the end."""
-        return [Stage(self, FLAT, 0.0), Stage(self)]
+        """Return the cost for some iterations of any gain, since it is flat about a small start, then to the end."""
+        return [Stage(self, FLAT_ITERATIONS, 0.0), Stage(self)]
 
     def divisor(self) -> float:
-        """What conditional affinities are divided by: n, so that each pair i < j has p_ij + p_ji of joint ones."""
+        """Return the divisor n of conditional affinities, for which each pair i < j has the joint p_ij + p_ji."""
         return float(self.n)
 
     def negative_entropy(self, conditional: csr_matrix) -> float:
-        """Sum of p log p over ordered pairs, the part of a divergence that the embedding does not change."""
+        """Return the sum of p log p over ordered pairs, the part of a divergence that is constant in the embedding."""
         p = 0.5 * self.attracting.values
-        return float(2.0 * np.sum(xlogy(p, p)))  # half of the least number above 0 is 0
+        return float(2.0 * np.sum(xlogy(p, p)))  # half of the smallest number above 0 is 0
 
 
 @cost(
@@ -549,16 +555,16 @@ class SNE(NeighborCost):
         super().__init__(X, perplexity, n_affinities)
 
     def divisor(self) -> float:
-        """1: probabilities are conditional."""
+        """Return 1, since probabilities are conditional."""
         return 1.0
 
     def negative_entropy(self, conditional: csr_matrix) -> float:
-        """Sum of p_{j|i} log p_{j|i}."""
+        """Return the sum of p_{j|i} log p_{j|i}."""
         p = conditional.data[conditional.data > 0]
         return float(np.sum(p * np.log(p)))
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The sum of divergences and its gradient."""
+        """Return the sum of divergences and its gradient."""
         from dreval.geometry._loops import layouts as loops
 
         columns = np.ascontiguousarray(Y.T)
@@ -583,7 +589,7 @@ class SymmetricSNE(NeighborCost):
         super().__init__(X, perplexity, n_affinities)
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The divergence and its gradient."""
+        """Return the divergence and its gradient."""
         from dreval.geometry._loops import layouts as loops
 
         columns = np.ascontiguousarray(Y.T)
@@ -594,11 +600,12 @@ class SymmetricSNE(NeighborCost):
 
 
 ALGORITHMS = ("auto", "exact", "lattice")
-LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, and their shares of its iterations
-ENOUGH = 1e-5  # relative gain of an iteration with exaggeration; what follows only drives clusters apart
-EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
-NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs over this: a node costs as much time
-ROOM, HOLD = 6.0, 1.0  # radius of the disc of the search over root n, and how fast the cost rises beyond it
+EXAGGERATION_SCHEDULE = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, shares of its iterations
+EXAGGERATION_TOL = 1e-5  # relative gain that ends a stage with exaggeration; later steps only drive clusters apart
+EXACT_POINTS = 5000  # largest number of points for which "auto" sums over all pairs
+PAIRS_PER_NODE = 20.0  # pairs that cost as much time as one node: "auto" takes the cheaper of pairs and lattice
+DISC_RADIUS = 6.0  # of the search, in units of the root of n
+DISC_PENALTY = 1.0  # factor of the squared excess over the radius
 
 
 @cost(
@@ -612,11 +619,11 @@ ROOM, HOLD = 6.0, 1.0  # radius of the disc of the search over root n, and how f
 class TSNE(NeighborCost):
     """One divergence of joint probabilities, with heavy tails in the embedding.
 
-    Where affinities fall in parts, or nearly so, it keeps falling as the embedding grows: the search keeps to a disc.
-    In the first ``exaggeration_iter`` iterations the affinities, not their normalization, are multiplied by
-    ``exaggeration`` (half of them), its square root, and the root of that: a search that finds the minimum under the
-    full factor leaves clusters as points, from which no force leads out. ``algorithm`` is "exact", "lattice" (see
-    ``_lattice``; one or two columns), or "auto": exact up to 5000 points.
+    If affinities have separate parts, or nearly separate ones, the cost keeps falling as the embedding grows: the
+    search is confined to a disc. In the first ``exaggeration_iter`` iterations the affinities, not their normalization,
+    are multiplied by ``exaggeration`` (in half of the iterations), by its square root, and by the root of that: a
+    search that finds the minimum under the full factor leaves clusters as points, on which no force then acts.
+    ``algorithm`` is "exact", "lattice" (see ``lattice_sum``; one or two columns), or "auto": exact up to 5000 points.
     """
 
     def __init__(
@@ -637,32 +644,32 @@ class TSNE(NeighborCost):
         super().__init__(X, perplexity, n_affinities)
 
     def stages(self) -> list[Stage]:
-        """With exaggerated affinities, less and less so, then as they are; within the disc of the search."""
-        last = [stage._replace(energy=lambda Y: self._held(Y, 1.0)) for stage in super().stages()]
+        """Return the costs with decreasing exaggeration, then without it, all confined to the disc of the search."""
+        final = [stage._replace(energy=lambda Y: self._confined(Y, 1.0)) for stage in super().stages()]
         if self.exaggeration == 1.0:
-            return last
+            return final
         early = []
-        for at, (power, share) in enumerate(LOWERED):
+        for step, (power, share) in enumerate(EXAGGERATION_SCHEDULE):
             factor, steps = self.exaggeration**power, int(share * self.exaggeration_iter)
-            first = min(steps, FLAT) if at == 0 else 0
-            plan = (first, 0.0), (steps - first, ENOUGH)
-            early += [Stage(lambda Y, f=factor: self._held(Y, f), count, tol, True) for count, tol in plan if count]
-        return early + last
+            flat = min(steps, FLAT_ITERATIONS) if step == 0 else 0
+            plan = (flat, 0.0), (steps - flat, EXAGGERATION_TOL)
+            early += [Stage(lambda Y, f=factor: self._confined(Y, f), count, tol, True) for count, tol in plan if count]
+        return early + final
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The divergence and its gradient."""
+        """Return the divergence and its gradient."""
         return self._value(Y, 1.0)
 
-    def _held(self, Y: FloatArray, factor: float) -> tuple[float, FloatArray]:
-        """The cost and its gradient, which rise with the square of how far points lie outside the disc."""
+    def _confined(self, Y: FloatArray, factor: float) -> tuple[float, FloatArray]:
+        """Return the cost plus the squared excess of points over the radius of the disc, and its gradient."""
         value, gradient = self._value(Y, factor)
-        radius = ROOM * np.sqrt(self.n)
+        radius = DISC_RADIUS * np.sqrt(self.n)
         distance = np.sqrt(np.einsum("ij,ij->i", Y, Y))
         out = np.flatnonzero(distance > radius)
         if len(out):
             excess = distance[out] / radius - 1.0
-            value += HOLD * float(np.sum(excess**2))
-            gradient[out] += (2.0 * HOLD / radius * excess / distance[out])[:, None] * Y[out]
+            value += DISC_PENALTY * float(np.sum(excess**2))
+            gradient[out] += (2.0 * DISC_PENALTY / radius * excess / distance[out])[:, None] * Y[out]
         return value, gradient
 
     def _value(self, Y: FloatArray, factor: float) -> tuple[float, FloatArray]:
@@ -672,22 +679,22 @@ class TSNE(NeighborCost):
         return factor * (self.entropy + attraction) + np.log(2.0 * total), factor * gradient
 
     def _repulsion(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """Sum over pairs of the weights of Student's t, and its gradient (n, d)."""
+        """Return the sum over pairs of the weights of Student's t, and its gradient (n, d)."""
         from dreval.geometry._loops import layouts as loops
 
-        most = {"exact": 0.0, "lattice": np.inf, "auto": self.n**2 / NODE if self.n > EXACT_POINTS else 0.0}[
-            self.algorithm
-        ]
-        if most > 0.0 and Y.shape[1] <= MOST_COLUMNS:
-            found = lattice_sum(Y, self.dof, most)
-            if found is not None:
-                return found
+        affordable = self.n**2 / PAIRS_PER_NODE if self.n > EXACT_POINTS else 0.0
+        max_nodes = {"exact": 0.0, "lattice": np.inf, "auto": affordable}[self.algorithm]
+        if max_nodes > 0.0 and Y.shape[1] <= MOST_COLUMNS:
+            approximation = lattice_sum(Y, self.dof, max_nodes)
+            if approximation is not None:
+                return approximation
         columns = np.ascontiguousarray(Y.T)
         gradient = np.zeros_like(columns)
         return loops.student_sum(columns, self.dof, gradient), np.ascontiguousarray(gradient.T)
 
 
-FIRST, ROUNDS = 1e-3, 20  # repulsion to start with, relative to the wanted one, and iterations of each step up
+FIRST_REPULSION = 1e-3  # relative to the final repulsion
+STEP_ITERATIONS = 20  # of each step up to the final repulsion
 
 
 @cost(
@@ -703,7 +710,7 @@ class ElasticEmbedding(NeighborCost):
     """Springs between neighbors, and a repulsion that grows with the distance of the data.
 
     The attracting weights are the joint affinities of t-SNE; ``repulsion`` is lambda, between weights that sum to 1.
-    The repulsion is raised to lambda in steps of ten, as the paper follows its path.
+    The repulsion is raised to lambda in steps of ten, as in the paper.
     """
 
     def __init__(
@@ -715,13 +722,13 @@ class ElasticEmbedding(NeighborCost):
         self._weights = weights / (weights.sum() or 1.0)
 
     def stages(self) -> list[Stage]:
-        """A thousandth of the repulsion, a hundredth, a tenth, all of it."""
-        early = [self.repulsion * FIRST * 10.0**step for step in range(3)]
-        stages = [Stage(lambda Y, share=share: self._value(Y, share), ROUNDS, 0.0, True) for share in early]
+        """Return the costs with a thousandth, a hundredth, a tenth and all of the repulsion."""
+        early = [self.repulsion * FIRST_REPULSION * 10.0**step for step in range(3)]
+        stages = [Stage(lambda Y, share=share: self._value(Y, share), STEP_ITERATIONS, 0.0, True) for share in early]
         return [*stages, Stage(self)]
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The cost and its gradient."""
+        """Return the cost and its gradient."""
         return self._value(Y, self.repulsion)
 
     def _value(self, Y: FloatArray, repulsion: float) -> tuple[float, FloatArray]:
@@ -729,6 +736,6 @@ class ElasticEmbedding(NeighborCost):
 
         columns = np.ascontiguousarray(Y.T)
         slope = np.zeros_like(columns)
-        pushed = loops.weighted_gaussians(columns, self._weights, slope)
+        total = loops.weighted_gaussians(columns, self._weights, slope)
         gradient = repulsion * np.ascontiguousarray(slope.T)
-        return self.attracting.attract(Y, 0.0, gradient) + repulsion * pushed, gradient
+        return self.attracting.attract(Y, 0.0, gradient) + repulsion * total, gradient

@@ -1,4 +1,4 @@
-"""What kernel methods share: the centered kernel matrix of the data, its rows for new points, and supervised scores."""
+"""Parts that kernel methods share: the centered kernel matrix, its rows for new points, and supervised scores."""
 
 from __future__ import annotations
 
@@ -23,43 +23,47 @@ class KernelMethod(Method):
     bandwidth: float | None
 
     def _centered_gram(self, X: FloatArray) -> FloatArray:
-        """H K H of the data; what new rows need is kept."""
+        """Return H K H of the data and store the data that new rows need."""
         kernel = check_one_of(self.kernel, POINT_KERNELS, "kernel", aliases=True)
         gram = gram_matrix(X, "X", kernel, self.bandwidth, indefinite=self.indefinite)
         self._points, self.bandwidth_ = X, gram.bandwidth
         return self._centered(gram.matrix)
 
     def _centered(self, gram: FloatArray) -> FloatArray:
-        """H K H in place. From entries within a factor of two one is taken first, since such differences are exact."""
+        """Center K in place to H K H.
+
+        If all entries are within a factor of two of each other, one of them is subtracted first: such differences are
+        exact.
+        """
         low, high = float(gram.min()), float(gram.max())
-        self._rounded = max(-low, high)  # size of what is rounded
+        self._rounded = max(-low, high)  # size of the entries that are rounded
         self._level = low if 0.0 < high <= 2.0 * low else high if 2.0 * high <= low < 0.0 else 0.0
         gram -= self._level
         self._means = gram.mean(axis=0)
         return center(gram)
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
-        """Rows (m, n) of the centered kernel for points in normal form."""
+        """Return rows (m, n) of the centered kernel for points in normal form."""
         kernel = known_name(self.kernel, POINT_KERNELS)
         return self._centered_rows(cross_gram(points, self._points, kernel, self.bandwidth_))
 
     def _centered_rows(self, rows: FloatArray) -> FloatArray:
-        """Kernel values (m, n) of new rows, centered as those of the data are."""
+        """Center kernel values (m, n) of new rows in the same way as those of the data."""
         rows = rows - self._level if self._level else rows
         return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
 
 
-def kept_spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """All eigenvalues above rounding, descending, and their vectors (n, r)."""
+def positive_spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return all eigenvalues above rounding, descending, and their vectors (n, r)."""
     from scipy.linalg import eigh
 
     values, vectors = eigh(gram)
-    kept = values > len(gram) * np.finfo(float).eps * values[-1]
-    return values[kept][::-1], vectors[:, kept][:, ::-1]
+    above_rounding = values > len(gram) * np.finfo(float).eps * values[-1]
+    return values[above_rounding][::-1], vectors[:, above_rounding][:, ::-1]
 
 
 def check_positive(value: object, argument: str) -> float:
-    """A number above 0."""
+    """Check that a number is above 0."""
     number = check_float(value, argument, low=0.0)
     if number == 0.0:
         raise InputError(argument, "must be above 0", "0", "Choose a small positive number, such as 0.02.")
@@ -67,21 +71,21 @@ def check_positive(value: object, argument: str) -> float:
 
 
 class KernelScores(SupervisedMethod, KernelMethod):
-    """A supervised method whose coordinates are functions in the space of a kernel; ``_set_functions`` ends its fit."""
+    """A supervised method whose coordinates are functions in the space of a kernel, set by ``_set_functions``."""
 
     _coefficients: FloatArray
 
     def _response_gram(self) -> FloatArray:
-        """H K H of the response: Gaussian kernel with the median rule for numbers, delta kernel for classes."""
+        """Return H K H of the response: Gaussian kernel with the median rule for numbers, delta kernel for classes."""
         codes = self._response.codes
         return center(gram_matrix(self._response.columns if codes is None else codes.astype(str), "y").matrix)
 
     def _set_functions(self, values: FloatArray, coefficients: FloatArray) -> None:
-        """Embedding and coefficients from values (n, q) at the points and coefficients (n, q); beyond q all is 0."""
+        """Set embedding and coefficients from values (n, q) and coefficients (n, q); columns beyond q are 0."""
         d = self.n_components
         self.embedding_, factors = unit_variance(values, d)
         self._coefficients = np.pad(coefficients, ((0, 0), (0, d - coefficients.shape[1]))) * factors
 
     def transform(self, X: Any) -> FloatArray:
-        """Values (m, d) of the functions at new rows (m, p); O(m n (p + d)) time."""
+        """Return values (m, d) of the functions at new rows (m, p); O(m n (p + d)) time."""
         return self._centered_cross(self._new_points(X)) @ self._coefficients

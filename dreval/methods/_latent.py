@@ -1,4 +1,4 @@
-"""What methods with a latent variable share: data in one unit, their principal axes, and regular lattices of units."""
+"""Parts that latent variable methods share: data in one unit, their principal axes, and regular lattices of units."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from dreval.methods._method import FloatArray, fix_signs
 
 @dataclass(frozen=True)
 class Scaled:
-    """Center and one unit for all columns, so that their mean variance is 1: the same embedding on every scale."""
+    """Center and one unit for all columns, so that their mean variance is 1 whatever the scale of the data."""
 
     mean: FloatArray
     unit: float
 
     @classmethod
     def of(cls, X: FloatArray) -> Scaled:
-        """That of these points; where all are the same the unit is 1."""
+        """Return center and unit of these points; the unit is 1 if all points are equal."""
         mean = X[0] + (X - X[0]).mean(axis=0)
         return cls(mean, float(np.sqrt(np.mean((X - mean) ** 2))) or 1.0)
 
     def to(self, X: FloatArray) -> FloatArray:
-        """Points in that unit."""
+        """Return points in this unit, centered."""
         return (X - self.mean) / self.unit
 
     def back(self, Z: FloatArray) -> FloatArray:
-        """Points in the unit of the data."""
+        """Return points in the unit of the data."""
         return self.mean + self.unit * Z
 
 
 def principal_scores(centered: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """Scores (n, d) on the leading principal axes (p, d), signs fixed; columns beyond their number are 0."""
+    """Return scores (n, d) on the leading principal axes (p, d), signs fixed; columns beyond their number are 0."""
     left, sizes, axes = np.linalg.svd(centered, full_matrices=False)
-    more = ((0, 0), (0, max(d - len(sizes), 0)))
+    padding = ((0, 0), (0, max(d - len(sizes), 0)))
     scores = left[:, :d] * sizes[:d]
     fixed = fix_signs(scores)
     signs = np.where(np.any(fixed != scores, axis=0), -1.0, 1.0)
-    return np.pad(fixed, more), np.pad(axes[:d].T * signs, more)
+    return np.pad(fixed, padding), np.pad(axes[:d].T * signs, padding)
 
 
 def lattice(shape: Sequence[int], hexagonal: bool = False) -> FloatArray:
-    """Places (units, d) of a lattice with nearest units at distance 1, the last axis fastest.
+    """Return places (units, d) of a lattice with nearest units at distance 1, the last axis fastest.
 
-    Hexagonal: odd rows are moved by half a unit, and rows lie sqrt(3)/2 apart; d = 2.
+    Hexagonal: odd rows are moved by half a unit, and the distance of rows is sqrt(3)/2; d = 2.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def lattice(shape: Sequence[int], hexagonal: bool = False) -> FloatArray:
 
 
 def per_axis(count: int, d: int) -> int:
-    """Units on each of d equal axes for about ``count`` in all, at least 2."""
+    """Return the number of units on each of d equal axes for about ``count`` in all, at least 2."""
     return max(2, round(count ** (1.0 / d)))
 
 
 def sides(count: float, sizes: FloatArray) -> tuple[int, ...]:
-    """Sides of a lattice of about ``count`` units, in proportion to ``sizes``, each at least 2.
+    """Return the sides of a lattice of about ``count`` units, in proportion to ``sizes``, each at least 2.
 
     Examples
     --------
@@ -79,6 +79,6 @@ def sides(count: float, sizes: FloatArray) -> tuple[int, ...]:
 
 
 def on_plane(places: FloatArray, sizes: FloatArray, axes: FloatArray) -> FloatArray:
-    """Points (units, p) on the plane of the principal axes (p, d), spread along each with the deviation ``sizes``."""
+    """Return points (units, p) on the plane of the principal axes (p, d), with the deviation ``sizes`` along each."""
     centered = places - places.mean(axis=0)
     return (centered / centered.std(axis=0) * sizes) @ axes.T

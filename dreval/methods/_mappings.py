@@ -1,7 +1,7 @@
-"""Mappings f(X; theta) from data to embeddings: one class is one mapping, found by its name in ``MAPPINGS``.
+"""Mappings f(X; theta) from data to embeddings: each class is one mapping, listed by its name in ``MAPPINGS``.
 
-A mapping is a family of functions f(x; theta). Made on rows X (n, p) it knows its image of them for any ``theta``, and
-pulls a gradient in the image back to one in ``theta``; costs know nothing of mappings, and mappings nothing of costs.
+A mapping is a family of functions f(x; theta). An instance holds rows X (n, p), computes their image for any ``theta``,
+and turns a gradient in the image into a gradient in ``theta``. Costs and mappings do not depend on each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import check_int, check_width
 from dreval.geometry.distances import pairwise_squared
@@ -23,13 +22,13 @@ from dreval.methods._networks import backward, forward, initial, input_jacobian,
 from dreval.references import Cites
 
 Pullback = Callable[[FloatArray], FloatArray]
-MAPPINGS: dict[str, type[Any]] = {}  # every mapping by its name
-RANK = 1e-10  # singular values of features below this, relative to the largest, are 0
+MAPPINGS: dict[str, type[Any]] = {}  # all mappings by name
+RELATIVE_RANK = 1e-10  # singular values of features below this, relative to the largest, count as 0
 
 
 @dataclass(frozen=True)
 class MappingCard(Cites):
-    """What is known of a mapping; ``explicit`` says whether it is defined at new points."""
+    """Properties of a mapping; ``explicit`` says whether it is defined at new points."""
 
     name: str
     title: str
@@ -39,7 +38,7 @@ class MappingCard(Cites):
 
 
 def mapping(**fields: Any) -> Callable[[type[Any]], type[Any]]:
-    """Attach the card to a class and enter the class in ``MAPPINGS``."""
+    """Attach the card to a class and add the class to ``MAPPINGS``."""
 
     def attach(cls: type[Any]) -> type[Any]:
         cls.card = MappingCard(**fields)
@@ -49,9 +48,9 @@ def mapping(**fields: Any) -> Callable[[type[Any]], type[Any]]:
     return attach
 
 
-def options_of(thing: Callable[..., Any]) -> list[str]:
-    """The keyword parameters of a mapping or cost, which are its options."""
-    parameters = inspect.signature(thing).parameters.values()
+def options_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the options of a mapping or cost, which are its keyword parameters."""
+    parameters = inspect.signature(function).parameters.values()
     return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
 
 
@@ -64,23 +63,23 @@ class Mapping:
         self.X, self.d = X, d
 
     def start(self, Y: FloatArray) -> FloatArray:
-        """Parameters whose image comes near the embedding Y (n, d)."""
+        """Return parameters whose image is near the embedding Y (n, d)."""
         raise TypeError(f"{type(self).__name__} must define start")
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
-        """The image (n, d) of X, and the function that takes gradients in it (n, d) to gradients in ``theta``."""
+        """Return the image (n, d) of X, and the function from gradients in it (n, d) to gradients in ``theta``."""
         raise TypeError(f"{type(self).__name__} must define forward")
 
     def at(self, theta: FloatArray, points: FloatArray) -> FloatArray:
-        """The image (m, d) of other points (m, p)."""
+        """Return the image (m, d) of other points (m, p)."""
         raise TypeError(f"{type(self).__name__} must define at")
 
     def jacobian(self, theta: FloatArray, points: FloatArray) -> FloatArray:
-        """Derivatives (m, d, p) of f at points (m, p)."""
+        """Return the derivatives (m, d, p) of f at points (m, p)."""
         raise TypeError(f"{type(self).__name__} must define jacobian")
 
     def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
-        """Parameters of x -> f(x) A + b, with A (d, d) and b (d,)."""
+        """Return the parameters of x -> f(x) A + b, with A (d, d) and b (d,)."""
         raise TypeError(f"{type(self).__name__} must define compose")
 
 
@@ -92,58 +91,58 @@ class FeatureMapping(Mapping):
     A subclass defines ``features`` (m, q) and ``feature_jacobian`` (m, q, p), and may lower ``rank``.
     """
 
-    rank: ClassVar[float] = RANK
+    rank: ClassVar[float] = RELATIVE_RANK
     basis: FloatArray
 
     def features(self, points: FloatArray) -> FloatArray:
-        """The features (m, q) of points (m, p)."""
+        """Return the features (m, q) of points (m, p)."""
         raise TypeError(f"{type(self).__name__} must define features")
 
     def feature_jacobian(self, points: FloatArray) -> FloatArray:
-        """Derivatives (m, q, p) of the features."""
+        """Return the derivatives (m, q, p) of the features."""
         raise TypeError(f"{type(self).__name__} must define feature_jacobian")
 
     def _prepare(self) -> None:
-        """The orthonormal basis of the centered features; to be called at the end of ``__init__``."""
+        """Compute the orthonormal basis of the centered features; called at the end of ``__init__``."""
         from scipy.linalg import svd
 
         phi = self.features(self.X)
         self._mean = phi.mean(axis=0)
         U, values, axes = svd(phi - self._mean, full_matrices=False)
-        kept = values > max(self.rank, len(phi) * np.finfo(float).eps) * values[0]
+        above_rank = values > max(self.rank, len(phi) * np.finfo(float).eps) * values[0]
         root = np.sqrt(len(phi))
-        self.basis = root * U[:, kept]
-        self._weights = axes[kept].T / values[kept] * root
+        self.basis = root * U[:, above_rank]
+        self._weights = axes[above_rank].T / values[above_rank] * root
 
     def _split(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         blocks = theta.reshape(-1, self.d)
         return blocks[:-1], blocks[-1]
 
     def start(self, Y: FloatArray) -> FloatArray:
-        """Least squares."""
+        """Return the least squares parameters."""
         return np.vstack([self.basis.T @ Y / len(Y), Y.mean(axis=0)]).ravel()
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
-        """U Gamma + b, and its transpose."""
+        """Return U Gamma + b, and the function that applies its transpose."""
         gamma, b = self._split(theta)
         return self.basis @ gamma + b, lambda G: np.vstack([self.basis.T @ G, G.sum(axis=0)]).ravel()
 
     def coefficients(self, theta: FloatArray) -> FloatArray:
-        """Coefficients (q, d) of the features."""
+        """Return the coefficients (q, d) of the features."""
         return self._weights @ self._split(theta)[0]
 
     def at(self, theta: FloatArray, points: FloatArray) -> FloatArray:
-        """The image of other points."""
+        """Return the image of other points."""
         return (self.features(points) - self._mean) @ self.coefficients(theta) + self._split(theta)[1]
 
     def jacobian(self, theta: FloatArray, points: FloatArray) -> FloatArray:
-        """Derivatives (m, d, p)."""
+        """Return the derivatives (m, d, p)."""
         return np.einsum("mqp,qd->mdp", self.feature_jacobian(points), self.coefficients(theta))
 
     def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
-        """Gamma A, and the offset b' A + b."""
-        gamma, own = self._split(theta)
-        return np.vstack([gamma @ A, own @ A + b]).ravel()
+        """Return the parameters with Gamma A and the offset b' A + b."""
+        gamma, offset = self._split(theta)
+        return np.vstack([gamma @ A, offset @ A + b]).ravel()
 
 
 @mapping(
@@ -154,18 +153,18 @@ class FeatureMapping(Mapping):
     reference="@hammer2010, Section 2.",
 )
 class FreePoints(Mapping):
-    """Every point has its own place: n d parameters, and nothing is said of other points."""
+    """Each point has its own place: n d parameters, and no function of other points."""
 
     def start(self, Y: FloatArray) -> FloatArray:
-        """The embedding itself."""
+        """Return the embedding itself, flattened."""
         return np.array(Y, np.float64).ravel()
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
-        """The parameters as an embedding; gradients stay as they are."""
+        """Return the parameters as an embedding; gradients do not change."""
         return theta.reshape(-1, self.d), lambda G: G.ravel()
 
     def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
-        """Every place moved."""
+        """Return the parameters with the map applied to each place."""
         return (theta.reshape(-1, self.d) @ A + b).ravel()
 
 
@@ -184,11 +183,11 @@ class Linear(FeatureMapping):
         self._prepare()
 
     def features(self, points: FloatArray) -> FloatArray:
-        """The points."""
+        """Return the points, which are their own features."""
         return points
 
     def feature_jacobian(self, points: FloatArray) -> FloatArray:
-        """The identity."""
+        """Return the identity for each point."""
         p = points.shape[1]
         return np.broadcast_to(np.eye(p), (len(points), p, p))
 
@@ -223,16 +222,16 @@ class KernelExpansion(FeatureMapping):
         self._prepare()
 
     def features(self, points: FloatArray) -> FloatArray:
-        """Kernel values (m, number of centers)."""
+        """Return kernel values (m, number of centers)."""
         return radial_values(pairwise_squared(points, self.centers), "gaussian", self.bandwidth)
 
     def feature_jacobian(self, points: FloatArray) -> FloatArray:
-        """Each kernel value times (c_l - x) / sigma^2."""
+        """Return each kernel value times (c_l - x) / sigma^2."""
         steps = self.centers[None] - points[:, None]
         return self.features(points)[:, :, None] * steps / self.bandwidth**2
 
 
-ROUNDS = 100  # of Lloyd's algorithm
+LLOYD_ROUNDS = 100
 
 
 @mapping(
@@ -263,44 +262,41 @@ class LocallyLinear(FeatureMapping):
 
         super().__init__(X, d, rng)
         count = min(check_int(n_charts, "n_charts", low=1), max(1, len(X) // 2), len(np.unique(X, axis=0)))
-        wanted = d if local_components is None else check_int(local_components, "local_components", low=1)
+        n_axes = d if local_components is None else check_int(local_components, "local_components", low=1)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center, and still has a share
-            self.centers, labels = kmeans2(X, count, iter=ROUNDS, minit="++", missing="warn", seed=rng)
+            warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center and has a share
+            self.centers, labels = kmeans2(X, count, iter=LLOYD_ROUNDS, minit="++", missing="warn", seed=rng)
         self.variance = float(np.mean(np.sum((X - self.centers[labels]) ** 2, axis=1))) or 1.0
         shares = self.responsibilities(X)
         axes = []
         for k in range(count):
             steps = (X - self.centers[k]) * np.sqrt(shares[:, k])[:, None]
-            axes.append(np.linalg.eigh(steps.T @ steps)[1][:, ::-1][:, : min(wanted, X.shape[1])])
+            axes.append(np.linalg.eigh(steps.T @ steps)[1][:, ::-1][:, : min(n_axes, X.shape[1])])
         self.axes = np.stack(axes)
         self._prepare()
 
     def responsibilities(self, points: FloatArray) -> FloatArray:
-        """The shares r_k(x) (m, number of pieces), which sum to 1."""
+        """Return the shares r_k(x) (m, number of pieces), which sum to 1."""
         from scipy.special import softmax
 
         return np.asarray(softmax(-0.5 * pairwise_squared(points, self.centers) / self.variance, axis=1))
 
     def _local(self, points: FloatArray) -> FloatArray:
-        """Coordinates (m, k, 1 + q) of points in each piece, a 1 before."""
+        """Return coordinates (m, k, 1 + q) of points in each piece, after a 1."""
         steps = points[:, None] - self.centers
         return np.concatenate([np.ones((*steps.shape[:2], 1)), np.einsum("mkp,kpq->mkq", steps, self.axes)], axis=2)
 
     def features(self, points: FloatArray) -> FloatArray:
-        """Shares, and shares times local coordinates (m, k (1 + q))."""
+        """Return shares, and shares times local coordinates (m, k (1 + q))."""
         return (self.responsibilities(points)[:, :, None] * self._local(points)).reshape(len(points), -1)
 
     def feature_jacobian(self, points: FloatArray) -> FloatArray:
-        """By the product rule; the derivative of r_k is r_k (c_k - sum_l r_l c_l) / s^2."""
+        """Apply the product rule; the derivative of r_k is r_k (c_k - sum_l r_l c_l) / s^2."""
         shares, local = self.responsibilities(points), self._local(points)
         pulls = shares[:, :, None] * (self.centers - (shares @ self.centers)[:, None]) / self.variance
         slopes = local[:, :, :, None] * pulls[:, :, None, :]
         slopes[:, :, 1:] += shares[:, :, None, None] * self.axes.transpose(0, 2, 1)
         return slopes.reshape(len(points), -1, points.shape[1])
-
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @mapping(
@@ -321,42 +317,42 @@ class MultilayerPerceptron(Mapping):
         self, X: FloatArray, d: int, rng: np.random.Generator, *, hidden: int | Sequence[int] = (50, 50)
     ) -> None:
         super().__init__(X, d, rng)
-        given: Any = hidden.tolist() if isinstance(hidden, np.ndarray) else hidden
-        widths = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        sizes: Any = hidden.tolist() if isinstance(hidden, np.ndarray) else hidden
+        widths = sizes if isinstance(sizes, Sequence) and not isinstance(sizes, str) else [sizes]
         self.widths = (X.shape[1], *(check_int(width, "hidden", low=1) for width in widths), d)
         self._mean = X.mean(axis=0)
         self._size = float(np.sqrt(np.mean((X - self._mean) ** 2))) or 1.0
-        self._inputs, self._first = self._normal(X), initial(self.widths, rng)
+        self._inputs, self._initial = self._normal(X), initial(self.widths, rng)
 
     def _normal(self, points: FloatArray) -> FloatArray:
         return (points - self._mean) / self._size
 
     def start(self, Y: FloatArray) -> FloatArray:
-        """Random weights, and the last layer by least squares."""
-        theta = self._first.copy()
-        last = forward(theta, self._inputs, self.widths)[-2]
+        """Return random weights, with the last layer fitted by least squares."""
+        theta = self._initial.copy()
+        outputs = forward(theta, self._inputs, self.widths)[-2]
         weights, offsets = unpack(theta, self.widths)[-1]
-        center = last.mean(axis=0)
-        weights[:] = np.linalg.lstsq(last - center, Y - Y.mean(axis=0), rcond=1e-6)[0]
+        center = outputs.mean(axis=0)
+        weights[:] = np.linalg.lstsq(outputs - center, Y - Y.mean(axis=0), rcond=1e-6)[0]
         offsets[:] = Y.mean(axis=0) - center @ weights
         return theta
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
-        """Outputs, and back-propagation."""
+        """Return the outputs, and the function that back-propagates gradients."""
         values = forward(theta, self._inputs, self.widths)
         return values[-1], lambda G: backward(theta, values, G, self.widths)[0]
 
     def at(self, theta: FloatArray, points: FloatArray) -> FloatArray:
-        """Outputs at other points."""
+        """Return the outputs at other points."""
         return forward(theta, self._normal(points), self.widths)[-1]
 
     def jacobian(self, theta: FloatArray, points: FloatArray) -> FloatArray:
-        """Derivatives (m, d, p)."""
+        """Return the derivatives (m, d, p)."""
         values = forward(theta, self._normal(points), self.widths)
         return input_jacobian(theta, values, self.widths) / self._size
 
     def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
-        """The last layer followed by the affine map."""
+        """Return the parameters with the affine map applied after the last layer."""
         theta = theta.copy()
         weights, offsets = unpack(theta, self.widths)[-1]
         weights[:], offsets[:] = weights @ A, offsets @ A + b

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -38,19 +38,21 @@ FloatArray = npt.NDArray[np.float64]
 PRECOMPUTED = "precomputed"
 CONTAINERS = ("default", "pandas")
 UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
-FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any entry of them may be
+MAX_RELATIVE_SIZE = 1e60  # largest entry of new rows, relative to the largest entry of the fitted data
+MAX_ENTRY = 1e300  # largest entry of new rows of a method that takes any unit
 
 
 @dataclass(frozen=True, repr=False)
 class MethodCard(Cites):
-    """What is known of a method.
+    """Properties of a method.
 
-    ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
-    give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
-    ``transform`` and ``inverse_transform``; ``distances`` whether ``metric="precomputed"`` makes it read distances.
-    ``scale`` says what multiplying the data by c does: the embedding "follows" (is multiplied by c), or scale is
-    "ignored"; ``rotation`` and ``translation`` of the data are "ignored" (up to signs, and to where a random search
-    ends by rounding), or "read" where the columns or their zero mean something.
+    ``max_components`` is a function of n, p and the parameters of the method. ``deterministic`` means that the same
+    data give the same embedding whatever the seed. ``out_of_sample`` and ``inverse`` say whether the method itself
+    defines ``transform`` and ``inverse_transform``, ``distances`` whether it accepts distances with
+    ``metric="precomputed"``. ``scale`` says how the embedding changes when the data are multiplied by c: it "follows"
+    (is multiplied by c) or the scale is "ignored". ``rotation`` and ``translation`` of the data are "ignored" (up to
+    signs, and up to the rounding that decides where a random search ends), or "read" if the columns or their zero have
+    a meaning.
     """
 
     name: str
@@ -71,7 +73,7 @@ class MethodCard(Cites):
 
     def __repr__(self) -> str:
         yes = {True: "yes", False: "no"}
-        words = {
+        rows = {
             "name": self.name,
             "class": f"dreval.methods.{self.class_name}",
             "family": self.family,
@@ -85,16 +87,29 @@ class MethodCard(Cites):
             "cost": self.complexity,
             "reference": self.reference,
         }
-        return block(self.title, words)
+        return block(self.title, rows)
 
 
-def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
-    """Attach the card to a method class and fill its docstring; its name is that of the class in small letters."""
+MethodClass = TypeVar("MethodClass", bound="type[Method]")
 
-    def attach(cls: type[Method]) -> type[Method]:
+
+@dataclass_transform(eq_default=False)
+def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
+    """Make a class a method: attach its card, fill its docstring and build its constructor.
+
+    The parameters are the annotations of the class itself, as in ``dataclasses.dataclass``; a class that defines
+    ``__init__`` keeps it. The name on the card is that of the class in snake case. ``fields`` are those of the card.
+    """
+
+    def attach(cls: MethodClass) -> MethodClass:
+        if "__init__" not in vars(cls):
+            dataclass(eq=False, repr=False)(cls)
+            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[method-assign]
         cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
-        own = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
-        cls.__doc__ = filled(cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in own.items()}})
+        entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
+        cls.__doc__ = filled(
+            cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in entries.items()}}
+        )
         return cls
 
     return attach
@@ -102,12 +117,15 @@ def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
 
 @keywords_checked
 class Method:
-    """A method in the scikit-learn manner: parameters in ``__init__``, data in ``fit``, results end in an underscore.
+    """A method that follows the conventions of scikit-learn.
 
-    A subclass defines ``__init__`` (keyword parameters stored under their own names; ``n_components`` first) and
-    ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows. ``any_unit`` says that it takes
-    data of any size; others refuse extreme ones, whose squares would overflow or vanish and leave a wrong embedding.
-    ``varied`` says that it refuses copies of one point, of which others make an embedding that is one point.
+    Parameters are passed to ``__init__`` and data to ``fit``; names of results end in an underscore. A subclass,
+    decorated by ``method``, lists its parameters as the fields of a dataclass: ``n_components``, the only one that may
+    be passed by position, then the others after ``_: KW_ONLY``. It defines ``_fit(X)``, which sets ``embedding_`` and
+    the other fitted attributes. Annotations of a class that is not decorated, such as this one, are not parameters.
+    ``any_unit`` means that the method accepts data of any size; the other methods reject extreme values, whose squares
+    would overflow or underflow and leave a wrong embedding. ``varied`` means that the method rejects data that are
+    copies of one point; the other methods embed them at one point.
     """
 
     card: ClassVar[MethodCard]
@@ -121,20 +139,20 @@ class Method:
 
     def __init_subclass__(cls) -> None:
         if "transform" in vars(cls):
-            cls.transform = _in_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
+            cls.transform = _with_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
         keywords_checked(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name."""
+        """Return the parameters by name."""
         return {
             name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
         }
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters; an unknown one raises an error that names the nearest right one."""
-        known = self.get_params()
+        """Set parameters; an unknown name raises an error that suggests the nearest known one."""
+        parameters = self.get_params()
         for name, value in params.items():
-            check_parameters([name], known, type(self).__name__)
+            check_parameters([name], parameters, type(self).__name__)
             setattr(self, name, value)
         return self
 
@@ -143,35 +161,36 @@ class Method:
 
         The data are copied once, so that later changes of ``X`` have no effect. Fitted arrays are read-only.
         """
-        points = as_rows(X, own=True)
+        points = as_rows(X, copy=True)
         check_int(self.n_components, "n_components", low=1)
         check_random_state(self.random_state)
-        given = self.get_params()
-        most = self.card.max_components(*points.shape, given)
-        if self.n_components > most:
-            wider = {**given, "n_neighbors": len(points) - 1} if "n_neighbors" in given else given
-            more = self.card.max_components(*points.shape, wider) > most
+        parameters = self.get_params()
+        limit = self.card.max_components(*points.shape, parameters)
+        if self.n_components > limit:
+            has_neighbors = "n_neighbors" in parameters
+            largest_graph = {**parameters, "n_neighbors": len(points) - 1} if has_neighbors else parameters
+            neighbors_help = self.card.max_components(*points.shape, largest_graph) > limit
             raise InputError(
                 "n_components",
-                f"must be at most {most} for {type(self).__name__} on {len(points)} points in "
+                f"must be at most {limit} for {type(self).__name__} on {len(points)} points in "
                 f"{points.shape[1]} dimensions",
                 str(self.n_components),
-                f"Choose at most {most}{', or a larger n_neighbors' * more}.",
+                f"Choose at most {limit}{', or a larger n_neighbors' * neighbors_help}.",
             )
         if not self.any_unit:
             self._check_unit(points)
         if self.varied and bool((points == points[0]).all()):
-            got = f"{len(points)} copies of one point"
-            raise InputError("X", "must have two points that differ", got, "Pass data that vary.")
+            received = f"{len(points)} copies of one point"
+            raise InputError("X", "must have two points that differ", received, "Pass data that vary.")
         self._fit(points)
         self.n_features_in_ = points.shape[1]
         vars(self).pop("feature_names_in_", None)
         if (names := column_names(X)) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         largest = max(float(points.max()), -float(points.min()))
-        self._reach = max(largest, min(FAR * largest, LARGEST if self.any_unit else UNITS[1]))
-        self._known = Embedding(self.embedding_, self.card.name, data=points)
-        for name, value in list(vars(self).items()):  # read again by ``transform`` and the other verbs
+        self._reach = max(largest, min(MAX_RELATIVE_SIZE * largest, MAX_ENTRY if self.any_unit else UNITS[1]))
+        self._kernel_embedding = Embedding(self.embedding_, self.card.name, data=points)
+        for name, value in list(vars(self).items()):  # ``transform`` and other methods read these arrays
             if name.endswith("_") and not name.startswith("_") and isinstance(value, np.ndarray):
                 setattr(self, name, read_only_array(value))
         return self
@@ -180,23 +199,22 @@ class Method:
         """Raise an error for data whose squares overflow or underflow."""
         largest = float(np.abs(X).max())
         if largest > 0 and not UNITS[0] <= largest <= UNITS[1]:
-            rule = f"must have its largest value between {UNITS[0]:g} and {UNITS[1]:g} for {type(self).__name__}"
-            raise InputError(
-                "X", rule, f"{largest:.3g}", "Multiply the data by a number, which moves all points alike."
-            )
+            requirement = f"must have its largest value between {UNITS[0]:g} and {UNITS[1]:g} for {type(self).__name__}"
+            hint = "Multiply the data by a number, which moves all points alike."
+            raise InputError("X", requirement, f"{largest:.3g}", hint)
 
     def _fit(self, X: FloatArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit")
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the embedding (n, n_components) as a new array, or as ``set_output`` says."""
-        return self._contained(self.fit(X, y).embedding_.copy(), X)
+        """Fit the method and return the embedding (n, n_components) as a new array, or as ``set_output`` requests."""
+        return self._to_container(self.fit(X, y).embedding_.copy(), X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what ``fit_transform`` and ``transform`` return, as in scikit-learn.
 
         "default" is an array, "pandas" a DataFrame with the index of the data; None changes nothing. Without a choice
-        ``sklearn.set_config(transform_output=...)`` holds where scikit-learn is in use.
+        ``sklearn.set_config(transform_output=...)`` applies if scikit-learn has been imported.
         """
         if transform is not None:
             chosen = check_one_of(transform, CONTAINERS, "transform", aliases=True)
@@ -204,65 +222,65 @@ class Method:
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the columns of the embedding: the method in lower case, and a number."""
+        """Return the names of the columns of the embedding: the class name in lower case and a number."""
         self._check_fitted()
         name = type(self).__name__.lower()
         return np.array([f"{name}{j}" for j in range(self.embedding_.shape[1])], dtype=object)
 
-    def _contained(self, Y: FloatArray, X: Any) -> Any:
-        """Coordinates of the rows of X in the container that was chosen."""
-        usual = "default"
+    def _to_container(self, Y: FloatArray, X: Any) -> Any:
+        """Return the coordinates of the rows of X in the container that ``set_output`` requests."""
+        default = "default"
         if "sklearn" in sys.modules:
-            usual = sys.modules["sklearn"].get_config().get("transform_output", usual)
-        if vars(self).get("_sklearn_output_config", {}).get("transform", usual) != "pandas":
+            default = sys.modules["sklearn"].get_config().get("transform_output", default)
+        if vars(self).get("_sklearn_output_config", {}).get("transform", default) != "pandas":
             return Y
         import pandas as pd
 
         return pd.DataFrame(Y, index=getattr(X, "index", None), columns=self.get_feature_names_out())
 
     def kernel_transform(self, X: Any, **options: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.
+        """Return coordinates (m, d) of new rows (m, p) by the kernel extension, which exists for every embedding.
 
-        It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
-        Where the method has ``transform``, that is its own rule, which this one does not use. Options: ``reg``,
-        ``bandwidth``; see ``dreval.geometry.kernels.embedding_map``.
+        It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI. ``transform``,
+        where a method has it, uses the rule of the method instead. Options: ``reg``, ``bandwidth``; see
+        ``dreval.geometry.kernels.embedding_map``.
         """
         points = self._new_points(X)
-        return self._known.transform(points, **options)
+        return self._kernel_embedding.transform(points, **options)
 
     def kernel_inverse_transform(self, Y: Any, **options: Any) -> FloatArray:
-        """Data (m, p) at places (m, d) of the embedding, by kernel ridge regression, or another ``rule``.
+        """Return data (m, p) at places (m, d) of the embedding, by kernel ridge regression or by another ``rule``.
 
-        That is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
-        Where the method has ``inverse_transform``, that is its own rule, which this one does not use. Options:
-        ``rule``, ``reg``, ``bandwidth``; see ``dreval.geometry.kernels.reconstruction_map``.
+        It is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
+        ``inverse_transform``, where a method has it, uses the rule of the method instead. Options: ``rule``, ``reg``,
+        ``bandwidth``; see ``dreval.geometry.kernels.reconstruction_map``.
         """
         self._check_fitted()
-        return self._known.inverse_transform(Y, **options)
+        return self._kernel_embedding.inverse_transform(Y, **options)
 
     def _check_fitted(self) -> None:
-        """Refuse what needs a fit before there is one."""
+        """Raise an error if the method is not fitted."""
         if not hasattr(self, "n_features_in_"):
             name, fit = type(self).__name__, f"fit(X{', y' if self.card.supervised else ''})"
             raise not_fitted(name, "must be fitted first", "a method without a fit", f"Call {name}(...).{fit} before.")
 
     def _new_points(self, X: Any) -> FloatArray:
-        """New rows (m, p) in normal form, with the columns of the data of the fit: by name where both have names."""
+        """Return new rows (m, p) in normal form, with columns matched to the fitted data by name if both have names."""
         self._check_fitted()
         points = as_rows(in_columns(X, getattr(self, "feature_names_in_", None), "X"), min_rows=1)
         if points.shape[1] != (p := self.n_features_in_):
-            got = f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {p} features as input"
-            cure = "Pass new points as rows, with the same columns in the same order."
-            raise InputError("X", "must have the columns of the data that were fitted", got, cure)
+            received = f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {p} features as input"
+            hint = "Pass new points as rows, with the same columns in the same order."
+            raise InputError("X", "must have the columns of the data that were fitted", received, hint)
         largest = float(np.abs(points).max())
         if largest > self._reach > 0:
-            got = f"one of size {largest:.3g} for {type(self).__name__}"
-            cure = "Pass rows in the unit of the data that were fitted."
-            raise InputError("X", f"must have no entry beyond {self._reach:.3g}, far from the fitted data", got, cure)
+            requirement = f"must have no entry beyond {self._reach:.3g}, far from the fitted data"
+            received = f"one of size {largest:.3g} for {type(self).__name__}"
+            raise InputError("X", requirement, received, "Pass rows in the unit of the data that were fitted.")
         return points
 
     def _scores(self, Y: Any) -> FloatArray:
-        """Rows (m, d) of the embedding in normal form, for ``inverse_transform``."""
+        """Return rows (m, d) of the embedding in normal form, for ``inverse_transform``."""
         self._check_fitted()
         scores = check_points(Y, "Y", min_rows=1)
         if scores.shape[1] != self.n_components:
@@ -275,14 +293,14 @@ class Method:
         return scores
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there was a fit, for scikit-learn's pipelines."""
+        """Return whether the method is fitted, for scikit-learn's pipelines."""
         return hasattr(self, "n_features_in_")
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn, the only caller, asks of an estimator.
+        """Return the tags that scikit-learn, the only caller, reads from an estimator.
 
-        That is whether y is needed, whether there is a transform, and whether X is a matrix of distances or kernel
-        values, of which cross-validation selects rows and columns.
+        They say whether y is required, whether there is a ``transform``, and whether X is a matrix of distances or
+        kernel values, from which cross-validation selects both rows and columns.
         """
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
@@ -306,48 +324,49 @@ class Method:
 
 
 class WrongType(InputError, TypeError):
-    """Entries that are no numbers, which Python calls a wrong type."""
+    """Entries that are not numbers, for which Python raises a TypeError."""
 
 
-def as_rows(X: Any, min_rows: int = MIN_POINTS, own: bool = False) -> FloatArray:
-    """Rows in normal form. Other than elsewhere a vector is refused, and objects are taken that are any real numbers.
+def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArray:
+    """Return X as rows of numbers; a vector raises an error, and objects that are real numbers are accepted.
 
-    Both are the custom of scikit-learn, whose checks also look for some of the words here and in ``check_points``.
+    Both differ from the other functions of the package and follow scikit-learn, whose checks require some of the
+    phrases below and in ``check_points``.
     """
     if isinstance(X, np.ndarray) and X.ndim == 1 and (X.dtype.kind != "O" or vectors(X) is None):
-        cure = "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
-        raise InputError("X", "must have rows and columns", f"a vector of length {len(X)}", cure)
+        hint = "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        raise InputError("X", "must have rows and columns", f"a vector of length {len(X)}", hint)
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim > 1 and not isinstance(X, np.ma.MaskedArray):
-        kinds = {type(one) for one in X.flat}
-        if others := [kind.__name__ for kind in kinds if not issubclass(kind, (Real, str, type(None)))]:
-            got = f"a {others[0]}: the argument must be a string or a number"
-            raise WrongType("X", "must hold numbers", got, "Convert it to a numeric array.")
+        kinds = {type(entry) for entry in X.flat}
+        if unusable := [kind.__name__ for kind in kinds if not issubclass(kind, (Real, str, type(None)))]:
+            received = f"a {unusable[0]}: the argument must be a string or a number"
+            raise WrongType("X", "must hold numbers", received, "Convert it to a numeric array.")
         if all(issubclass(kind, Real) for kind in kinds):  # also fractions, and booleans among numbers
             X = X.astype(np.float64)
-    return check_points(X, "X", min_rows=min_rows, own=own)
+    return check_points(X, "X", min_rows=min_rows, own=copy)
 
 
-def _in_container(transform: Callable[..., Any]) -> Callable[..., Any]:
-    """A ``transform`` that returns what ``set_output`` says."""
+def _with_container(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a ``transform`` so that it returns the container that ``set_output`` requests."""
 
     @wraps(transform)
-    def contained(self: Method, X: Any, *arguments: Any, **options: Any) -> Any:
+    def wrapped(self: Method, X: Any, *arguments: Any, **options: Any) -> Any:
         scores = transform(self, X, *arguments, **options)
-        if isinstance(scores, tuple):  # with those of the response, which stay an array, as in scikit-learn
-            return self._contained(scores[0], X), *scores[1:]
-        return self._contained(scores, X)
+        if isinstance(scores, tuple):  # the scores of the response stay an array, as in scikit-learn
+            return self._to_container(scores[0], X), *scores[1:]
+        return self._to_container(scores, X)
 
-    return contained
+    return wrapped
 
 
 def fix_signs(Y: FloatArray) -> FloatArray:
-    """Flip columns so that in each the entry of largest absolute value is positive (first one on ties)."""
+    """Flip columns so that the entry of largest absolute value in each is positive (the first one on ties)."""
     rows = np.argmax(np.abs(Y), axis=0)
     signs = np.sign(Y[rows, np.arange(Y.shape[1])])
     return Y * np.where(signs == 0, 1.0, signs)
 
 
-# What the docstrings of several methods have in common: a line ``%(name)s`` stands for the whole entry.
+# Entries that the docstrings of several methods share: a line ``%(name)s`` is replaced by the whole entry.
 ENTRIES: dict[str, str] = {
     "affinities": """\
 n_affinities : int, optional
@@ -362,8 +381,8 @@ disconnected : {"connect", "error", "largest", "separate"}
     links, which joins up to 6 parts all with all. "error": raise MethodFailed. "largest": embed the largest part and
     place every other point at the nearest point of it, new points too where their nearest fitted point was left out.
     "separate": embed each part by itself and place the parts side by side. All but "error" warn. With "largest" and
-    "separate", ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), refer to all points; all other
-    attributes below are those of ``parts_``, fitted copies, the largest first (None where too small).""",
+    "separate", ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), refer to all points; the other
+    attributes below exist on ``parts_``, the copies fitted to the parts, largest first (None for a part too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.
@@ -382,12 +401,12 @@ InputError
 MethodFailed
     If the graph is not connected and ``disconnected="error"``.
 UnknownName
-    If a word is not one of those listed.""",
+    If an option is not one of those listed.""",
     "graph_warns": """\
 ApproximationWarning
-    If the graph is not connected, and what was done about it; if there are not as many other points as neighbors; if
-    with more than 7 neighbors the graph has likely short cuts between parts of the data that are far from each other
-    along the data (see ``dreval.geometry.graphs.short_cuts``).""",
+    If the graph is not connected (the warning says how its parts are handled); if there are fewer other points than
+    neighbors; if with more than 7 neighbors the graph has likely short cuts between parts of the data that are far from
+    each other along the data (see ``dreval.geometry.graphs.short_cuts``).""",
     "include_self": """\
 include_self : bool
     Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is no other
@@ -396,14 +415,14 @@ include_self : bool
     "init": """\
 init : {"pca", "random"} or ndarray (n, d)
     Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
-    added with "pca"); or the given embedding as it is.""",
+    added with "pca"); or an embedding, which is not changed.""",
     "kernel": """\
 kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix. "rbf" is
     accepted for "gaussian".""",
     "n_neighbors": """\
 n_neighbors : int or None
-    Number k of neighbors; the point itself is not counted. Of fewer points all others are taken, with a warning.""",
+    Number k of neighbors, not counting the point itself. With fewer points all others are taken, with a warning.""",
     "n_slices": """\
 n_slices : int, optional
     Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
@@ -416,11 +435,11 @@ normalize : {"unit", "sqrt_n"}
 embedding_ : ndarray (n, d)
     Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
 eigenvalues_ : ndarray (d,)
-    Eigenvalues of the matrix above, ascending, the constant's left out.""",
+    Eigenvalues of the matrix above, ascending, without the one of the constant.""",
     "null_space_warns": """\
 Also if more than d eigenvalues besides the constant's are 0 up to rounding (at most q eps |M|_1, with q entries in the
 fullest row of M), as where a part of the data shares too few points with the rest: the embedding is then an arbitrary
-choice of d directions among more, and may show none of the data's.""",
+choice of d directions among more, and may show none of the directions of the data.""",
     "perplexity": """\
 perplexity : float
     Effective number of neighbors, at least 1. A value above (n - 1) / 3 is replaced by (n - 1) / 3, with a warning.""",
@@ -429,8 +448,8 @@ ApproximationWarning
     If the perplexity is too large for the number of points.""",
     "embedding": """\
 embedding_ : ndarray (n, d)
-    Coordinates: centered, along their principal axes, the entry of largest size in each column positive; with a
-    given start without this normalization.""",
+    Coordinates: centered, along their principal axes, the entry of largest size in each column positive; without
+    this normalization if ``init`` is an array.""",
     "radius": """\
 radius : float, optional
     In place of the k nearest, neighbors are all points within this distance, in the unit of the data (``numpy.inf``:
@@ -442,7 +461,7 @@ InputError
     as ``y.astype(float)``.""",
     "response_warns": """\
 DegenerateDataWarning
-    If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes; if columns of the embedding
+    If ``y`` holds more than 20 integers, and more than n / 10, which are taken as classes; if columns of the embedding
     are 0, since data and response determine fewer directions.""",
     "response_scores": """\
 embedding_ : ndarray (n, d)
@@ -450,7 +469,7 @@ embedding_ : ndarray (n, d)
     beyond the rank of the centered data are 0.""",
     "rigid_neighborhoods": """\
 n_neighbors : int or None
-    Number k of neighbors; a neighborhood is the point and its neighbors. Of fewer points all others are taken, with a
+    Number k of neighbors; a neighborhood is the point and its neighbors. With fewer points all others are taken, with a
     warning.""",
     "rigid_embedding": """\
 embedding_ : ndarray (n, d)
@@ -463,12 +482,12 @@ tol : float
     Rounds end when R falls by no more than this share of its start.""",
     "settled": """\
 n_iter_ : int
-    Iterations, those of all stages together.
+    Iterations of all stages together.
 converged_ : bool
     Whether the last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
     "settled_of_starts": """\
 n_iter_ : int
-    Iterations of the start that was kept, those of all stages together.
+    Iterations of the best start, of all stages together.
 converged_ : bool
     Whether its last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
     "settled_warns": """\

@@ -1,6 +1,6 @@
 """Multilayer perceptrons: values, the backward pass, derivatives, and the training of autoencoders by Adam.
 
-A network is given by its widths ``(p, h_1, ..., d)`` and one vector ``theta`` that holds, layer by layer, the weights
+A network is defined by its widths ``(p, h_1, ..., d)`` and one vector ``theta`` that holds, layer by layer, the weights
 (width_in, width_out) and then the offsets (width_out,). Hidden layers end in tanh, the last layer is affine.
 """
 
@@ -21,7 +21,7 @@ from dreval.methods._method import FloatArray, Method
 
 
 def n_parameters(widths: Sequence[int]) -> int:
-    """Number of weights and offsets.
+    """Return the number of weights and offsets.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def n_parameters(widths: Sequence[int]) -> int:
 
 
 def initial(widths: Sequence[int], rng: np.random.Generator) -> FloatArray:
-    """Random weights of variance 2 / (width_in + width_out) (Glorot and Bengio, 2010, Eq. 16), and offsets 0."""
+    """Draw weights of variance 2 / (width_in + width_out) (Glorot and Bengio, 2010, Eq. 16), and set offsets to 0."""
     parts = []
     for a, b in pairwise(widths):
         parts += [rng.normal(0.0, np.sqrt(2.0 / (a + b)), size=a * b), np.zeros(b)]
@@ -40,16 +40,16 @@ def initial(widths: Sequence[int], rng: np.random.Generator) -> FloatArray:
 
 
 def unpack(theta: FloatArray, widths: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]:
-    """Views of the weights (a, b) and offsets (b,) of each layer."""
-    layers, at = [], 0
+    """Return views of the weights (a, b) and offsets (b,) of each layer."""
+    layers, start = [], 0
     for a, b in pairwise(widths):
-        layers.append((theta[at : at + a * b].reshape(a, b), theta[at + a * b : at + (a + 1) * b]))
-        at += (a + 1) * b
+        layers.append((theta[start : start + a * b].reshape(a, b), theta[start + a * b : start + (a + 1) * b]))
+        start += (a + 1) * b
     return layers
 
 
 def forward(theta: FloatArray, X: FloatArray, widths: Sequence[int]) -> list[FloatArray]:
-    """Inputs (n, p), what each hidden layer gives, and the outputs (n, d), which come last."""
+    """Return the inputs (n, p), the outputs of each hidden layer, and last the outputs (n, d) of the network."""
     layers = unpack(theta, widths)
     values = [X]
     for weights, offsets in layers[:-1]:
@@ -61,43 +61,44 @@ def forward(theta: FloatArray, X: FloatArray, widths: Sequence[int]) -> list[Flo
 def backward(
     theta: FloatArray, values: Sequence[FloatArray], G: FloatArray, widths: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
-    """Vector-Jacobian products of the network at what ``forward`` gave.
+    """Compute vector-Jacobian products of the network at the ``values`` of ``forward``.
 
-    ``G`` (n, d) is the gradient of a number in the outputs; its gradients in ``theta`` and in the inputs (n, p) come
-    back. O(n x number of weights) time, twice that of ``forward``.
+    ``G`` (n, d) is the gradient of a number in the outputs; the function returns its gradients in ``theta`` and in the
+    inputs (n, p). O(n x number of weights) time, twice that of ``forward``.
     """
     layers, out = unpack(theta, widths), np.empty_like(theta)
     slopes = unpack(out, widths)
-    for at in range(len(layers) - 1, -1, -1):
-        slopes[at][0][:] = values[at].T @ G
-        slopes[at][1][:] = G.sum(axis=0)
-        G = G @ layers[at][0].T
-        if at > 0:
-            G *= 1.0 - values[at] ** 2
+    for layer in range(len(layers) - 1, -1, -1):
+        slopes[layer][0][:] = values[layer].T @ G
+        slopes[layer][1][:] = G.sum(axis=0)
+        G = G @ layers[layer][0].T
+        if layer > 0:
+            G *= 1.0 - values[layer] ** 2
     return out, G
 
 
 def input_jacobian(theta: FloatArray, values: Sequence[FloatArray], widths: Sequence[int]) -> FloatArray:
-    """Derivatives (n, d, p) of the outputs by the inputs."""
+    """Compute the derivatives (n, d, p) of the outputs in the inputs."""
     layers = unpack(theta, widths)
     J = np.broadcast_to(layers[-1][0].T, (len(values[0]), *layers[-1][0].T.shape))
-    for at in range(len(layers) - 2, -1, -1):
-        J = (J * (1.0 - values[at + 1] ** 2)[:, None, :]) @ layers[at][0].T
+    for layer in range(len(layers) - 2, -1, -1):
+        J = (J * (1.0 - values[layer + 1] ** 2)[:, None, :]) @ layers[layer][0].T
     return np.ascontiguousarray(J)
 
 
 DECAYS = (0.9, 0.999)  # of the means of gradients and of their squares
-TINY = 1e-8  # added to the root of the mean square
-STEPS, ROUNDS = 3000, (100, 600)  # steps aimed at by default, within these numbers of rounds
+ADAM_EPSILON = 1e-8  # added to the root of the mean square
+DEFAULT_STEPS = 3000
+EPOCH_RANGE = (100, 600)  # the default number of rounds, for about DEFAULT_STEPS steps, is in this range
 
 
 def adam_step(theta: FloatArray, slope: FloatArray, means: FloatArray, count: int, rate: float) -> None:
-    """Step ``count`` (from 1) of Adam down a slope, in place; ``means`` (2, size) are its running means."""
+    """Apply step ``count`` (from 1) of Adam down a slope, in place; ``means`` (2, size) are its running means."""
     for mean, decay, value in zip(means, DECAYS, (slope, slope**2), strict=True):
         mean *= decay
         mean += (1.0 - decay) * value
-    first, second = (mean / (1.0 - decay**count) for mean, decay in zip(means, DECAYS, strict=True))
-    theta -= rate * first / (np.sqrt(second) + TINY)
+    mean_slope, mean_square = (mean / (1.0 - decay**count) for mean, decay in zip(means, DECAYS, strict=True))
+    theta -= rate * mean_slope / (np.sqrt(mean_square) + ADAM_EPSILON)
 
 
 class Encoder(Method):
@@ -109,49 +110,36 @@ class Encoder(Method):
     """
 
     n_epochs_: int
+    hidden: Sequence[int]
+    n_epochs: int | None
+    batch_size: int
+    learning_rate: float
     _codes = 1
     _extra: tuple[float, ...] = ()
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        hidden: Sequence[int] = (64, 32),
-        n_epochs: int | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 0.01,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _loss(self, theta: FloatArray, rows: FloatArray, rng: np.random.Generator) -> tuple[float, FloatArray]:
         raise TypeError(f"{type(self).__name__} must define _loss")
 
     def _fit(self, X: FloatArray) -> None:
         if not isinstance(self.hidden, list | tuple):
-            cure = "Pass widths such as (64, 32), or () for no hidden layer."
-            raise InputError("hidden", "must be a list of integers", repr(self.hidden), cure)
+            hint = "Pass widths such as (64, 32), or () for no hidden layer."
+            raise InputError("hidden", "must be a list of integers", repr(self.hidden), hint)
         hidden = tuple(check_int(width, "hidden", low=1) for width in self.hidden)
         batches = -(-len(X) // check_int(self.batch_size, "batch_size", low=1))
-        default = int(np.clip(STEPS // batches, *ROUNDS))
+        default = int(np.clip(DEFAULT_STEPS // batches, *EPOCH_RANGE))
         self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
         if check_float(self.learning_rate, "learning_rate", low=0.0) == 0.0:
             raise InputError("learning_rate", "must be above 0", "0", "Choose a positive number, such as 0.01.")
         self._scaled = Scaled.of(X)
         p, d = X.shape[1], self.n_components
         self._widths = ((p, *hidden, self._codes * d), (d, *hidden[::-1], p))
-        self._cut = n_parameters(self._widths[0])
+        self._n_encoder = n_parameters(self._widths[0])
         with few_blas_threads(-(-len(X) // batches)):
             self._train(self._scaled.to(X), batches)
         self.embedding_ = self._encode(self._scaled.to(X))
 
     def _train(self, data: FloatArray, batches: int) -> None:
-        """Rounds over the rows in random batches, with steps that shrink to 0 along half a cosine."""
+        """Train in rounds over the rows in random batches, with steps that shrink to 0 along half a cosine."""
         seed, name = root_seed(self.random_state), self.card.name
         weights = [initial(widths, stream(seed, name, "start", str(widths))) for widths in self._widths]
         theta = np.concatenate([*weights, self._extra])
@@ -165,27 +153,28 @@ class Encoder(Method):
                 adam_step(theta, slope, means, count, rate)
                 self.loss_[epoch] += value * len(rows) / len(data)
         if not (np.isfinite(theta).all() and np.isfinite(self.loss_).all()):
-            got = f"numbers that are not finite with learning_rate {self.learning_rate}"
-            raise MethodFailed("learning_rate", "must let the training settle", got, "Choose a smaller one.")
+            received = f"numbers that are not finite with learning_rate {self.learning_rate}"
+            requirement = "must be small enough for the training to converge"
+            raise MethodFailed("learning_rate", requirement, received, "Choose a smaller one.")
         self._theta = theta
 
     def _parts(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Parameters of the encoder, of the decoder, and the further numbers."""
+        """Return the parameters of the encoder, those of the decoder, and the further numbers."""
         end = len(theta) - len(self._extra)
-        return theta[: self._cut], theta[self._cut : end], theta[end:]
+        return theta[: self._n_encoder], theta[self._n_encoder : end], theta[end:]
 
     def _encode(self, rows: FloatArray) -> FloatArray:
-        """The first d outputs of the encoder."""
+        """Return the first d outputs of the encoder."""
         outputs = forward(self._parts(self._theta)[0], rows, self._widths[0])[-1]
         return np.ascontiguousarray(outputs[:, : self.n_components])
 
     def transform(self, X: Any) -> FloatArray:
-        """What the encoder gives (m, d) for new rows (m, p); for the fitted rows the embedding itself."""
+        """Return the codes (m, d) of new rows (m, p); for the fitted rows they are the embedding itself."""
         points = self._new_points(X)
         return self._encode(self._scaled.to(points))
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """What the decoder gives (m, p) for places Y (m, d)."""
+        """Return the outputs (m, p) of the decoder for places Y (m, d)."""
         places = self._scores(Y)
         decoded = forward(self._parts(self._theta)[1], places, self._widths[1])[-1]
         return self._scaled.back(decoded)

@@ -11,18 +11,18 @@ from dreval.errors import DegenerateDataWarning, warn
 from dreval.methods._method import FloatArray, fix_signs
 from dreval.records.notes import note
 
-DENSE_ROWS = 400  # up to here the dense solver is as fast as Lanczos
+DENSE_ROWS = 400  # largest number of rows for which the dense solver is as fast as Lanczos
 NULL_SHIFT = -1e-12  # below a spectrum that begins at 0, relative to the largest entry of the diagonal
 NORMALIZE = ("unit", "sqrt_n")
 
 
 def start_vector(n: int) -> FloatArray:
-    """A fixed start for Lanczos, so that the same data give the same numbers; no constant, which centering kills."""
+    """Return a fixed start for Lanczos, for reproducible results; it is not constant, since centering is applied."""
     return stream(0, "start of Lanczos").standard_normal(n)
 
 
 def top_eigenpairs(A: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """The d largest eigenvalues (d,) of a dense symmetric matrix, descending, and their vectors (n, d)."""
+    """Compute the d largest eigenvalues (d,) of a dense symmetric matrix, descending, and their vectors (n, d)."""
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
     n = len(A)
@@ -30,33 +30,33 @@ def top_eigenpairs(A: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
         try:
             values, vectors = eigsh(A, k=d, which="LA", v0=start_vector(n))
         except ArpackNoConvergence:
-            values, vectors = _between(A, n - d, n - 1)
+            values, vectors = _eigenpairs_by_index(A, n - d, n - 1)
     else:
-        values, vectors = _between(A, n - d, n - 1)
+        values, vectors = _eigenpairs_by_index(A, n - d, n - 1)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
 
 
-def _between(A: FloatArray, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of places ``first`` to ``last`` in ascending order, and vectors.
+def _eigenpairs_by_index(A: FloatArray, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+    """Compute the eigenvalues number ``start`` to ``stop``, counted from the smallest, and their vectors.
 
-    LAPACK's method for a part of the spectrum (MRRR) fails at times on eigenvalues of high multiplicity; the one for
-    all of it (divide and conquer) does not.
+    LAPACK's routine for a part of the spectrum (MRRR) sometimes fails on eigenvalues of high multiplicity; the routine
+    for the whole spectrum (divide and conquer) does not.
     """
     from scipy.linalg import eigh
 
     try:
-        return eigh(A, subset_by_index=(first, last))
+        return eigh(A, subset_by_index=(start, stop))
     except np.linalg.LinAlgError:
         values, vectors = eigh(A, driver="evd")
-        return values[first : last + 1], vectors[:, first : last + 1]
+        return values[start : stop + 1], vectors[:, start : stop + 1]
 
 
 def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Classical scaling of squared distances (n, n), which are overwritten.
+    """Compute the classical scaling of squared distances (n, n), which are overwritten.
 
-    Returns the coordinates (n, d), the eigenvalues (d,) of -H D^2 H / 2 as they are, and the row means (n,) of D^2. A
-    column whose eigenvalue is not above rounding is zero; a clearly negative one is warned of.
+    Returns the coordinates (n, d), the eigenvalues (d,) of -H D^2 H / 2, also negative ones, and the row means (n,) of
+    D^2. A column whose eigenvalue is not above rounding is zero; a clearly negative eigenvalue causes a warning.
     """
     means = squared.mean(axis=1)
     squared -= means[:, None]
@@ -66,40 +66,41 @@ def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[Float
 
 
 def scaled_eigenvectors(gram: FloatArray, d: int, name: str) -> tuple[FloatArray, FloatArray]:
-    """The d leading eigenvectors (n, d) times the roots of their eigenvalues, signs fixed, and the eigenvalues (d,).
+    """Return the d leading eigenvectors (n, d) times the roots of their eigenvalues, signs fixed, and these (d,).
 
-    A column whose eigenvalue is not above rounding is zero; a clearly negative one is warned of.
+    A column whose eigenvalue is not above rounding is zero; a clearly negative eigenvalue causes a warning.
     """
     n = len(gram)
     values, vectors = top_eigenpairs(gram, d)
     largest = max(values[0], 0.0)
     negative = np.flatnonzero(values < -1e-9 * max(largest, abs(values[-1])))
     if len(negative):
-        found = {"negative": len(negative), "d": d, "least": float(values[-1]), "largest": float(largest)}
-        warn(DegenerateDataWarning(note("eigenvalues.negative", name, **found)))
-    kept = values > n * np.finfo(float).eps * largest
-    return fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0))), values
+        sizes = {"least": float(values[-1]), "largest": float(largest)}
+        warn(DegenerateDataWarning(note("eigenvalues.negative", name, negative=len(negative), d=d, **sizes)))
+    positive = values > n * np.finfo(float).eps * largest
+    return fix_signs(vectors * np.sqrt(np.where(positive, values, 0.0))), values
 
 
 def add_by_gower(squared: FloatArray, Y: FloatArray, values: FloatArray, means: FloatArray) -> FloatArray:
-    """Coordinates (m, d) of new points from their squared distances (m, n) to the old ones (Gower, 1968)."""
+    """Compute coordinates (m, d) of new points from their squared distances (m, n) to the fitted ones (Gower, 1968)."""
     gram = means - squared
     gram -= gram.mean(axis=1, keepdims=True)
-    kept = (Y != 0).any(axis=0)
-    return 0.5 * (gram @ Y) / np.where(kept, values, np.inf)
+    nonzero = (Y != 0).any(axis=0)
+    return 0.5 * (gram @ Y) / np.where(nonzero, values, np.inf)
 
 
 def scale_columns(Y: FloatArray, normalize: Any) -> FloatArray:
-    """Columns of length 1 ("unit") or sqrt(n) ("sqrt_n"), their signs fixed."""
+    """Scale the columns to length 1 ("unit") or sqrt(n) ("sqrt_n") and fix their signs."""
     length = 1.0 if normalize == "unit" else np.sqrt(len(Y))
     return fix_signs(length * Y / np.linalg.norm(Y, axis=0))
 
 
 def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
-    """The d smallest eigenvalues (d,), ascending, and vectors (n, d) of a sparse M >= 0 with M 1 = 0, next to 1.
+    """Compute the d smallest eigenvalues (d,), ascending, and vectors (n, d) of a sparse M >= 0 with M 1 = 0.
 
-    The constant is taken out beforehand, not dropped afterwards: where other eigenvalues are 0 too, a solver mixes them
-    with it. Above a few hundred rows Lanczos on the inverse, from one sparse factorization; else a dense solver.
+    The constant is left out. It is removed before the computation, not afterwards: if other eigenvalues are 0 too, a
+    solver mixes their vectors with it. Above a few hundred rows the solver is Lanczos on the inverse, from one sparse
+    factorization; below it is dense.
     """
     from scipy.sparse import identity
     from scipy.sparse.linalg import LinearOperator, eigsh
@@ -107,7 +108,7 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     n, size = M.shape[0], float(M.diagonal().max())
     if n > DENSE_ROWS and 10 * d < n:
         shift = NULL_SHIFT * size
-        solve = factorized((M - shift * identity(n)).tocsc()).solve
+        solve = factorize_sparse((M - shift * identity(n)).tocsc()).solve
 
         def inverse(v: FloatArray) -> FloatArray:
             w = solve(v - v.mean())
@@ -118,30 +119,30 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
         vectors = eigsh(M, k=d, sigma=shift, OPinv=operator, v0=start - start.mean())[1]
     else:
         dense = M.toarray() + size  # the constant gets an eigenvalue above all others
-        vectors = _between((dense + dense.T) / 2, 0, d - 1)[1]
+        vectors = _eigenpairs_by_index((dense + dense.T) / 2, 0, d - 1)[1]
     values = np.einsum("ij,ij->j", vectors, M @ vectors)
     order = np.argsort(values, kind="stable")
     return np.maximum(values[order], 0.0), vectors[:, order]
 
 
 def zero_up_to_rounding(M: Any) -> float:
-    """The bound q eps |M|_1 up to which an eigenvalue of a sparse symmetric M may be 0, q entries in its fullest row.
+    """Return the bound q eps |M|_1 up to which an eigenvalue of a sparse symmetric M may be 0.
 
-    An entry is a sum of at most about q rounded products, and so is one of M v: of v'Mv at |v| = 1 rounding leaves no
-    more than that undecided.
+    q is the number of entries in the fullest row of M. An entry of M, and of M v, is a sum of at most about q rounded
+    products, so that rounding changes v'Mv at |v| = 1 by no more than the bound.
     """
     return float(np.diff(M.indptr).max() * np.finfo(float).eps * abs(M).sum(axis=0).max())
 
 
-def factorized(A: Any) -> Any:
-    """Sparse factors of a symmetric positive definite matrix; ``.solve(b)`` solves A x = b."""
+def factorize_sparse(A: Any) -> Any:
+    """Factorize a sparse symmetric positive definite matrix; ``.solve(b)`` of the result solves A x = b."""
     from scipy.sparse.linalg import splu
 
     return splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class Scaling(NamedTuple):
-    """Places (n, d), the steps that led there, and whether the next would have lowered the stress by too little."""
+    """Places (n, d), the number of steps, and whether the next step would have lowered the stress by too little."""
 
     places: FloatArray
     n_iter: int
@@ -149,18 +150,19 @@ class Scaling(NamedTuple):
 
 
 def metric_scaling(distances: FloatArray, d: int, name: str, max_iter: int = 300, tol: float = 1e-8) -> Scaling:
-    """Places (n, d) that minimize the sum of (q_ij - |y_i - y_j|)^2, from the start of classical scaling.
+    """Return places (n, d) that minimize the sum of (q_ij - |y_i - y_j|)^2, starting from classical scaling.
 
-    Each step (de Leeuw, 1977) lowers it; it ends when the fall is below ``tol`` times the sum of squares of q.
+    Each step (de Leeuw, 1977) lowers the sum; the iteration ends when it falls by less than ``tol`` times the sum of
+    squares of q.
     """
     from dreval.geometry._loops.layouts import majorized
 
     Y = principal_coordinates(distances**2, min(d, len(distances) - 1), name)[0]
     Y = np.pad(Y, ((0, 0), (0, d - Y.shape[1])))
-    total, last, steps, converged = float(np.sum(distances**2)) / 2, np.inf, 0, False
+    total, previous, steps, converged = float(np.sum(distances**2)) / 2, np.inf, 0, False
     while steps < max_iter and not converged:
-        stress, following = majorized(distances, Y)
-        converged = last - stress <= tol * total
+        stress, next_places = majorized(distances, Y)
+        converged = previous - stress <= tol * total
         if not converged:
-            last, Y, steps = stress, following, steps + 1
+            previous, Y, steps = stress, next_places, steps + 1
     return Scaling(Y - Y.mean(axis=0), steps, converged)

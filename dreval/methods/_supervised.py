@@ -1,4 +1,4 @@
-"""What supervised methods share: the response in normal form, slices of it, and whitened data."""
+"""Parts that supervised methods share: the response in normal form, slices of it, and whitened data."""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, as_rows, fix_signs
 from dreval.records.notes import note
 
-USUAL = 10  # slices
-
-
-INVERTIBLE = (1e-300, 1e300)
-
-
-MANY = 20  # integers, above which they look like numbers
+DEFAULT_SLICES = 10
+INVERTIBLE = (1e-300, 1e300)  # range of numbers whose inverse is a number
+MAX_INTEGER_CLASSES = 20  # more distinct integers look like numbers, and cause a warning
 
 
 class Response(NamedTuple):
-    """``columns`` (n, q): numbers, or an indicator column for each class.
+    """The response in normal form.
 
-    ``codes`` (n,): the class of each point as a number; ``classes`` (q,): the classes, sorted. Both are None for
-    numbers.
+    ``columns`` (n, q) are numbers, or an indicator column for each class. ``codes`` (n,) is the class of each point as
+    a number and ``classes`` (q,) are the sorted classes; both are None for numbers.
     """
 
     columns: FloatArray
@@ -42,7 +38,7 @@ class Whitened(NamedTuple):
     mean: FloatArray
 
     def directions(self, weights: FloatArray) -> FloatArray:
-        """Directions (p, d) whose scores are ``left @ weights``."""
+        """Return the directions (p, d) whose scores are ``left @ weights``."""
         return self.axes @ (weights / self.sizes[:, None])
 
 
@@ -53,38 +49,38 @@ class SupervisedMethod(Method):
     _response: Response
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the embedding of the rows of ``X`` (n, p) that tells most of ``y``.
+        """Learn the embedding of the rows of ``X`` (n, p) that is most informative about ``y``.
 
-        ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers. Integers that are numbers are
-        given as floats, ``y.astype(float)``.
+        ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers. Pass integers that are numbers
+        as floats, ``y.astype(float)``.
         """
         self._response = _response(y, len(as_rows(X)), type(self).__name__)
         return super().fit(X, y)
 
     def _new_response(self, y: Any, n: int) -> FloatArray:
-        """Columns (n, q) of a response of new rows, of the kind that was fitted."""
+        """Return columns (n, q) of a response of new rows, of the kind that was fitted."""
         if self._response.classes is None:
             columns = check_points(y, "y", min_rows=1)
             check_rows(len(columns), n, "y")
             if columns.shape[1] != (q := self._response.columns.shape[1]):
-                got, cure = f"{columns.shape[1]} columns", "Pass the same columns in the same order."
-                raise InputError("y", f"must have the {q} columns of the y that was fitted", got, cure)
+                received, hint = f"{columns.shape[1]} columns", "Pass the same columns in the same order."
+                raise InputError("y", f"must have the {q} columns of the y that was fitted", received, hint)
             return columns
         codes, classes = check_classes(y, n, "y")
-        known = self._response.classes
-        if len(unknown := [one for one in classes.tolist() if one not in set(known.tolist())]):
-            listed = ", ".join(map(repr, known.tolist()[:6]))
-            got = f"the class {unknown[0]!r}"
-            raise InputError("y", "must have classes that were fitted", got, f"Known: {listed}.")
-        return np.asarray(classes[codes][:, None] == known, np.float64)
+        fitted = self._response.classes
+        if len(unknown := [name for name in classes.tolist() if name not in set(fitted.tolist())]):
+            examples = ", ".join(map(repr, fitted.tolist()[:6]))
+            received = f"the class {unknown[0]!r}"
+            raise InputError("y", "must hold only classes of the fit", received, f"Known: {examples}.")
+        return np.asarray(classes[codes][:, None] == fitted, np.float64)
 
 
 def _response(y: Any, n: int, method: str) -> Response:
-    """The response in normal form, or a refusal."""
+    """Return the response in normal form, or raise an error."""
     if y is None:
-        got = f"None: {method} requires y to be passed, but the target y is None"
-        cure = "Pass numbers or classes, one per row: fit(X, y), or labels= in an evaluation."
-        raise InputError("y", "must be given, since the method is supervised", got, cure)
+        received = f"None: {method} requires y to be passed, but the target y is None"
+        hint = "Pass numbers or classes, one per row: fit(X, y), or labels= in an evaluation."
+        raise InputError("y", "must be given, since the method is supervised", received, hint)
     y = check_unmasked(y, "y")
     array = of_one_kind(np.asarray(y))
     if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
@@ -93,10 +89,10 @@ def _response(y: Any, n: int, method: str) -> Response:
         if count < 2:
             raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
         if count > n / 2:
-            got = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
-            cure = "Pass floats for a numeric response: y.astype(float)."
-            raise InputError("y", "must have at most one class for two points", got, cure)
-        if integers and count > max(MANY, n / 10):
+            received = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
+            hint = "Pass floats for a numeric response: y.astype(float)."
+            raise InputError("y", "must have at most one class per two points", received, hint)
+        if integers and count > max(MAX_INTEGER_CLASSES, n / 10):
             warn(DegenerateDataWarning(note("response.classes", argument="y", classes=count)))
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes, classes)
     columns = check_points(y, "y", own=True)
@@ -107,55 +103,56 @@ def _response(y: Any, n: int, method: str) -> Response:
 
 
 def check_invertible(X: FloatArray, argument: str = "X") -> None:
-    """Refuse data of a unit whose inverse is no number."""
+    """Raise an error for data so large or small that the inverse of their unit overflows."""
     largest = float(np.abs(X).max())
     if largest > 0 and not INVERTIBLE[0] <= largest <= INVERTIBLE[1]:
-        rule = f"must have its largest value between {INVERTIBLE[0]:g} and {INVERTIBLE[1]:g}"
-        raise InputError(argument, rule, f"{largest:.3g}", "Multiply it by a number, which changes no direction.")
+        requirement = f"must have its largest value between {INVERTIBLE[0]:g} and {INVERTIBLE[1]:g}"
+        hint = "Multiply it by a number, which changes no direction."
+        raise InputError(argument, requirement, f"{largest:.3g}", hint)
 
 
 def whiten(X: FloatArray, argument: str = "X") -> Whitened:
-    """The thin singular value decomposition of the centered data, of directions above rounding.
+    """Compute the thin singular value decomposition of the centered data, for directions above rounding.
 
-    Its scores have one unit, so that directions have the inverse of that of the data, which must be a number.
+    The scores have no unit, so that directions have the inverse of the unit of the data, which must be a number.
     """
     check_invertible(X, argument)
-    moved = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
-    center = moved.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(moved - center, full_matrices=False)
-    kept = sizes > max(X.shape) * np.finfo(float).eps * sizes[0]
-    return Whitened(left[:, kept], sizes[kept], axes[kept].T, X[0] + center)
+    shifted = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
+    center = shifted.mean(axis=0)
+    left, sizes, axes = np.linalg.svd(shifted - center, full_matrices=False)
+    above_rounding = sizes > max(X.shape) * np.finfo(float).eps * sizes[0]
+    return Whitened(left[:, above_rounding], sizes[above_rounding], axes[above_rounding].T, X[0] + center)
 
 
 def unit_variance(Y: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """Columns of mean 0 brought to variance 1 (divisor n) with fixed signs, and the factors; missing ones are 0."""
+    """Scale centered columns to variance 1 (divisor n), signs fixed; return them, padded with 0, and the factors."""
     out, factors = np.zeros((len(Y), d)), np.zeros(d)
     r = min(d, Y.shape[1])
     lengths = np.linalg.norm(Y[:, :r], axis=0)
     scale = np.divide(np.sqrt(len(Y)), lengths, out=np.zeros(r), where=lengths > 0)
     out[:, :r] = fix_signs(Y[:, :r] * scale)
-    if zero := int(d - np.count_nonzero(scale)):
-        warn(DegenerateDataWarning(note("scores.zero", zero=zero, d=d)))
+    if n_zero := int(d - np.count_nonzero(scale)):
+        warn(DegenerateDataWarning(note("scores.zero", zero=n_zero, d=d)))
     factors[:r] = scale * np.where(np.any(out[:, :r] != Y[:, :r] * scale, axis=0), -1.0, 1.0)
     return out, factors
 
 
 class LinearScores(SupervisedMethod):
-    """A supervised method whose coordinates are linear: ``_set_directions(white, weights)`` finishes its fit."""
+    """A supervised method whose coordinates are linear: ``_set_directions(white, weights)`` ends ``_fit``."""
 
     mean_: FloatArray
     directions_: FloatArray
 
     def _set_directions(self, white: Whitened, weights: FloatArray) -> None:
-        """Directions and embedding from weights (r, q) on the whitened data, variance 1; columns beyond q are 0."""
+        """Set directions and embedding from weights (r, q) on the whitened data, variance 1; columns beyond q are 0."""
         d = self.n_components
         self.embedding_, factors = unit_variance(white.left @ weights, d)
-        found = white.directions(weights[:, :d]) * factors[: weights.shape[1]]
+        directions = white.directions(weights[:, :d]) * factors[: weights.shape[1]]
         self.mean_ = white.mean
-        self.directions_ = np.pad(found, ((0, 0), (0, d - found.shape[1])))
+        self.directions_ = np.pad(directions, ((0, 0), (0, d - directions.shape[1])))
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p): (X - mean) times the directions."""
+        """Return coordinates (m, d) of new rows (m, p): (X - mean) times the directions."""
         return (self._new_points(X) - self.mean_) @ self.directions_
 
 
@@ -164,17 +161,6 @@ class SlicedMethod(LinearScores):
 
     n_slices: int | None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_slices: int | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_slices = n_slices
-        self.random_state = random_state
-
     def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:
         raise TypeError(f"{type(self).__name__} must define _matrix")
 
@@ -182,36 +168,38 @@ class SlicedMethod(LinearScores):
         white = whiten(X)
         codes = slices(self._response, self.n_slices)
         M = self._matrix(white.left * np.sqrt(len(X)), codes)
-        self.eigenvalues_, vectors = leading(M, self.n_components)
+        self.eigenvalues_, vectors = leading_eigenpairs(M, self.n_components)
         self._set_directions(white, vectors)
 
 
-def leading(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """The d largest eigenvalues (d,) of a symmetric M >= 0, 0 where it has fewer, and the vectors of those above 0."""
+def leading_eigenpairs(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """Return the d largest eigenvalues (d,) of a symmetric M >= 0, padded with 0, and the vectors of those above 0."""
     values, vectors = np.linalg.eigh(M)
-    found = np.zeros(d)
-    found[: len(values)] = np.maximum(values[::-1][:d], 0.0)
-    found[found <= len(M) * np.finfo(float).eps * found[0]] = 0.0  # rounding
-    return found, vectors[:, ::-1][:, : np.count_nonzero(found)]
+    eigenvalues = np.zeros(d)
+    eigenvalues[: len(values)] = np.maximum(values[::-1][:d], 0.0)
+    eigenvalues[eigenvalues <= len(M) * np.finfo(float).eps * eigenvalues[0]] = 0.0  # rounding
+    return eigenvalues, vectors[:, ::-1][:, : np.count_nonzero(eigenvalues)]
 
 
-def slice_count(n_slices: Any, n: int, usual: int = USUAL) -> int:
-    """The number of slices, at least 2; where it is not given the usual one, or half the number of points."""
-    return min(usual, n // 2) if n_slices is None else check_int(n_slices, "n_slices", low=2)
+def slice_count(n_slices: Any, n: int, default: int = DEFAULT_SLICES) -> int:
+    """Return the number of slices, at least 2; by default ``default``, or half the number of points if that is less."""
+    return min(default, n // 2) if n_slices is None else check_int(n_slices, "n_slices", low=2)
 
 
-def slices(response: Response, n_slices: Any, usual: int = USUAL) -> Any:
-    """The slice (n,) of each point: its class, or one of ``n_slices`` of nearly equal size, ties together."""
+def slices(response: Response, n_slices: Any, default: int = DEFAULT_SLICES) -> Any:
+    """Return the slice (n,) of each point: its class, or one of ``n_slices`` of nearly equal size, ties together."""
     n = len(response.columns)
-    count = slice_count(n_slices, n, usual)
+    count = slice_count(n_slices, n, default)
     if response.codes is not None:
         return response.codes
     if response.columns.shape[1] > 1:
-        got = f"{response.columns.shape[1]} columns"
-        raise InputError("y", "must be one column of numbers, or classes", got, "Choose a column; gsir takes several.")
+        received = f"{response.columns.shape[1]} columns"
+        hint = "Choose a column; gsir takes several."
+        raise InputError("y", "must be one column of numbers, or classes", received, hint)
     if count > n / 2:
-        rule = "must be at most half the number of points: slices of one point show no mean and no spread"
-        raise InputError("n_slices", rule, f"{count} with {n} points", f"Choose at most {n // 2}; 5 to 20 are usual.")
+        requirement = "must be at most half the number of points: slices of one point show no mean and no spread"
+        hint = f"Choose at most {n // 2}; 5 to 20 are usual."
+        raise InputError("n_slices", requirement, f"{count} with {n} points", hint)
     values = response.columns[:, 0]
     below = np.searchsorted(np.sort(values), values)
     return np.unique(below * count // n, return_inverse=True)[1]

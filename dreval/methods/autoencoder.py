@@ -1,6 +1,9 @@
-"""The autoencoder: a network that gives its inputs back through a narrow layer."""
+"""The autoencoder: a network that reconstructs its inputs through a narrow layer."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
 
 import numpy as np
 
@@ -46,7 +49,7 @@ class Autoencoder(Encoder):
     loss_ : ndarray (n_epochs_,)
         Mean loss of each round, in units in which the mean variance of a column is 1.
     n_epochs_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------
@@ -82,6 +85,14 @@ class Autoencoder(Encoder):
     >>> bool(net.loss_[-1] < net.loss_[0]), net.inverse_transform(net.embedding_).shape
     (True, (100, 3))
     """
+
+    n_components: int = 2
+    _: KW_ONLY
+    hidden: Sequence[int] = (64, 32)
+    n_epochs: int | None = None
+    batch_size: int = 64
+    learning_rate: float = 0.01
+    random_state: int | np.random.Generator | None = None
 
     def _loss(self, theta: FloatArray, rows: FloatArray, _: np.random.Generator) -> tuple[float, FloatArray]:
         encoder, decoder, _ = self._parts(theta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -89,28 +90,29 @@ class CCA(LinearScores):
     [1.0]
     """
 
-    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         d, n = self.n_components, len(X)
-        white, other = whiten(X), whiten(self._response.columns, "y")
-        left, values, right = np.linalg.svd(white.left.T @ other.left, full_matrices=False)
+        white, white_y = whiten(X), whiten(self._response.columns, "y")
+        left, values, right = np.linalg.svd(white.left.T @ white_y.left, full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = np.minimum(values[:d], 1.0)
         self._set_directions(white, left[:, :d])
         signs = np.where(np.einsum("ij,ij->j", self.embedding_[:, : len(values)], white.left @ left[:, :d]) < 0, -1, 1)
         self.response_ = np.zeros((n, d))
-        self.response_[:, : len(values)] = np.sqrt(n) * (other.left @ right[:d].T) * signs
-        self._response_mean = other.mean
-        self._response_directions = np.zeros((len(other.axes), d))
-        self._response_directions[:, : len(values)] = np.sqrt(n) * other.directions(right[:d].T) * signs
+        self.response_[:, : len(values)] = np.sqrt(n) * (white_y.left @ right[:d].T) * signs
+        self._response_mean = white_y.mean
+        self._response_directions = np.zeros((len(white_y.axes), d))
+        self._response_directions[:, : len(values)] = np.sqrt(n) * white_y.directions(right[:d].T) * signs
 
     def transform(self, X: Any, y: Any = None) -> Any:
-        """Coordinates (m, d) of new rows (m, p): (X - mean) times the directions.
+        """Return coordinates (m, d) of new rows (m, p): (X - mean) times the directions.
 
-        With ``y`` (m, q) or (m,), of the kind that was fitted, a pair: also the canonical variates (m, d) of ``y``.
+        With ``y`` (m, q) or (m,), of the kind that was fitted, return a pair: also the canonical variates (m, d) of
+        ``y``.
         """
         scores = super().transform(X)
         if y is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,13 @@ class ClassicalMDS(Method):
         Coordinates, centered; in each column the entry of largest size is positive. A column whose eigenvalue is
         negative or 0 is 0.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of B, descending, negative ones as they are.
+        The d largest eigenvalues of B, descending; they may be negative.
 
     Raises
     ------
     InputError
-        If ``n_components`` is out of its range, a given matrix is no matrix of distances, or the metric is not defined
-        for a row (zeros for "cosine", a constant row for "correlation").
+        If ``n_components`` is out of its range, a precomputed matrix does not hold distances, or the metric is not
+        defined for a row (zeros for "cosine", a constant row for "correlation").
     UnknownName
         If ``metric`` is not one of the listed options.
 
@@ -94,16 +95,10 @@ class ClassicalMDS(Method):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: str = "euclidean",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    metric: str = "euclidean"
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)
@@ -120,7 +115,7 @@ class ClassicalMDS(Method):
         )
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows by Gower's formula; the fitted rows get the embedding itself.
+        """Return coordinates (m, d) of new rows by Gower's formula; those of the fitted rows are the embedding.
 
         With ``metric="precomputed"`` a row holds the distances of a new point to the n fitted ones.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +12,7 @@ from dreval._check import check_int
 from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import BarycenterMethod, Groups, blocks_of
+from dreval.methods._local import BarycenterMethod, Groups, neighborhood_chunks
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
 from dreval.records.notes import LIMIT, define
@@ -19,12 +20,12 @@ from dreval.records.notes import LIMIT, define
 UNSETTLED = define(
     "conformal_eigenmaps.unsettled",
     LIMIT,
-    "Conformal eigenmaps: the search for the map had not settled after {steps} steps.",
+    "Conformal eigenmaps: the search for the map did not settle in {steps} steps.",
 )
 
 MAX_STEPS = 20_000
-NEAR = 1e-9  # bound on what a search without end may lie above the least loss, whose largest curvature is 1
-SETTLED = 1e-11  # steps end when the map moves less than this; its trace is 1
+MAX_EXCESS_LOSS = 1e-9  # over the minimum, for a search that used up its steps; the largest curvature is 1
+MIN_STEP = 1e-11  # steps end when the map moves less than this; its trace is 1
 
 
 @method(
@@ -68,7 +69,7 @@ class ConformalEigenmaps(BarycenterMethod):
     embedding_ : ndarray (n, d)
         Coordinates, centered; their scale is arbitrary. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (m,)
-        Eigenvalues of the matrix of locally linear embedding, ascending, the constant's left out.
+        Eigenvalues of the matrix of locally linear embedding, ascending, without the one of the constant.
     shares_ : ndarray (m,)
         Eigenvalues of P, descending, with sum 1: the number clearly above 0 estimates the dimension.
     loss_ : float
@@ -82,7 +83,8 @@ class ConformalEigenmaps(BarycenterMethod):
     Warns
     -----
     ApproximationWarning
-        If the graph is not connected, and what was done about it; or if the search for P had not settled.
+        If the graph is not connected (the warning says how its parts are handled); or if the search for P did not
+        settle.
 
     See Also
     --------
@@ -115,24 +117,14 @@ class ConformalEigenmaps(BarycenterMethod):
     (600, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        n_functions: int = 10,
-        reg: float = 1e-3,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.n_functions = n_functions
-        self.reg = reg
-        self.disconnected = disconnected
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    n_functions: int = 10
+    reg: float = 1e-3
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         m = min(check_int(self.n_functions, "n_functions", low=1), len(X) - 1)
@@ -141,10 +133,10 @@ class ConformalEigenmaps(BarycenterMethod):
         functions = functions * np.sqrt(len(X))
         loss, whole = shape_losses(X, functions, groups)
         with few_blas_threads(m):
-            P, settled = _least(loss)
+            P, settled = _minimize_loss(loss)
         if not settled:
             warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)))
-        v = _half(P)
+        v = _half_vector(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0
         shares, axes = np.linalg.eigh(P)
@@ -154,16 +146,16 @@ class ConformalEigenmaps(BarycenterMethod):
 
 
 def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray]:
-    """The losses as quadratic functions of the half-vector of P: after the best scales, and with all scales 0."""
+    """Return two quadratic functions of the half-vector of P: the loss at the best scales, and with all scales 0."""
     m = functions.shape[1]
     size = m * (m + 1) // 2
     loss, whole = np.zeros((size, size)), np.zeros((size, size))
-    for own, members in blocks_of(X, groups):
-        patch = np.column_stack([own, members])
+    for centers, members in neighborhood_chunks(X, groups):
+        patch = np.column_stack([centers, members])
         a, b = np.triu_indices(patch.shape[1], 1)
         for rows in np.array_split(patch, max(1, len(patch) * len(a) * size // 4_000_000)):
             steps = functions[rows[:, a]] - functions[rows[:, b]]
-            terms = _half(steps[..., :, None] * steps[..., None, :])
+            terms = _half_vector(steps[..., :, None] * steps[..., None, :])
             lengths = np.sum((X[rows[:, a]] - X[rows[:, b]]) ** 2, axis=2)
             norms = np.linalg.norm(lengths, axis=1, keepdims=True)
             lengths = np.divide(lengths, norms, out=np.zeros_like(lengths), where=norms > 0)
@@ -175,52 +167,54 @@ def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[
 
 
 @lru_cache(maxsize=16)
-def _places(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-    """Rows, columns and factors of the half-vector, and the place in it of each entry of the matrix."""
+def _half_vector_indices(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """Return rows, columns and factors of the half-vector, and the index in it of each entry of the matrix."""
     a, b = np.triu_indices(m)
     place = np.zeros((m, m), np.int64)
     place[a, b] = place[b, a] = np.arange(len(a))
     return a, b, np.where(a == b, 1.0, np.sqrt(2.0)), place
 
 
-def _half(P: FloatArray) -> FloatArray:
-    """The upper triangle of symmetric matrices (..., m, m), off the diagonal times sqrt(2), so that lengths stay."""
-    a, b, factor, _ = _places(P.shape[-1])
+def _half_vector(P: FloatArray) -> FloatArray:
+    """Return the upper triangle of symmetric matrices (..., m, m), off-diagonal times sqrt(2) to keep lengths."""
+    a, b, factor, _ = _half_vector_indices(P.shape[-1])
     return np.asarray(P[..., a, b] * factor)
 
 
-def _full(v: FloatArray) -> FloatArray:
-    """The symmetric matrix of a half-vector."""
-    _, _, factor, place = _places(int(np.sqrt(2 * len(v))))
+def _symmetric_matrix(v: FloatArray) -> FloatArray:
+    """Return the symmetric matrix of a half-vector."""
+    _, _, factor, place = _half_vector_indices(int(np.sqrt(2 * len(v))))
     return np.asarray((v / factor)[place])
 
 
-def _projected(v: FloatArray) -> FloatArray:
-    """The nearest half-vector of a matrix with P >= 0 and tr P = 1: eigenvalues go to the simplex."""
-    values, vectors = np.linalg.eigh(_full(v))
+def _project(v: FloatArray) -> FloatArray:
+    """Project a half-vector to the nearest with P >= 0 and tr P = 1: eigenvalues are projected to the simplex."""
+    values, vectors = np.linalg.eigh(_symmetric_matrix(v))
     shift = ((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(values) + 1)).max()
-    return _half((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
+    return _half_vector((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
 
 
-def _least(loss: FloatArray) -> tuple[FloatArray, bool]:
-    """P of the least loss, and whether it was reached; momentum is dropped where it goes uphill.
+def _minimize_loss(loss: FloatArray) -> tuple[FloatArray, bool]:
+    """Return the P of minimal loss, and whether the search reached it; momentum is reset when it increases the loss.
 
-    The loss is convex, so that its slope bounds what any other P could gain.
+    The loss is convex, so that its slope bounds the excess over the minimum.
     """
     m = int(np.sqrt(2 * len(loss)))
     loss = loss / (np.linalg.eigvalsh(loss)[-1] or 1.0)
-    v = ahead = _half(np.eye(m) / m)
+    v = extrapolated = _half_vector(np.eye(m) / m)
     momentum = 1.0
     for _ in range(MAX_STEPS):
-        new = _projected(ahead - loss @ ahead)
-        if (ahead - new) @ (new - v) > 0:
-            momentum, ahead = 1.0, v
-            new = _projected(ahead - loss @ ahead)
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-        moved = new - v
-        ahead = new + (momentum - 1.0) / following * moved
-        v, momentum = new, following
-        if np.abs(moved).max() <= SETTLED:
-            return _full(v), True
-    slope = _full(2.0 * loss @ v)
-    return _full(v), bool(np.sum(slope * _full(v)) - np.linalg.eigvalsh(slope)[0] <= NEAR)
+        new = _project(extrapolated - loss @ extrapolated)
+        if (extrapolated - new) @ (new - v) > 0:
+            momentum, extrapolated = 1.0, v
+            new = _project(extrapolated - loss @ extrapolated)
+        next_momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        step = new - v
+        extrapolated = new + (momentum - 1.0) / next_momentum * step
+        v, momentum = new, next_momentum
+        if np.abs(step).max() <= MIN_STEP:
+            return _symmetric_matrix(v), True
+    slope = _symmetric_matrix(2.0 * loss @ v)
+    return _symmetric_matrix(v), bool(
+        np.sum(slope * _symmetric_matrix(v)) - np.linalg.eigvalsh(slope)[0] <= MAX_EXCESS_LOSS
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class ConformalIsomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors; of fewer points all others are taken, with a warning.
+        Number k of neighbors; with fewer points all others are taken, with a warning.
     %(disconnected)s
     %(unused_seed)s
 
@@ -45,7 +46,7 @@ class ConformalIsomap(GraphMethod):
     embedding_ : ndarray (n, d)
         Coordinates, centered; in units of the local spacing. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
+        The d largest eigenvalues of the centered matrix, descending; they may be negative.
     geodesics_ : ndarray (n, n)
         Lengths of the shortest paths, in that unit.
 
@@ -84,18 +85,11 @@ class ConformalIsomap(GraphMethod):
     (400, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 7,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.disconnected = disconnected
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 7
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
         spacing = np.sqrt(nearest(X, int(self._near.k or 0))[1]).mean(axis=1)

@@ -1,8 +1,9 @@
-"""The general door: any cost over any mapping."""
+"""Any cost of embeddings over any mapping."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -41,13 +42,13 @@ class CostMapping(MapMethod):
     cost : str
         "metric_mds", "sammon", "isomap" (stress of distances or paths); "strain" (misfit of inner products); "lle",
         "laplacian" (their quotients, constraint included); "mvu" (variance, with a penalty on changed edges); "sne",
-        "symmetric_sne", "tsne", "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function
-        of the embedding leaves of the data).
+        "symmetric_sne", "tsne", "elastic_embedding" (neighbor probabilities); "reconstruction" (residuals of the data
+        after a linear function of the embedding).
     mapping : str
         "linear", "locally_linear", "kernel_expansion", "multilayer_perceptron", or "free_points", which has no
         ``transform``.
     cost_options : dict, optional
-        Options of the cost by name, such as ``{"perplexity": 10}``; an unknown one raises an error that lists the known
+        Options of the cost by name, such as ``{"perplexity": 10}``; for an unknown name an error lists the known
         ones. "metric_mds", "isomap" and "strain" have ``weights`` of pairs, a symmetric array (n, n) or a function that
         gives an array of distances their weights; costs on graphs have ``n_neighbors`` or ``radius``. Lengths are in
         the unit of the data.
@@ -75,7 +76,7 @@ class CostMapping(MapMethod):
     Raises
     ------
     InputError
-        If a parameter is out of its range, or new points are asked of free points.
+        If a parameter is out of its range, or ``transform`` is called with free points.
     MethodFailed
         If a cost needs a connected graph of neighbors and ``disconnected`` is not "connect".
     UnknownName
@@ -113,44 +114,31 @@ class CostMapping(MapMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        cost: str = "tsne",
-        mapping: str = "linear",
-        cost_options: Mapping[str, Any] | None = None,
-        mapping_options: Mapping[str, Any] | None = None,
-        init: Any = "pca",
-        n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.cost = cost
-        self.mapping = mapping
-        self.cost_options = cost_options
-        self.mapping_options = mapping_options
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    cost: str = "tsne"
+    mapping: str = "linear"
+    cost_options: Mapping[str, Any] | None = None
+    mapping_options: Mapping[str, Any] | None = None
+    init: Any = "pca"
+    n_init: int = 1
+    max_iter: int = 500
+    tol: float = 1e-9
+    random_state: int | np.random.Generator | None = None
 
     def _cost_options(self) -> dict[str, Any]:
-        made = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]
-        return _checked(self.cost_options, "cost_options", made, f"{self.cost} cost")
+        cls = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]
+        return _check_options(self.cost_options, "cost_options", cls, f"{self.cost} cost")
 
     def _mapping_options(self) -> dict[str, Any]:
-        made = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]
-        return _checked(self.mapping_options, "mapping_options", made, f"{self.mapping} mapping")
+        cls = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]
+        return _check_options(self.mapping_options, "mapping_options", cls, f"{self.mapping} mapping")
 
 
-def _checked(options: Any, argument: str, made: type[Any], what: str) -> dict[str, Any]:
-    """Options by name, all of which the cost or mapping knows."""
+def _check_options(options: Any, argument: str, cls: type[Any], owner: str) -> dict[str, Any]:
+    """Return the options by name after a check that the cost or mapping has them."""
     if not isinstance(options, Mapping | None):
-        cure = "".join(f'Pass a dict such as {{"{name}": ...}}.' for name in options_of(made)[:1]) or "Leave it out."
-        raise InputError(argument, "must be a dict or None", describe(options), cure)
-    check_parameters(options or {}, options_of(made), what)
+        hint = "".join(f'Pass a dict such as {{"{name}": ...}}.' for name in options_of(cls)[:1]) or "Leave it out."
+        raise InputError(argument, "must be a dict or None", describe(options), hint)
+    check_parameters(options or {}, options_of(cls), owner)
     return dict(options or {})

@@ -1,7 +1,8 @@
-"""Diffusion maps: coordinates in which straight distances are those of a random walk on the data."""
+"""Diffusion maps: coordinates whose Euclidean distances are those of a random walk on the data."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ STUCK_WALK = define(
     "Choose a larger bandwidth.",
 )
 
-ROUNDINGS = 4  # of an entry of the kernel, in which the sums and roots that scale it are rounded, too
-STUCK = 1e-10  # a walk whose second eigenvalue is this near to 1 does not leave a part of the data
+ROUNDINGS_PER_ENTRY = 4  # of the kernel: those of the entry and of the sums and roots that scale it
+CONFINED_GAP = 1e-10  # a walk whose second eigenvalue is this near to 1 does not leave a part of the data
 
 
 @method(
@@ -104,20 +105,12 @@ class DiffusionMaps(Method):
     ((200, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        bandwidth: float | None = None,
-        alpha: float = 1.0,
-        diffusion_time: int = 1,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.diffusion_time = diffusion_time
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    bandwidth: float | None = None
+    alpha: float = 1.0
+    diffusion_time: int = 1
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         check_float(self.alpha, "alpha", low=0.0, high=1.0)
@@ -129,45 +122,43 @@ class DiffusionMaps(Method):
         degrees = kernel.sum(axis=1)
         roots = np.sqrt(degrees / degrees.sum())
         kernel /= np.sqrt(degrees)[:, None] * np.sqrt(degrees)
-        rounding = ROUNDINGS * len(X) * np.finfo(float).eps * float(kernel.max())
-        kernel -= roots[:, None] * roots  # takes the constant out, whose eigenvalue is 1
+        rounding = ROUNDINGS_PER_ENTRY * len(X) * np.finfo(float).eps * float(kernel.max())
+        kernel -= roots[:, None] * roots  # removes the constant, whose eigenvalue is 1
         values, vectors = top_eigenpairs(kernel, self.n_components)
-        if values[0] > 1 - STUCK:
+        if values[0] > 1 - CONFINED_GAP:
             warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)))
         if not values[0] > rounding:
-            got, cure = (
-                f"{self.bandwidth_:.4g}, with which the kernel does not vary beyond rounding",
-                "Choose a smaller one.",
-            )
-            raise InputError("bandwidth", "must be of the order of the distances in the data", got, cure)
+            received = f"{self.bandwidth_:.4g}, with which the kernel does not vary beyond rounding"
+            requirement = "must be of the order of the distances in the data"
+            raise InputError("bandwidth", requirement, received, "Choose a smaller one.")
         self.eigenvalues_ = np.where(values > rounding, np.minimum(values, 1.0), 0.0)
         vectors -= roots[:, None] * (roots @ vectors)
         self._functions = fix_signs(vectors / roots[:, None]) * (values > rounding)
         self.embedding_ = self._functions * self.eigenvalues_**self.diffusion_time
 
     def _bandwidth(self, X: FloatArray) -> float:
-        """The given bandwidth, or the median distance to the 15th neighbor."""
+        """Return the bandwidth; by default the median distance to the 15th neighbor."""
         if self.bandwidth is not None:
             if check_float(self.bandwidth, "bandwidth", low=0.0) == 0.0:
                 raise InputError("bandwidth", "must be above 0", "0", "Leave it out, or pass a positive number.")
             return float(self.bandwidth)
         lengths = np.sqrt(nearest(X, min(15, len(X) - 1))[1][:, -1])
         if (X == X[0]).all():
-            got, cure = f"{len(X)} copies of one point", "Pass data that vary."
-            raise InputError("X", "must have two points that differ, to set the bandwidth by", got, cure)
+            received, hint = f"{len(X)} copies of one point", "Pass data that vary."
+            raise InputError("X", "must have two points that differ, to determine the bandwidth", received, hint)
         if not lengths.any():
             raise InputError("bandwidth", "must be above 0", "0 (points with 15 copies)", "Pass a positive bandwidth.")
         return float(np.median(lengths) or lengths[lengths > 0].min())
 
     def _kernel(self, X: FloatArray) -> FloatArray:
-        """Kernel values (m, n) between rows and fitted points."""
+        """Return kernel values (m, n) between rows and fitted points."""
         scaled = (X - self._points[0]) / self.bandwidth_, (self._points - self._points[0]) / self.bandwidth_
         squared = pairwise_squared(*scaled)
         squared *= -0.5
         return np.exp(squared, out=squared)
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p) by the Nyström formula; O(m n (p + d)) time."""
+        """Return coordinates (m, d) of new rows (m, p) by the Nyström formula; O(m n (p + d)) time."""
         kernel = self._kernel(self._new_points(X))
         kernel /= self._density
         degrees = kernel.sum(axis=1, keepdims=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,8 @@ class ElasticEmbedding(CostMethod):
     %(cost)s
 
     The paper leaves the affinities open and writes Gaussian ones with one width, and squared distances of the data that
-    are not normalized; ours have one perplexity, and both weights sum to 1, so that the unit of the data is ignored and
-    :math:`\lambda` means the same for any n. 400 MB at n = 10 000.
+    are not normalized; here they have one perplexity, and both weights sum to 1, so that the unit of the data is
+    ignored and :math:`\lambda` means the same for any n. 400 MB at n = 10 000.
 
     References
     ----------
@@ -88,28 +89,17 @@ class ElasticEmbedding(CostMethod):
     True
     """
 
-    cost = "elastic_embedding"
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: float = 30.0
+    repulsion: float = 100.0
+    n_affinities: int | None = None
+    init: Any = "pca"
+    max_iter: int = 500
+    tol: float = 1e-7
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        repulsion: float = 100.0,
-        n_affinities: int | None = None,
-        init: Any = "pca",
-        max_iter: int = 500,
-        tol: float = 1e-7,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.repulsion = repulsion
-        self.n_affinities = n_affinities
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost = "elastic_embedding"
 
     def _cost_options(self) -> dict[str, Any]:
         return {"perplexity": self.perplexity, "repulsion": self.repulsion, "n_affinities": self.n_affinities}

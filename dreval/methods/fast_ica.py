@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ UNSETTLED = define(
     "Raise max_iter, or take fewer components.",
 )
 
-MOST_ROWS = 1000  # used for the dependence of pairs of components
-GAUSSIAN = 0.37456720749143805  # mean of log cosh of a standard normal variable
+MAX_HSIC_ROWS = 1000  # from which the dependence of pairs of components is estimated
+GAUSSIAN_LOG_COSH = 0.37456720749143805  # mean of log cosh of a standard normal variable
 
 
 @method(
@@ -48,7 +49,7 @@ class FastICA(Method):
     independent components of which at most one is Gaussian, ZW' are these components up to order and sign.
 
     With ``subspace_size`` m the components are grouped into subspaces of m whose members depend on each other: the
-    pairwise HSIC within groups is maximized, greedily and then by exchanges. This is independent subspace analysis
+    pairwise HSIC within groups is maximized, greedily and then by swaps. This is independent subspace analysis
     under the conjecture that ISA is ICA followed by a permutation.
 
     Parameters
@@ -78,7 +79,7 @@ class FastICA(Method):
     subspaces_ : ndarray (d,) or None
         Number of the subspace of each column.
     n_iter_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------
@@ -116,22 +117,14 @@ class FastICA(Method):
     True
     """
 
-    any_unit = varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    subspace_size: int | None = None
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        subspace_size: int | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.subspace_size = subspace_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    any_unit = varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)
@@ -146,10 +139,10 @@ class FastICA(Method):
         W = self._rotation(np.sqrt(n) * white.left[:, :r], stream(seed, "fast_ica").standard_normal((r, r)))
         scores = np.sqrt(n) * white.left[:, :r] @ W.T
         log_cosh = np.logaddexp(scores, -scores) - np.log(2)  # without overflow
-        order = np.argsort(-np.abs(log_cosh.mean(axis=0) - GAUSSIAN), kind="stable")
+        order = np.argsort(-np.abs(log_cosh.mean(axis=0) - GAUSSIAN_LOG_COSH), kind="stable")
         self.subspaces_ = None
         if self.subspace_size is not None and r == d:
-            order = order[_grouped(scores[:, order], self.subspace_size, stream(seed, "subspaces"))]
+            order = order[_group_components(scores[:, order], self.subspace_size, stream(seed, "subspaces"))]
             self.subspaces_ = np.arange(d) // self.subspace_size
         fixed = fix_signs(scores[:, order])
         turn = W[order].T * np.where(np.any(fixed != scores[:, order], axis=0), -1.0, 1.0)
@@ -160,62 +153,62 @@ class FastICA(Method):
         self.mixing_ = np.pad((white.axes[:, :r] * white.sizes[:r]) @ turn / np.sqrt(n), pad)
 
     def _rotation(self, Z: FloatArray, start: FloatArray) -> FloatArray:
-        """The orthogonal fixed point (r, r), from a start."""
-        W = _orthonormal(start)
+        """Return the orthogonal fixed point (r, r) that the iteration reaches from a start."""
+        W = _orthonormalize(start)
         for round_ in range(1, self.max_iter + 1):
             values = np.tanh(Z @ W.T)
-            new = _orthonormal(values.T @ Z / len(Z) - (1 - values**2).mean(axis=0)[:, None] * W)
-            moved = float(np.max(1 - np.abs(np.einsum("ij,ij->i", new, W))))
+            new = _orthonormalize(values.T @ Z / len(Z) - (1 - values**2).mean(axis=0)[:, None] * W)
+            turn = float(np.max(1 - np.abs(np.einsum("ij,ij->i", new, W))))
             W, self.n_iter_ = new, round_
-            if moved <= self.tol:
+            if turn <= self.tol:
                 return W
-        warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=moved)))
+        warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=turn)))
         return W
 
     def transform(self, X: Any) -> FloatArray:
-        """Components (m, d) of new rows (m, p); of the fitted rows the embedding itself."""
+        """Return components (m, d) of new rows (m, p); those of the fitted rows are the embedding itself."""
         return (self._new_points(X) - self.mean_) @ self.directions_
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """The points (m, p) of the principal plane that mix the components Y (m, d)."""
+        """Return the points (m, p) of the principal plane that mix the components Y (m, d)."""
         return self._scores(Y) @ self.mixing_.T + self.mean_
 
 
-def _orthonormal(W: FloatArray) -> FloatArray:
-    """(W W')^(-1/2) W, the nearest orthogonal matrix."""
+def _orthonormalize(W: FloatArray) -> FloatArray:
+    """Return (W W')^(-1/2) W, the nearest orthogonal matrix."""
     left, _, right = np.linalg.svd(W)
     return left @ right
 
 
-def _grouped(S: FloatArray, size: int, rng: np.random.Generator) -> Any:
-    """An order of the columns in which consecutive groups of ``size`` have a large sum of pairwise HSIC."""
-    rows = S if len(S) <= MOST_ROWS else S[np.sort(rng.choice(len(S), MOST_ROWS, replace=False))]
+def _group_components(S: FloatArray, size: int, rng: np.random.Generator) -> Any:
+    """Return an order of the columns in which consecutive groups of ``size`` have a large sum of pairwise HSIC."""
+    rows = S if len(S) <= MAX_HSIC_ROWS else S[np.sort(rng.choice(len(S), MAX_HSIC_ROWS, replace=False))]
     grams = [center(gram_matrix(column, "S").matrix).ravel() for column in rows.T]
-    alike = np.array([[a @ b for b in grams] for a in grams])
-    left, order = list(range(S.shape[1])), []
-    while left:
-        group = [left.pop(0)]
+    dependence = np.array([[a @ b for b in grams] for a in grams])
+    remaining, order = list(range(S.shape[1])), []
+    while remaining:
+        group = [remaining.pop(0)]
         while len(group) < size:
-            group.append(left.pop(int(np.argmax([alike[group, j].sum() for j in left]))))
+            group.append(remaining.pop(int(np.argmax([dependence[group, j].sum() for j in remaining]))))
         order += group
-    return _exchanged(np.array(order), alike, size)
+    return _swap_members(np.array(order), dependence, size)
 
 
-def _exchanged(order: Any, alike: FloatArray, size: int) -> Any:
-    """Members of different groups are exchanged while that raises the sum within groups."""
+def _swap_members(order: Any, dependence: FloatArray, size: int) -> Any:
+    """Swap members of different groups as long as that raises the sum within groups."""
 
     def within(columns: Any) -> float:
         groups = columns.reshape(-1, size)
-        return float(sum(alike[np.ix_(group, group)].sum() for group in groups))
+        return float(sum(dependence[np.ix_(group, group)].sum() for group in groups))
 
     best, improved = within(order), True
     while improved:
         improved = False
         for i in range(len(order)):
             for j in range((i // size + 1) * size, len(order)):
-                other = order.copy()
-                other[[i, j]] = other[[j, i]]
-                value = within(other)
+                swapped = order.copy()
+                swapped[[i, j]] = swapped[[j, i]]
+                value = within(swapped)
                 if value > best * (1 + 1e-12):
-                    order, best, improved = other, value, True
+                    order, best, improved = swapped, value, True
     return order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ UNSETTLED = define(
     "Raise max_iter.",
 )
 
-START = (0.0, np.log(0.1))  # logarithms of signal and noise variance, for data in units of variance 1
-BOUND = 7.0  # of both logarithms
+START_LOG_VARIANCES = (0.0, np.log(0.1))  # logarithms of signal and noise variance, for data in units of variance 1
+MAX_LOG_VARIANCE = 7.0  # bound of the size of both logarithms
 
 
 @method(
@@ -134,26 +135,15 @@ class GPLVM(Method):
     ((80, 1), (80, 50))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        prior_scale: float = 3.0,
-        init: Any = "pca",
-        n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        min_noise: float = 1e-4,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.prior_scale = prior_scale
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.min_noise = min_noise
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    prior_scale: float = 3.0
+    init: Any = "pca"
+    n_init: int = 1
+    max_iter: int = 500
+    tol: float = 1e-9
+    min_noise: float = 1e-4
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)
@@ -162,18 +152,18 @@ class GPLVM(Method):
         check_float(self.min_noise, "min_noise", low=1e-8, high=1.0)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
-        places = self._started(data)
+        places = self._first_places(data)
         seed, count = root_seed(self.random_state), check_int(self.n_init, "n_init", low=1)
-        others = (stream(seed, "gplvm", number).standard_normal(places.shape) for number in range(1, count))
-        starts = (places, *(places + noise for noise in others))
+        noises = (stream(seed, "gplvm", number).standard_normal(places.shape) for number in range(1, count))
+        starts = (places, *(places + noise for noise in noises))
         with few_blas_threads(len(data)):
-            found = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
-        self.objective_, self.n_iter_ = float(found.fun), int(found.nit)
-        if found.status == 1:
+            result = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
+        self.objective_, self.n_iter_ = float(result.fun), int(result.nit)
+        if result.status == 1:
             warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter)))
         n, p = data.shape
-        self.signal_variance_, self.noise_variance_ = map(float, np.exp(found.x[:2]))
-        Z = found.x[2:].reshape(n, -1)
+        self.signal_variance_, self.noise_variance_ = map(float, np.exp(result.x[:2]))
+        Z = result.x[2:].reshape(n, -1)
         self.embedding_ = fix_signs(Z @ np.linalg.svd(Z, full_matrices=False)[2].T)
         prior = np.sum(Z**2) / (2.0 * self.prior_scale**2)
         self.log_likelihood_ = float(prior - self.objective_ - n * p * np.log(self._scaled.unit))
@@ -181,8 +171,8 @@ class GPLVM(Method):
         self._inverse = np.linalg.inv(K)
         self._data, self._means = data, np.linalg.solve(K, data)
 
-    def _started(self, data: FloatArray) -> FloatArray:
-        """Where the first search begins (n, d)."""
+    def _first_places(self, data: FloatArray) -> FloatArray:
+        """Return the places (n, d) at which the first search begins."""
         if isinstance(self.init, str):
             check_one_of(self.init, ("pca",), "init", aliases=True)
             places = principal_scores(data, self.n_components)[0]
@@ -192,13 +182,15 @@ class GPLVM(Method):
         return Scaled.of(places).to(places)
 
     def _search(self, places: FloatArray, data: FloatArray) -> Any:
-        """The minimum near one start."""
+        """Return the minimum near one start."""
         from scipy.optimize import minimize
 
-        bounds = [(-BOUND, BOUND), (np.log(self.min_noise), BOUND), *[(None, None)] * places.size]
+        signal_bounds = (-MAX_LOG_VARIANCE, MAX_LOG_VARIANCE)
+        noise_bounds = (np.log(self.min_noise), MAX_LOG_VARIANCE)
+        bounds = [signal_bounds, noise_bounds, *[(None, None)] * places.size]
         return minimize(
             objective,
-            np.r_[START, places.ravel()],
+            np.r_[START_LOG_VARIANCES, places.ravel()],
             (data @ data.T, data.shape[1], self.prior_scale),
             jac=True,
             method="L-BFGS-B",
@@ -207,25 +199,25 @@ class GPLVM(Method):
         )
 
     def _kernel(self, Z: FloatArray) -> FloatArray:
-        """Kernel values (m, n) of places with the fitted ones, without noise."""
+        """Return kernel values (m, n) between places and the fitted ones, without noise."""
         return self.signal_variance_ * radial_values(pairwise_squared(Z, self.embedding_), "gaussian", 1.0)
 
     def transform(self, X: Any) -> FloatArray:
-        """The most probable places (m, d) of new rows (m, p), each by a search of its own; O(n (n + p)) time a step."""
+        """Return the most probable places (m, d) of new rows (m, p), each by a search; O(n (n + p)) time a step."""
         from scipy.optimize import minimize
 
         points = self._new_points(X)
         rows = self._scaled.to(points)
         nearest = np.argmin(pairwise_squared(rows, self._data), axis=1)
         searches = (
-            minimize(self._surprise, self.embedding_[i], (row,), jac=True, method="L-BFGS-B")
+            minimize(self._negative_log_density, self.embedding_[i], (row,), jac=True, method="L-BFGS-B")
             for i, row in zip(nearest, rows, strict=True)
         )
         with few_blas_threads(len(self._data)):
             return np.array([search.x for search in searches])
 
-    def _surprise(self, z: FloatArray, row: FloatArray) -> tuple[float, FloatArray]:
-        """Negative log of the predictive density of a row at the place z times the prior, and its gradient (d,)."""
+    def _negative_log_density(self, z: FloatArray, row: FloatArray) -> tuple[float, FloatArray]:
+        """Return the negative log of the predictive density of a row at z times the prior, and its gradient (d,)."""
         k = self._kernel(z[None])[0]
         weights = self._inverse @ k
         miss = row - k @ self._means
@@ -238,13 +230,13 @@ class GPLVM(Method):
         return float(value), prior - pull.sum() * z + pull @ self.embedding_
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Predictive means (m, p) at the places Y (m, d); far from all fitted places they are the column means."""
+        """Return predictive means (m, p) at places Y (m, d); far from all fitted places they are the column means."""
         places = self._scores(Y)
         return self._scaled.back(self._kernel(places) @ self._means)
 
 
 def objective(x: FloatArray, moments: FloatArray, p: int, prior_scale: float) -> tuple[float, FloatArray]:
-    """Negative log-likelihood of p columns with inner products ``moments`` (n, n), plus the prior of the places.
+    """Return the negative log-likelihood of p columns with inner products ``moments`` (n, n), plus the prior.
 
     ``x`` holds the logarithms of v and s^2, and the places (n, d) row by row; the gradient has its shape.
     """

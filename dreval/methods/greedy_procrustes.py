@@ -1,6 +1,8 @@
-"""Greedy Procrustes: the embedding is laid neighborhood after neighborhood."""
+"""Greedy Procrustes: the embedding is built neighborhood after neighborhood."""
 
 from __future__ import annotations
+
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -9,7 +11,7 @@ from dreval._check import check_float, check_int
 from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
-from dreval.methods._procrustes import FarPoints, Patches, laid, principal_axes
+from dreval.methods._procrustes import FarPoints, Patches, greedy_embedding, principal_axes
 
 
 @method(
@@ -93,28 +95,16 @@ class GreedyProcrustes(GraphMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 10,
-        radius: float | None = None,
-        disconnected: str = "connect",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        far_penalty: float = 0.0,
-        far_steps: int = 2,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.disconnected = disconnected
-        self.max_iter = max_iter
-        self.tol = tol
-        self.far_penalty = far_penalty
-        self.far_steps = far_steps
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 10
+    radius: float | None = None
+    disconnected: str = "connect"
+    max_iter: int = 100
+    tol: float = 1e-5
+    far_penalty: float = 0.0
+    far_steps: int = 2
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)
@@ -122,7 +112,7 @@ class GreedyProcrustes(GraphMethod):
         weight = check_float(self.far_penalty, "far_penalty", low=0.0)
         far_steps = check_int(self.far_steps, "far_steps", low=2)
         patches = Patches(X, neighborhoods(X, self._near, graph, links), self.n_components)
-        Y, self.path_ = patches.refine(laid(X, patches, self.n_components), self.max_iter, self.tol)
+        Y, self.path_ = patches.refine(greedy_embedding(X, patches, self.n_components), self.max_iter, self.tol)
         far = FarPoints(graph, patches.extents(), far_steps)
         if weight > 0:
             Y = far.lower(patches, Y, weight, self.max_iter, self.tol)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
-from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
+from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import leading, slices
+from dreval.methods._supervised import leading_eigenpairs, slices
 
-LEAST = 0.01  # directions whose eigenvalue is this share of the ridge, or less, carry no weight
-USUAL = 5  # slices: their covariances need more points than means
+MIN_RIDGE_SHARE = 0.01  # directions whose eigenvalue is this share of the ridge, or less, carry no weight
+DEFAULT_SLICES = 5  # fewer than for means, since covariances need more points
 
 
 @method(
@@ -93,33 +95,24 @@ class GSAVE(KernelScores):
     (200, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        n_slices: int | None = None,
-        reg: float = 0.01,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_slices = n_slices
-        self.reg = reg
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: float | None = None
+    n_slices: int | None = None
+    reg: float = 0.01
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         n, reg = len(X), check_positive(self.reg, "reg")
-        w, U = kept_spectrum(self._centered_gram(X))
-        codes, ridge = slices(self._response, self.n_slices, USUAL), reg * w[0]
-        w, U = w[w > LEAST * ridge], U[:, w > LEAST * ridge]
+        w, U = positive_spectrum(self._centered_gram(X))
+        codes, ridge = slices(self._response, self.n_slices, DEFAULT_SLICES), reg * w[0]
+        w, U = w[w > MIN_RIDGE_SHARE * ridge], U[:, w > MIN_RIDGE_SHARE * ridge]
         Z = np.sqrt(n) * U * (w / (w + ridge))
         M = np.zeros((len(w), len(w)))
         for h in range(int(codes.max()) + 1):
             rows = Z[codes == h] - Z[codes == h].mean(axis=0)
-            rest = np.diag((w / (w + ridge)) ** 2) - rows.T @ rows / len(rows)
-            M += len(rows) / n * (rest @ rest)
-        self.eigenvalues_, vectors = leading(M, self.n_components)
+            difference = np.diag((w / (w + ridge)) ** 2) - rows.T @ rows / len(rows)
+            M += len(rows) / n * (difference @ difference)
+        self.eigenvalues_, vectors = leading_eigenpairs(M, self.n_components)
         self._set_functions(Z @ vectors, np.sqrt(n) * (U / (w + ridge)) @ vectors)

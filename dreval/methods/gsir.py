@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval.geometry.kernels import KernelRidge
-from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
+from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import leading
+from dreval.methods._supervised import leading_eigenpairs
 
 
 @method(
@@ -92,30 +94,22 @@ class GSIR(KernelScores):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        reg: float | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.reg = reg
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: float | None = None
+    reg: float | None = None
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         gram, Gy = self._centered_gram(X), self._response_gram()
-        w, U = kept_spectrum(gram)
+        w, U = positive_spectrum(gram)
         if self.reg is None:  # the relative ridge of least leave-one-out error for the features of the response
-            values, vectors = kept_spectrum(Gy)
+            values, vectors = positive_spectrum(Gy)
             regression = KernelRidge(gram)
             self.reg_ = regression.best_ridge(vectors * np.sqrt(values)) / regression.largest
         else:
             self.reg_ = check_positive(self.reg, "reg")
         shrunk = 1.0 / (w + self.reg_ * w[0])
-        self.eigenvalues_, v = leading((U * (w * shrunk)).T @ Gy @ (U * (w * shrunk)), self.n_components)
+        self.eigenvalues_, v = leading_eigenpairs((U * (w * shrunk)).T @ Gy @ (U * (w * shrunk)), self.n_components)
         self._set_functions((U * (w * shrunk)) @ v, (U * shrunk) @ v)

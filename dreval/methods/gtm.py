@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ UNSETTLED = define(
     "Raise max_iter or tol.",
 )
 
-LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
+MIN_NOISE_VARIANCE = 1e-6  # of the noise, in mean variances of a column
 
 
 @method(
@@ -86,7 +87,7 @@ class GTM(Method):
         Penalized log-likelihood at the start and after each round, for data in units in which the mean variance of a
         column is 1; it rises.
     n_iter_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------
@@ -125,26 +126,15 @@ class GTM(Method):
     (True, (100, 3))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_nodes: int = 400,
-        n_basis: int = 25,
-        basis_width: float = 1.0,
-        reg: float = 0.1,
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nodes = n_nodes
-        self.n_basis = n_basis
-        self.basis_width = basis_width
-        self.reg = reg
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_nodes: int = 400
+    n_basis: int = 25
+    basis_width: float = 1.0
+    reg: float = 0.1
+    max_iter: int = 500
+    tol: float = 1e-5
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         d = self.n_components
@@ -154,30 +144,30 @@ class GTM(Method):
         check_int(self.max_iter, "max_iter", low=1)
         check_float(self.tol, "tol", low=0.0)
         if check_float(self.reg, "reg", low=0.0) == 0.0:
-            cure = "Choose a small positive number, such as 0.001."
-            raise InputError("reg", "must be above 0, or weights have no unique value", "0", cure)
+            hint = "Choose a small positive number, such as 0.001."
+            raise InputError("reg", "must be above 0, or weights have no unique value", "0", hint)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
-        self.nodes_ = _box(per_axis(self.n_nodes, d), d)
+        self.nodes_ = _grid(per_axis(self.n_nodes, d), d)
         basis = self._basis(self.nodes_)
         self._start(data, basis)
         with few_blas_threads(len(data)):
             self._rounds(data, basis)
         self.centers_ = self._scaled.back(basis @ self._weights)
         self.noise_variance_ = self._variance * self._scaled.unit**2
-        chances = self._posterior(data)[0]
-        self.modes_ = self.nodes_[np.argmax(chances, axis=0)]
-        self.embedding_ = chances.T @ self.nodes_
+        posterior = self._posterior(data)[0]
+        self.modes_ = self.nodes_[np.argmax(posterior, axis=0)]
+        self.embedding_ = posterior.T @ self.nodes_
 
     def _basis(self, places: FloatArray) -> FloatArray:
-        """Basis functions (m, b + 1) at places (m, d), the constant last."""
+        """Return basis functions (m, b + 1) at places (m, d), the constant last."""
         count = per_axis(self.n_basis, self.n_components)
         width = self.basis_width * 2.0 / (count - 1)
-        squared = pairwise_squared(places, _box(count, self.n_components))
+        squared = pairwise_squared(places, _grid(count, self.n_components))
         return np.column_stack([radial_values(squared, "gaussian", width), np.ones(len(places))])
 
     def _start(self, data: FloatArray, basis: FloatArray) -> None:
-        """The sheet on the principal plane, and the noise."""
+        """Set the sheet to the principal plane, and the noise."""
         d = self.n_components
         scores, axes = principal_scores(data, min(d + 1, *data.shape))
         sizes = np.sqrt((scores**2).mean(axis=0))
@@ -187,21 +177,21 @@ class GTM(Method):
         gaps = pairwise_squared(plane)
         np.fill_diagonal(gaps, np.inf)
         beyond = sizes[d] ** 2 if len(sizes) > d else 0.0
-        self._variance = max(beyond, 0.5 * float(gaps.min(axis=1).mean()), LEAST_VARIANCE)
+        self._variance = max(beyond, 0.5 * float(gaps.min(axis=1).mean()), MIN_NOISE_VARIANCE)
 
     def _rounds(self, data: FloatArray, basis: FloatArray) -> None:
-        """EM until the likelihood settles."""
+        """Run EM until the likelihood settles."""
         n, p = data.shape
         squares = pairwise_squared(basis @ self._weights, data)
-        chances, value = self._posterior(data, squares)
+        posterior, value = self._posterior(data, squares)
         values = [value]
         for _ in range(self.max_iter):
-            weighted = basis * chances.sum(axis=1)[:, None]
+            weighted = basis * posterior.sum(axis=1)[:, None]
             ridge = self.reg * self._variance * np.eye(basis.shape[1])
-            self._weights = np.linalg.solve(basis.T @ weighted + ridge, basis.T @ (chances @ data))
+            self._weights = np.linalg.solve(basis.T @ weighted + ridge, basis.T @ (posterior @ data))
             squares = pairwise_squared(basis @ self._weights, data)
-            self._variance = max(float(np.sum(chances * squares)) / (n * p), LEAST_VARIANCE)
-            chances, value = self._posterior(data, squares)
+            self._variance = max(float(np.sum(posterior * squares)) / (n * p), MIN_NOISE_VARIANCE)
+            posterior, value = self._posterior(data, squares)
             values.append(value)
             if values[-1] - values[-2] <= self.tol * n:
                 break
@@ -213,28 +203,28 @@ class GTM(Method):
             warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)))
 
     def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
-        """Posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""
+        """Return posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""
         if squares is None:
             squares = pairwise_squared(self._basis(self.nodes_) @ self._weights, data)
         logs = -0.5 * squares / self._variance
         highest = logs.max(axis=0)
-        chances = np.exp(logs - highest)
-        total = chances.sum(axis=0)
+        densities = np.exp(logs - highest)
+        total = densities.sum(axis=0)
         constant = np.log(len(squares)) + 0.5 * data.shape[1] * np.log(2.0 * np.pi * self._variance)
         value = np.sum(np.log(total) + highest - constant) - 0.5 * self.reg * np.sum(self._weights**2)
-        return chances / total, float(value)
+        return densities / total, float(value)
 
     def transform(self, X: Any) -> FloatArray:
-        """Posterior means (m, d) of new rows (m, p); of the fitted rows the embedding itself. O(m q p) time."""
+        """Return posterior means (m, d) of new rows (m, p); for the fitted rows the embedding. O(m q p) time."""
         points = self._new_points(X)
         return self._posterior(self._scaled.to(points))[0].T @ self.nodes_
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """The points (m, p) of the sheet at places Y (m, d)."""
+        """Return the points (m, p) of the sheet at places Y (m, d)."""
         places = self._scores(Y)
         return self._scaled.back(self._basis(places) @ self._weights)
 
 
-def _box(count: int, d: int) -> FloatArray:
-    """A grid with ``count`` nodes on each axis of [-1, 1]^d."""
+def _grid(count: int, d: int) -> FloatArray:
+    """Return a grid with ``count`` nodes on each axis of [-1, 1]^d."""
     return 2.0 * lattice((count,) * d) / (count - 1) - 1.0

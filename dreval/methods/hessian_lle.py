@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, aligned, most_neighbors, tangents
+from dreval.methods._local import Groups, TangentMethod, alignment_matrix, max_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
-def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
-    """The largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
-    return min(n - 1, p, int(np.sqrt(2 * most_neighbors(n, parameters, 3) + 0.25) - 1.5))
+def _max_components(n: int, p: int, parameters: dict[str, Any]) -> int:
+    """Return the largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
+    return min(n - 1, p, int(np.sqrt(2 * max_neighbors(n, parameters, 3) + 0.25) - 1.5))
 
 
 @method(
@@ -25,7 +26,7 @@ def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     inverse=False,
     supervised=False,
     complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=_most,
+    max_components=_max_components,
     reference="@donoho2003.",
 )
 class HessianLLE(TangentMethod):
@@ -91,19 +92,19 @@ class HessianLLE(TangentMethod):
     =====  ==============  ============  ==============  ===============
 
     With k = 12 and more the graph of so few points has short cuts between the turns, and no choice helps. With False,
-    rolls on which one point is no other's neighbor lose a coordinate to it.
+    rolls on which one point is not a neighbor of any other lose a coordinate to it.
 
     Two coordinates need at least 6 neighbors. Trustworthiness and local Procrustes R_C (lower is better), means over
     nine data sets (a swiss roll, digits, iris, wdbc, S1 to S4, a mammoth), are .874 and .562 with k = 6, .870 and .550
     with 7, .872 and .546 with 10, .834 and .653 with 15; 7 is the largest that unrolls most rolls. Graphs in parts are
     connected by default: R_C of iris and S1, in two and three parts, is .562 and .801 (with links by a spanning tree
-    only .562 and .842), with "largest" .683 and .887. With "separate" it is .497 and .779, but where the parts lie
-    means nothing.
+    only .562 and .842), with "largest" .683 and .887. With "separate" it is .497 and .779, but the positions of
+    the parts have no meaning.
 
     The null space is larger, and the embedding an arbitrary part of it, where many neighborhoods hold the same points,
     which then set their conditions once: with n <= k + 1 all do (8 points and k = 7), and at the ends of a curve some
     do. With d = 1, where a neighborhood sets a single condition, it was larger for each of 6 swiss rolls, 6 samples
-    of s4 and 12 flat ones, with k = 7 and with 12. That is warned of; ``ltsa`` sets k - d conditions in its place.
+    of s4 and 12 flat ones, with k = 7 and with 12. A warning reports it; ``ltsa`` sets k - d conditions in its place.
 
     The coordinates are orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal, is
     omitted. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that are
@@ -122,21 +123,30 @@ class HessianLLE(TangentMethod):
     (600, 2)
     """
 
-    _way = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    include_self: bool = True
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
 
-    def _least(self) -> int:
-        """As many as there are quadratic functions of d coordinates."""
+    _hint = "Use another number of neighbors, or LTSA, whose neighborhoods set more conditions."
+
+    def _min_neighbors(self) -> int:
+        """Return the number of quadratic functions of d coordinates."""
         return (self.n_components + 1) * (self.n_components + 2) // 2
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         d = self.n_components
-        first, second = np.triu_indices(d)
+        rows, columns = np.triu_indices(d)
 
-        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
-            points = self._patch(own, members)
+        def local(centers: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(centers, members)
             linear = tangents(X, points, d)
-            products = linear[:, :, 1 + first] * linear[:, :, 1 + second] * points.shape[1]
+            products = linear[:, :, 1 + rows] * linear[:, :, 1 + columns] * points.shape[1]
             hessian = np.linalg.qr(np.concatenate([linear, products], axis=2))[0][:, :, d + 1 :]
             return points, hessian @ hessian.transpose(0, 2, 1)
 
-        return aligned(X, groups, local)
+        return alignment_matrix(X, groups, local)

@@ -1,8 +1,9 @@
-"""Inverse kernel decomposition: latent places from the correlations of the rows, read as kernel values."""
+"""Inverse kernel decomposition: latent places from the correlations of the rows, taken as kernel values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 
 import numpy as np
 import numpy.typing as npt
@@ -12,46 +13,48 @@ from dreval._check import check_float, check_int, check_k, check_one_of, known_n
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, warn
 from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
-from dreval.methods._procrustes import moved
+from dreval.methods._procrustes import rigid_fit
 from dreval.methods._spectral import scaled_eigenvectors
 from dreval.records.notes import ASSUMPTION, LIMIT, define
 
 PARTS = define(
     "ikd.parts",
     LIMIT,
-    "The correlations above the threshold leave {parts} parts that share no point. They were set side by side; "
-    "their relative positions have no meaning.",
+    "The correlations above the threshold leave {parts} parts that share no point. They are placed side by "
+    "side; their relative positions have no meaning.",
     "Lower the threshold.",
 )
 LOOSE = define(
     "ikd.loose",
     LIMIT,
-    "{loose} of {cliques} cliques share no more than {d} points with what lay before, which leaves their "
-    "position open.",
+    "{loose} of {cliques} cliques share at most {d} points with the points that were placed before them, so that "
+    "their position is not determined.",
     "Lower the threshold.",
 )
 UNJOINED = define(
     "ikd.unjoined",
     LIMIT,
-    "IKD: {missing} of {pairs} pairs are not joined by correlations above the threshold; they got the largest "
-    "distance found, {largest:.4g} length scales.",
+    "IKD: {missing} of {pairs} pairs are not joined by correlations above the threshold; their distance is set "
+    "to the largest one, {largest:.4g} length scales.",
     "Lower the threshold.",
 )
 CONSTANT = define(
     "ikd.constant",
     ASSUMPTION,
-    "IKD: {rows} of {n} rows are constant and have no correlation with others; they are set on one place, away "
-    "from all others.",
+    "IKD: {rows} of {n} rows are constant and have no correlation with other rows; they are placed at one point, "
+    "away from all other rows.",
 )
 
 INVERSE_KERNELS = ("gamma_exponential", "gaussian", "matern", "rational_quadratic")
-TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
+BESSEL_TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
 NEWTON_STEPS = 4
 
 
 def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callable[[FloatArray], FloatArray]:
-    """The function that gives squared distances for correlations above 0 and at most 1 (Li and Wu, Table 1)."""
-    shape, power, order = _shape(alpha, "alpha", None), 2.0 / _shape(gamma, "gamma", 2.0), _shape(nu, "nu", 50.0)
+    """Return the function from correlations above 0 and at most 1 to squared distances (Li and Wu, Table 1)."""
+    shape = _check_shape(alpha, "alpha", None)
+    power = 2.0 / _check_shape(gamma, "gamma", 2.0)
+    order = _check_shape(nu, "nu", 50.0)
     if kernel == "rational_quadratic":
         return lambda rho: 2.0 * shape * np.expm1(-np.log(rho) / shape)
     if kernel == "gamma_exponential":
@@ -61,21 +64,21 @@ def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callab
     return lambda rho: -2.0 * np.log(rho)
 
 
-def _shape(value: float, argument: str, high: float | None) -> float:
-    """A shape of a kernel: at least 0.05, below which correlations have no digits left."""
+def _check_shape(value: float, argument: str, high: float | None) -> float:
+    """Check a shape of a kernel: at least 0.05, below which correlations have no digits left."""
     if check_float(value, argument, low=0.0, high=high) < 0.05:
-        cure = "Choose a number of the order of 1."
-        raise InputError(argument, "must be at least 0.05", f"{value}", cure)
+        hint = "Choose a number of the order of 1."
+        raise InputError(argument, "must be at least 0.05", f"{value}", hint)
     return float(value)
 
 
 def matern(squared: FloatArray, nu: float) -> FloatArray:
-    """Matern correlation at squared distances above 0, in units of the length scale."""
+    """Return the Matern correlation at squared distances above 0, in units of the length scale."""
     return np.exp(-_decay(0.5 * np.log(2.0 * nu * squared), nu))
 
 
 def _decay(u: FloatArray, nu: float) -> FloatArray:
-    """-ln of the Matern correlation at t = exp(u), t = sqrt(2 nu d)."""
+    """Return -ln of the Matern correlation at t = exp(u), t = sqrt(2 nu d)."""
     from scipy.special import gammaln, kve
 
     t = np.exp(u)
@@ -83,15 +86,15 @@ def _decay(u: FloatArray, nu: float) -> FloatArray:
 
 
 def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
-    """Newton's method on logarithms, where the curve is nearly straight, from a table; below it a power law."""
+    """Invert the Matern correlation by Newton's method on logarithms, from a table; below it by a power law."""
     from scipy.special import kve
 
-    wanted = -np.log(rho)
-    knots = _decay(TABLE, nu)
+    decays = -np.log(rho)
+    knots = _decay(BESSEL_TABLE, nu)
     usable = np.isfinite(knots) & (knots > 1e-12)
-    grid, knots = TABLE[usable], np.log(knots[usable])
+    grid, knots = BESSEL_TABLE[usable], np.log(knots[usable])
     with np.errstate(divide="ignore"):
-        target = np.log(wanted)
+        target = np.log(decays)
     u = np.interp(target, knots, grid)
     inside = (target >= knots[0]) & (target <= knots[-1])
     for _ in range(NEWTON_STEPS):
@@ -106,36 +109,37 @@ def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
 
 
 BoolArray = npt.NDArray[np.bool_]
-GAP = 1.0  # between parts that are set side by side, in length scales
+PART_GAP = 1.0  # between parts that are placed side by side, in length scales
 
 
-def laid_by_cliques(
+def embed_by_cliques(
     joined: BoolArray, embedding: Callable[[IntArray], FloatArray], d: int
 ) -> tuple[FloatArray, list[IntArray]]:
-    """Places (n, d) of all points, and the cliques in the order in which they were laid.
+    """Return places (n, d) of all points, and the cliques in the order in which they were placed.
 
-    ``joined`` (n, n) says which pairs belong together; ``embedding(members)`` gives the places of a clique. Of the
-    points that have no place the one with the most neighbors that have one is next; its clique is begun with these.
+    ``joined`` (n, n) are the pairs that belong together; ``embedding(members)`` returns the places of a clique. The
+    next seed is the point without a place that has the most neighbors with a place; its clique begins with these
+    neighbors.
     """
     n = len(joined)
     joined = joined & ~np.eye(n, dtype=bool)
     degree = joined.sum(axis=1)
-    Y, placed, known = np.zeros((n, d)), np.zeros(n, bool), np.zeros(n, np.int64)
+    Y, placed, placed_neighbors = np.zeros((n, d)), np.zeros(n, bool), np.zeros(n, np.int64)
     cliques: list[IntArray] = []
     parts, loose = 0, 0
     while not placed.all():
-        seed = int(np.lexsort((-degree, -known, placed))[0])
+        seed = int(np.lexsort((-degree, -placed_neighbors, placed))[0])
         clique = _maximal_clique(joined, seed, placed, 2 * (d + 1))
         places, shared = embedding(clique), placed[clique]
         if shared.any():
             loose += int(shared.sum() <= d)
-            places = moved(places[shared], Y[clique[shared]], places)
+            places = rigid_fit(places[shared], Y[clique[shared]], places)
         elif placed.any():
             parts += 1
-            places = places - [places[:, 0].min() - Y[placed, 0].max() - GAP, *places[:, 1:].mean(axis=0)]
+            places = places - [places[:, 0].min() - Y[placed, 0].max() - PART_GAP, *places[:, 1:].mean(axis=0)]
         new = clique[~shared]
         Y[new], placed[new] = places[~shared], True
-        known += joined[:, new].sum(axis=1)
+        placed_neighbors += joined[:, new].sum(axis=1)
         cliques.append(clique)
     if parts:
         warn(ApproximationWarning(PARTS(parts=parts + 1)))
@@ -144,26 +148,26 @@ def laid_by_cliques(
     return Y, cliques
 
 
-def _maximal_clique(joined: BoolArray, seed: int, placed: BoolArray, first: int) -> IntArray:
-    """A clique around the seed that no point can join: up to ``first`` placed points, then whatever keeps it widest.
+def _maximal_clique(joined: BoolArray, seed: int, placed: BoolArray, n_placed: int) -> IntArray:
+    """Return a clique around the seed that no point can join: up to ``n_placed`` placed points, then any points.
 
-    The next member is the one with the most neighbors among those that can still join.
+    The next member is the one with the most neighbors among the points that can still join.
     """
-    members, open_ = [seed], joined[seed].copy()
-    while open_.any():
-        wanted = open_ & placed if len(members) <= first and (open_ & placed).any() else open_
-        candidates = np.flatnonzero(wanted)
-        best = int(candidates[np.argmax(joined[np.ix_(candidates, np.flatnonzero(open_))].sum(axis=1))])
+    members, joinable = [seed], joined[seed].copy()
+    while joinable.any():
+        allowed = joinable & placed if len(members) <= n_placed and (joinable & placed).any() else joinable
+        candidates = np.flatnonzero(allowed)
+        best = int(candidates[np.argmax(joined[np.ix_(candidates, np.flatnonzero(joinable))].sum(axis=1))])
         members.append(best)
-        open_ &= joined[best]
+        joinable &= joined[best]
     return np.sort(np.array(members, dtype=np.int64))
 
 
 SOLUTIONS = ("blockwise", "geodesic", "max_product")
 VARIANCES = ("each", "mean")
 REFERENCES = ("mean", "point")
-PIECE = 50_000  # Bessel functions take about 10 microseconds for each value
-BEYOND = 1.0  # the squared distance, in length scales, where no two points are correlated at all
+CHUNK_VALUES = 50_000  # evaluated at a time; Bessel functions take about 10 microseconds for each value
+DEFAULT_SQUARED = 1.0  # squared distance, in length scales, if no two points are correlated
 
 
 @method(
@@ -207,12 +211,12 @@ class IKD(Method):
         Threshold s0 from 0 to below 1: distances of pairs with a correlation not above it are derived through other
         points.
     n_neighbors : int, optional
-        If given, so are pairs of which neither is among the k points that are most correlated with the other.
+        If set, so are distances of pairs in which neither point is among the k points most correlated with the other.
     solution : {"geodesic", "max_product", "blockwise"}
         How these distances are derived. "geodesic": the shortest path, with the distances :math:`\sqrt{d}` of its steps
         added. "max_product": the path with the largest product of correlations, as printed in the paper; for the
         squared exponential this adds squared distances, which underestimates the distance. "blockwise": maximal cliques
-        of pairs above the threshold are embedded one by one, and laid by rigid motions that fit the points they share.
+        of pairs above the threshold are embedded one by one, and placed by rigid motions that fit their common points.
     variance : {"each", "mean"}
         What covariances are divided by: the standard deviations of the two rows, or the mean variance of all rows, as
         printed (what is above 1 then counts as 1).
@@ -233,7 +237,7 @@ class IKD(Method):
         Coordinates in units of the length scale of the kernel. The reference lies at 0; in each column the entry of
         largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of g, descending, negative ones as they are; empty for "blockwise".
+        The d largest eigenvalues of g, descending; they may be negative. Empty for "blockwise".
     correlations_ : ndarray (n, n)
         Correlations of the rows.
     squared_distances_ : ndarray (n, n)
@@ -242,7 +246,7 @@ class IKD(Method):
         Row r of the reference point, the one whose largest distance is smallest; -1 for the mean, and for "blockwise",
         where cliques have their own.
     cliques_ : tuple of ndarray
-        The cliques in the order in which they were laid; empty but for "blockwise".
+        The cliques in the order in which they were placed; empty except for "blockwise".
 
     Raises
     ------
@@ -255,7 +259,8 @@ class IKD(Method):
     -----
     ApproximationWarning
         If some pairs are not joined by any path of correlations above the threshold: they get the largest distance
-        there is (or, for "blockwise", their parts are set side by side); or if cliques share too few points.
+        of the other pairs (or, for "blockwise", their parts are placed side by side); or if cliques share too few
+        points.
     DegenerateDataWarning
         If rows are constant, so that they have no correlation; or if one of the d leading eigenvalues is negative.
 
@@ -301,34 +306,20 @@ class IKD(Method):
     True
     """
 
-    any_unit = True
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    min_correlation: float = 0.4
+    n_neighbors: int | None = None
+    solution: str = "geodesic"
+    variance: str = "each"
+    reference: str = "point"
+    alpha: float = 1.0
+    gamma: float = 1.0
+    nu: float = 1.5
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        min_correlation: float = 0.4,
-        n_neighbors: int | None = None,
-        solution: str = "geodesic",
-        variance: str = "each",
-        reference: str = "point",
-        alpha: float = 1.0,
-        gamma: float = 1.0,
-        nu: float = 1.5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.min_correlation = min_correlation
-        self.n_neighbors = n_neighbors
-        self.solution = solution
-        self.variance = variance
-        self.reference = reference
-        self.alpha = alpha
-        self.gamma = gamma
-        self.nu = nu
-        self.random_state = random_state
+    any_unit = True
 
     def _fit(self, X: FloatArray) -> None:
         kernel = check_one_of(self.kernel, INVERSE_KERNELS, "kernel", aliases=True)
@@ -338,103 +329,105 @@ class IKD(Method):
         if self.n_neighbors is not None:
             check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.min_correlation, "min_correlation", low=0.0, high=1.0) == 1.0:
-            cure = "Choose a number such as 0.4."
-            raise InputError("min_correlation", "must be below 1, which no pair exceeds", "1", cure)
+            hint = "Choose a number such as 0.4."
+            raise InputError("min_correlation", "must be below 1, which no pair exceeds", "1", hint)
         inverse = inverse_kernel(kernel, self.alpha, self.gamma, self.nu)
         self.correlations_ = row_correlations(X, variance)
-        known = self.correlations_ > self.min_correlation
+        above_threshold = self.correlations_ > self.min_correlation
         if self.n_neighbors is not None:
             near = np.eye(len(X), dtype=bool)  # pairs among the k most correlated of one of the two
             order = np.argsort(np.where(near, np.inf, -self.correlations_), axis=1, kind="stable")
             np.put_along_axis(near, order[:, : self.n_neighbors], True, axis=1)
-            known &= near | near.T
-        squared = np.full(known.shape, np.inf)
-        squared[known] = _in_pieces(inverse, self.correlations_[known])
+            above_threshold &= near | near.T
+        squared = np.full(above_threshold.shape, np.inf)
+        squared[above_threshold] = _in_chunks(inverse, self.correlations_[above_threshold])
         self.squared_distances_ = squared
         self.cliques_: tuple[IntArray, ...] = ()
         if solution == "blockwise":
-            self._fit_blockwise(known)
+            self._fit_blockwise(above_threshold)
             return
-        squared[~known] = self._through_others(known, inverse)[~known]
+        squared[~above_threshold] = self._path_distances(above_threshold, inverse)[~above_threshold]
         missing = ~np.isfinite(squared)
         if missing.any():
-            largest = float(squared[~missing].max()) or BEYOND
+            largest = float(squared[~missing].max()) or DEFAULT_SQUARED
             squared[missing] = largest
             pairs = {"missing": missing.sum() // 2, "pairs": missing.size // 2 - len(squared) // 2}
             warn(ApproximationWarning(UNJOINED(**pairs, largest=float(np.sqrt(largest)))))
         self.reference_point_ = self._reference(squared)
-        self.embedding_, self.eigenvalues_ = _decomposed(squared, self.reference_point_, self.n_components)
+        self.embedding_, self.eigenvalues_ = _coordinates_of_squared(squared, self.reference_point_, self.n_components)
 
     def _reference(self, squared: FloatArray) -> int:
-        """The point whose largest distance is smallest, of several the one with the smallest mean; -1 for the mean."""
+        """Return the point whose largest distance (and, on ties, mean distance) is smallest; -1 for the mean."""
         if known_name(self.reference, REFERENCES) == "mean":
             return -1
         return int(np.lexsort((squared.mean(axis=1), squared.max(axis=1)))[0])
 
-    def _through_others(self, known: npt.NDArray[np.bool_], inverse: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Squared distances (n, n) along paths of known pairs."""
+    def _path_distances(
+        self, above_threshold: npt.NDArray[np.bool_], inverse: Callable[[FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Return squared distances (n, n) along paths of pairs above the threshold."""
         if known_name(self.solution, SOLUTIONS) == "geodesic":
-            return geodesics(_graph(np.sqrt(self.squared_distances_[known]), known)) ** 2
-        product = np.exp(-geodesics(_graph(-np.log(self.correlations_[known]), known)))
-        found = np.full(known.shape, np.inf)
-        found[product > 0] = _in_pieces(inverse, product[product > 0])
-        return found
+            return geodesics(_graph(np.sqrt(self.squared_distances_[above_threshold]), above_threshold)) ** 2
+        product = np.exp(-geodesics(_graph(-np.log(self.correlations_[above_threshold]), above_threshold)))
+        squared = np.full(above_threshold.shape, np.inf)
+        squared[product > 0] = _in_chunks(inverse, product[product > 0])
+        return squared
 
-    def _fit_blockwise(self, known: npt.NDArray[np.bool_]) -> None:
-        """Cliques of known pairs one by one; see ``laid_by_cliques``."""
+    def _fit_blockwise(self, above_threshold: npt.NDArray[np.bool_]) -> None:
+        """Embed cliques of pairs above the threshold one by one; see ``embed_by_cliques``."""
 
         def embedding(members: IntArray) -> FloatArray:
             block = self.squared_distances_[np.ix_(members, members)]
             d = min(self.n_components, len(members) - 1)
             Y = np.zeros((len(members), self.n_components))
             if d:
-                Y[:, :d] = _decomposed(block, self._reference(block), d)[0]
+                Y[:, :d] = _coordinates_of_squared(block, self._reference(block), d)[0]
             return Y
 
-        Y, cliques = laid_by_cliques(known, embedding, self.n_components)
+        Y, cliques = embed_by_cliques(above_threshold, embedding, self.n_components)
         self.embedding_, self.cliques_ = fix_signs(Y), tuple(cliques)
         self.reference_point_, self.eigenvalues_ = -1, np.empty(0)
 
 
 def row_correlations(X: FloatArray, variance: str) -> FloatArray:
-    """Correlations (n, n) of the rows over the columns, at most 1, with 1 on the diagonal.
+    """Return correlations (n, n) of the rows over the columns, at most 1, with 1 on the diagonal.
 
-    ``variance`` "mean" divides all covariances by the mean variance. Constant rows are at one place, away from all
-    others.
+    ``variance`` "mean" divides all covariances by the mean variance. Constant rows have correlation 1 with each other
+    and 0 with all other rows.
     """
     scaled = X / (np.abs(X).max() or 1.0)
     centered = scaled - scaled.mean(axis=1, keepdims=True)
     size = np.abs(centered).max(axis=1)
-    still = size <= 4 * np.finfo(float).eps * np.abs(scaled).max(axis=1)
-    centered[still] = 0.0
+    constant = size <= 4 * np.finfo(float).eps * np.abs(scaled).max(axis=1)
+    centered[constant] = 0.0
     if variance == "each":
-        centered /= np.where(still, 1.0, size)[:, None]
+        centered /= np.where(constant, 1.0, size)[:, None]
         lengths = np.linalg.norm(centered, axis=1)
-        centered /= np.where(still, 1.0, lengths)[:, None]
+        centered /= np.where(constant, 1.0, lengths)[:, None]
     else:
         centered /= size.max() or 1.0
         centered /= np.sqrt(np.mean(np.sum(centered**2, axis=1))) or 1.0
     correlations = np.minimum(centered @ centered.T, 1.0)
-    if still.any():
-        correlations[np.ix_(still, still)] = 1.0
-        warn(DegenerateDataWarning(CONSTANT(rows=still.sum(), n=len(X))))
+    if constant.any():
+        correlations[np.ix_(constant, constant)] = 1.0
+        warn(DegenerateDataWarning(CONSTANT(rows=constant.sum(), n=len(X))))
     np.fill_diagonal(correlations, 1.0)
     return correlations
 
 
-def _in_pieces(function: Callable[[FloatArray], FloatArray], values: FloatArray) -> FloatArray:
-    """A function of each value by itself; the call can be interrupted between pieces."""
-    parts = [function(values[at : at + PIECE]) for at in range(0, len(values), PIECE)]
-    return np.concatenate(parts) if parts else values
+def _in_chunks(function: Callable[[FloatArray], FloatArray], values: FloatArray) -> FloatArray:
+    """Apply a function to each value; the call can be interrupted between chunks."""
+    chunks = [function(values[start : start + CHUNK_VALUES]) for start in range(0, len(values), CHUNK_VALUES)]
+    return np.concatenate(chunks) if chunks else values
 
 
-def _graph(lengths: FloatArray, known: npt.NDArray[np.bool_]) -> csr_matrix:
-    """The known pairs as a graph; lengths of 0 stay edges."""
-    counts = np.r_[0, np.cumsum(known.sum(axis=1))]
-    return csr_matrix((np.maximum(lengths, 0.0), np.nonzero(known)[1], counts), shape=known.shape)
+def _graph(lengths: FloatArray, above_threshold: npt.NDArray[np.bool_]) -> csr_matrix:
+    """Return the pairs above the threshold as a graph; lengths of 0 remain edges."""
+    counts = np.r_[0, np.cumsum(above_threshold.sum(axis=1))]
+    return csr_matrix((np.maximum(lengths, 0.0), np.nonzero(above_threshold)[1], counts), shape=above_threshold.shape)
 
 
-def _decomposed(squared: FloatArray, r: int, d: int) -> tuple[FloatArray, FloatArray]:
-    """Coordinates (m, d) about the reference point r, or the mean for -1, and the eigenvalues (d,)."""
+def _coordinates_of_squared(squared: FloatArray, r: int, d: int) -> tuple[FloatArray, FloatArray]:
+    """Return coordinates (m, d) about the reference point r, or the mean for -1, and the eigenvalues (d,)."""
     to_reference = squared[r] if r >= 0 else squared.mean(axis=0) - 0.5 * squared.mean()
     return scaled_eigenvectors(0.5 * (to_reference[:, None] + to_reference - squared), d, "IKD")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from dreval.geometry.graphs import geodesics
-from dreval.methods._local import GraphMethod, paths_to_new
+from dreval.methods._local import GraphMethod, path_lengths_to_new
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
@@ -37,7 +38,7 @@ class Isomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int or None
-        Number k of neighbors; of fewer points all others are taken, with a warning. Too many connect parts of the
+        Number k of neighbors; with fewer points all others are taken, with a warning. Too many connect parts of the
         manifold that are near in space only (short cuts).
     %(radius)s
     %(disconnected)s
@@ -48,7 +49,7 @@ class Isomap(GraphMethod):
     embedding_ : ndarray (n, d)
         Coordinates, centered, on the scale of the data; in each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
+        The d largest eigenvalues of the centered matrix, descending; they may be negative.
     geodesics_ : ndarray (n, n)
         Lengths of the shortest paths.
 
@@ -86,10 +87,10 @@ class Isomap(GraphMethod):
      15  .886  .478  .238
     ===  ====  ====  ==========
 
-    Graphs in parts are connected by default, since the arrangement of the parts is then seen: R_C of iris and S1, in
-    two and three parts, is .439 and .744 (with links by a spanning tree only .439 and .818), with "largest" .561 and
-    .844. With "separate" it is .320 and .680, since every part has its own plane, but where the parts lie means
-    nothing.
+    Graphs in parts are connected by default, since the embedding then shows the arrangement of the parts: R_C of iris
+    and S1, in two and three parts, is .439 and .744 (with links by a spanning tree only .439 and .818), with "largest"
+    .561 and .844. With "separate" it is .320 and .680, since every part has its own plane, but the positions of the
+    parts have no meaning.
 
     The O(n^2) memory is inherent. New points are attached to their k nearest fitted points, or to those within the
     radius (the nearest one where there is none), and placed by Gower's formula from the path lengths (Bengio et al.,
@@ -110,20 +111,12 @@ class Isomap(GraphMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.disconnected = disconnected
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
         self.geodesics_ = geodesics(graph)
@@ -132,10 +125,10 @@ class Isomap(GraphMethod):
         )
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points; O(m n k) time."""
+        """Return coordinates (m, d) of new rows (m, p), by paths through their nearest fitted points; O(m n k) time."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            paths = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points)
+            paths = path_lengths_to_new(fitted._points, fitted._near, fitted.geodesics_, points)
             return add_by_gower(paths**2, fitted.embedding_, fitted.eigenvalues_, fitted._means)
 
         return self._place(X, place)

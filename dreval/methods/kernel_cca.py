@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
-from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
+from dreval.methods._kernel import KernelScores, check_positive, positive_spectrum
 from dreval.methods._method import FloatArray, method
 
 
@@ -82,25 +84,17 @@ class KernelCCA(KernelScores):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        kappa: float = 0.02,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.kappa = kappa
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: float | None = None
+    kappa: float = 0.02
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         d, ridge = self.n_components, len(X) * check_positive(self.kappa, "kappa") / 2
-        w, U = kept_spectrum(self._centered_gram(X))
-        wy, Uy = kept_spectrum(self._response_gram())
+        w, U = positive_spectrum(self._centered_gram(X))
+        wy, Uy = positive_spectrum(self._response_gram())
         left, values, _ = np.linalg.svd((U * (w / (w + ridge))).T @ (Uy * (wy / (wy + ridge))), full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = values[:d]

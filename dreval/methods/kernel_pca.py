@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from dreval.methods._kernel import POINT_KERNELS, KernelMethod, check_positive
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
 
-ROUNDS, HALVINGS, TOLERANCE = 200, 30, 1e-9
-TINY, LARGEST = np.finfo(float).tiny, 1e140
+MAX_ROUNDS = 200  # of the fixed-point iteration for pre-images
+MAX_HALVINGS = 30  # of the step of a round
+STEP_TOLERANCE = 1e-9  # in bandwidths
+SMALLEST_NUMBER = np.finfo(float).tiny
+MAX_KERNEL_VALUE = 1e140
 PRODUCT_KERNELS = ("polynomial", "sigmoid", "cosine")
 
 
@@ -45,9 +49,9 @@ class KernelPCA(KernelMethod):
     kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "polynomial", "sigmoid", "cosine", "precomputed"}
         Kernel of the data. The first three are functions of the distance, see ``dreval.geometry.kernels.gram_matrix``.
         With :math:`s = \langle x, y \rangle / \sigma^2`, "polynomial" is :math:`(s + c)^m` and "sigmoid"
-        :math:`\tanh(s + c)`; "cosine" is the cosine of the angle between two rows. These three read the zero of the
-        columns. With "precomputed" X is the (n, n) matrix of one of these or of any other kernel, also an indefinite
-        one. "rbf" is accepted for "gaussian".
+        :math:`\tanh(s + c)`; "cosine" is the cosine of the angle between two rows. The last three depend on
+        the zero of the columns. With "precomputed" X is the (n, n) matrix of any kernel, also an indefinite one. "rbf"
+        is accepted for "gaussian".
     bandwidth : float, optional
         Length-scale :math:`\sigma` of the kernel, a length in the unit of the data, not a squared one; by default the
         median rule, of "polynomial" and "sigmoid" the root of the number of columns.
@@ -110,35 +114,26 @@ class KernelPCA(KernelMethod):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: float | None = None
+    degree: int = 3
+    offset: float = 1.0
+    random_state: int | np.random.Generator | None = None
+
     any_unit = True
     indefinite = True
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        degree: int = 3,
-        offset: float = 1.0,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.degree = degree
-        self.offset = offset
-        self.random_state = random_state
-
     def _fit(self, X: FloatArray) -> None:
         values, vectors = top_eigenpairs(self._centered_gram(X), self.n_components)
-        kept = values > len(X) * np.finfo(float).eps * max(values[0], self._rounded)
-        if not kept.any():
-            cure = "Use another kernel, or another bandwidth."
-            raise InputError("X", f"must vary under kernel={self.kernel!r}", "a kernel matrix that is constant", cure)
-        self.eigenvalues_ = np.where(kept, values, 0.0)
+        above_rounding = values > len(X) * np.finfo(float).eps * max(values[0], self._rounded)
+        if not above_rounding.any():
+            hint = "Use another kernel, or another bandwidth."
+            raise InputError("X", f"must vary under kernel={self.kernel!r}", "a kernel matrix that is constant", hint)
+        self.eigenvalues_ = np.where(above_rounding, values, 0.0)
         self.embedding_ = fix_signs(vectors * np.sqrt(self.eigenvalues_))
-        self._scale = np.where(kept, values, np.inf)
+        self._scale = np.where(above_rounding, values, np.inf)
 
     def _centered_gram(self, X: FloatArray) -> FloatArray:
         kernel = check_one_of(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS), "kernel", aliases=True)
@@ -147,15 +142,15 @@ class KernelPCA(KernelMethod):
         if kernel not in PRODUCT_KERNELS:
             return super()._centered_gram(X)
         if kernel != "cosine":
-            usual = math.sqrt(X.shape[1])
-            self.bandwidth_ = usual if self.bandwidth is None else check_positive(self.bandwidth, "bandwidth")
+            default = math.sqrt(X.shape[1])
+            self.bandwidth_ = default if self.bandwidth is None else check_positive(self.bandwidth, "bandwidth")
         else:
             self.bandwidth_ = None
         self._points = X
         gram = self._products(X)
-        rounded = self._rounding(gram)
+        rounding = self._rounding(gram)
         centered = self._centered(gram)
-        self._rounded = rounded
+        self._rounded = rounding
         return centered
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
@@ -164,9 +159,9 @@ class KernelPCA(KernelMethod):
         return self._centered_rows(self._products(points))
 
     def _rounding(self, gram: FloatArray) -> float:
-        """A bound of the rounding of the entries of a kernel of inner products, in units of the spacing of floats.
+        """Return a bound of the rounding of a kernel of inner products, in units of the spacing of floats.
 
-        What is rounded is the value, and the inner product before, times the slope of the kernel.
+        The value is rounded, and so is the inner product before it, which counts times the slope of the kernel.
         """
         sizes = np.abs(gram)
         if self.bandwidth_ is None:
@@ -178,10 +173,11 @@ class KernelPCA(KernelMethod):
         return float((sizes + self.degree * sizes ** (1.0 - 1.0 / self.degree) * before).max())
 
     def _products(self, points: FloatArray) -> FloatArray:
-        """Values (m, n) of a kernel of inner products between rows and the points of the fit."""
+        """Return values (m, n) of a kernel of inner products between rows and the points of the fit."""
         kernel = known_name(self.kernel, PRODUCT_KERNELS)
         if kernel == "cosine":
-            rows, fitted = (Z / np.abs(Z).max(axis=1, keepdims=True, initial=TINY) for Z in (points, self._points))
+            rows = points / np.abs(points).max(axis=1, keepdims=True, initial=SMALLEST_NUMBER)
+            fitted = self._points / np.abs(self._points).max(axis=1, keepdims=True, initial=SMALLEST_NUMBER)
             lengths = np.linalg.norm(rows, axis=1), np.linalg.norm(fitted, axis=1)
             if not lengths[0].all():
                 zero = int(np.flatnonzero(lengths[0] == 0)[0])
@@ -190,56 +186,57 @@ class KernelPCA(KernelMethod):
         with np.errstate(over="ignore", invalid="ignore"):
             values = (points / self.bandwidth_) @ (self._points / self.bandwidth_).T + self.offset
             values = np.tanh(values) if kernel == "sigmoid" else values**self.degree
-        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST:
-            got, cure = "a kernel that overflows", "Use a larger bandwidth, or a smaller degree."
-            raise InputError("bandwidth", f"must be wide enough for kernel={kernel!r}", got, cure)
+        if not np.isfinite(values).all() or np.abs(values).max() > MAX_KERNEL_VALUE:
+            hint = "Use a larger bandwidth, or a smaller degree."
+            requirement = f"must be wide enough for kernel={kernel!r}"
+            raise InputError("bandwidth", requirement, "a kernel that overflows", hint)
         return values
 
     def transform(self, X: Any) -> FloatArray:
-        """Scores (m, d) of new rows (m, p); of the fitted rows the embedding itself. O(m n (p + d)) time."""
+        """Return scores (m, d) of new rows (m, p); for the fitted rows the embedding. O(m n (p + d)) time."""
         return self._centered_cross(self._new_points(X)) @ self.embedding_ / self._scale
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Points (m, p) whose images lie nearest to the scores Y (m, d), searched from the nearest fitted score."""
+        """Return points (m, p) whose images are nearest to the scores Y (m, d), searched from the nearest one."""
         scores = self._scores(Y)
         start = self._points[pairwise_squared(scores, self.embedding_).argmin(axis=1)]
         return self._pre_images(scores, start)
 
     def denoise(self, X: Any) -> FloatArray:
-        """Rows (m, p) brought back from their projections on the d functions, searched from the rows themselves."""
+        """Return rows (m, p) reconstructed from their projections on the d functions, searched from the rows."""
         points = self._new_points(X)
         return self._pre_images(np.asarray(self.transform(points)), points)
 
     def _pre_images(self, scores: FloatArray, start: FloatArray) -> FloatArray:
-        """The fixed-point iteration, rows independent of each other."""
+        """Run the fixed-point iteration, in which rows are independent of each other."""
         weights = scores @ (self.embedding_ / self._scale).T
         kernel = known_name(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS))
         if kernel == "linear":
             return weights @ (self._points - self._points.mean(axis=0)) + self._points.mean(axis=0)
         if kernel != "gaussian":
-            cure = 'Use kernel="gaussian" or "linear".'
-            raise InputError("kernel", "must be 'gaussian' or 'linear' for pre-images", repr(self.kernel), cure)
+            hint = 'Use kernel="gaussian" or "linear".'
+            raise InputError("kernel", "must be 'gaussian' or 'linear' for pre-images", repr(self.kernel), hint)
         weights += (1.0 - weights.sum(axis=1, keepdims=True)) / len(self._points)
-        points, (near, kernel) = start.copy(), self._nearness(start, weights)
-        for _ in range(ROUNDS):
+        points, (near, kernel) = start.copy(), self._similarities(start, weights)
+        for _ in range(MAX_ROUNDS):
             total = (weights * kernel).sum(axis=1, keepdims=True)
             usable = np.abs(total) > np.finfo(float).tiny
             target = np.divide((weights * kernel) @ self._points, total, out=points.copy(), where=usable)
             step = np.where(np.isfinite(target), target, points) - points
-            for _ in range(HALVINGS):
-                after = self._nearness(points + step, weights)[0]
+            for _ in range(MAX_HALVINGS):
+                after = self._similarities(points + step, weights)[0]
                 worse = after < near
                 if not worse.any():
                     break
                 step[worse] /= 2
             step[after < near] = 0.0
             points = points + step
-            near, kernel = self._nearness(points, weights)
-            if np.abs(step).max() <= TOLERANCE * self.bandwidth_:
+            near, kernel = self._similarities(points, weights)
+            if np.abs(step).max() <= STEP_TOLERANCE * self.bandwidth_:
                 break
         return points
 
-    def _nearness(self, points: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Inner products (m,) of images and projections, whose distance falls as they grow; and the kernel."""
+    def _similarities(self, points: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return inner products (m,) of images and projections, larger where they are nearer, and the kernel."""
         kernel = cross_gram(points, self._points, "gaussian", self.bandwidth_)
         return (weights * kernel).sum(axis=1), kernel

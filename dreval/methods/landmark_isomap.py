@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_int
-from dreval.methods._local import GraphMethod, landmarks_along, paths_to_new
+from dreval.methods._local import GraphMethod, graph_landmarks, path_lengths_to_new
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
 DEFAULT_LANDMARKS = 100
 
 
-def _count(n: int, wanted: int | None) -> int:
-    """Number of landmarks as used."""
-    return min(n, DEFAULT_LANDMARKS if wanted is None else check_int(wanted, "n_landmarks", low=2))
+def _count(n: int, n_landmarks: int | None) -> int:
+    """Return the number of landmarks that are used."""
+    return min(n, DEFAULT_LANDMARKS if n_landmarks is None else check_int(n_landmarks, "n_landmarks", low=2))
 
 
 @method(
@@ -43,7 +44,7 @@ class LandmarkIsomap(GraphMethod):
     n_components : int
         Number d of coordinates, below the number of landmarks.
     n_neighbors : int or None
-        Number k of neighbors; of fewer points all others are taken, with a warning.
+        Number k of neighbors; with fewer points all others are taken, with a warning.
     %(radius)s
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
@@ -80,7 +81,7 @@ class LandmarkIsomap(GraphMethod):
     -----
     %(cost)s
 
-    Isomap needs O(n^2) memory instead. New points are placed as the others are.
+    Isomap needs O(n^2) memory instead. New points are placed in the same way.
 
     References
     ----------
@@ -97,26 +98,17 @@ class LandmarkIsomap(GraphMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        n_landmarks: int | None = None,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.n_landmarks = n_landmarks
-        self.disconnected = disconnected
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    n_landmarks: int | None = None
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
         count = _count(len(X), self.n_landmarks)
-        self.landmarks_, self.geodesics_ = landmarks_along(X, graph, count)
+        self.landmarks_, self.geodesics_ = graph_landmarks(X, graph, count)
         squared = self.geodesics_**2
         self._coordinates, self.eigenvalues_, self._means = principal_coordinates(
             squared[self.landmarks_], self.n_components, type(self).__name__
@@ -129,10 +121,10 @@ class LandmarkIsomap(GraphMethod):
         self._axes *= np.where(np.any(self.embedding_ != turned, axis=0), -1.0, 1.0)
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points."""
+        """Return coordinates (m, d) of new rows (m, p), by paths through their nearest fitted points."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            squared = paths_to_new(fitted._points, fitted._near, fitted.geodesics_, points) ** 2
+            squared = path_lengths_to_new(fitted._points, fitted._near, fitted.geodesics_, points) ** 2
             Y = add_by_gower(squared, fitted._coordinates, fitted.eigenvalues_, fitted._means)
             return (Y - fitted._center) @ fitted._axes
 

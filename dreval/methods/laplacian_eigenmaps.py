@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dreval.methods._spectral import DENSE_ROWS, NORMALIZE, scale_columns, start
 
 WEIGHTS = ("connectivity", "heat")
 SHIFT = -1e-5  # just below the spectrum, whose least value is 0: the shifted matrix is positive definite
-DISCONNECTED = 1e-13  # a second eigenvalue below this is 0 up to rounding
+MIN_SECOND_EIGENVALUE = 1e-13  # a second eigenvalue below this is 0 up to rounding
 
 
 @method(
@@ -45,7 +46,7 @@ class LaplacianEigenmaps(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int or None
-        Number k of neighbors; of fewer points all others are taken, with a warning.
+        Number k of neighbors; with fewer points all others are taken, with a warning.
     %(radius)s
     weights : {"connectivity", "heat"}
         "connectivity": 1 on every edge, so that only the graph counts, not its scale. "heat":
@@ -71,7 +72,7 @@ class LaplacianEigenmaps(GraphMethod):
     Raises
     ------
     InputError
-        If a parameter is out of its range, or more than half of the edges join duplicates and no bandwidth is given.
+        If a parameter is out of its range, or more than half of the edges join duplicates and there is no bandwidth.
     MethodFailed
         If the graph is not connected and ``disconnected="error"``; or heat weights are so small that it falls apart.
     UnknownName
@@ -113,34 +114,23 @@ class LaplacianEigenmaps(GraphMethod):
     ((300, 2), [1.0, 1.0])
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        weights: str = "connectivity",
-        bandwidth: float | None = None,
-        disconnected: str = "connect",
-        normalize: str = "unit",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.weights = weights
-        self.bandwidth = bandwidth
-        self.disconnected = disconnected
-        self.normalize = normalize
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    weights: str = "connectivity"
+    bandwidth: float | None = None
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, _: FloatArray, graph: Any, __: Any) -> None:
         normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
         weights = check_one_of(self.weights, WEIGHTS, "weights", aliases=True)
         self.bandwidth_ = self._bandwidth(graph.data, weights == "heat")
         graph.data = np.ones_like(graph.data) if self.bandwidth_ is None else np.exp(-(graph.data**2) / self.bandwidth_)
-        values, functions = _smoothest(graph, self.n_components + 1)
-        if not values[1] > DISCONNECTED:
+        values, functions = _bottom_functions(graph, self.n_components + 1)
+        if not values[1] > MIN_SECOND_EIGENVALUE:
             raise MethodFailed(
                 "bandwidth",
                 "must leave the weighted graph connected",
@@ -151,23 +141,23 @@ class LaplacianEigenmaps(GraphMethod):
         self.embedding_ = scale_columns(functions[:, 1:], normalize)
 
     def _bandwidth(self, lengths: FloatArray, heat: bool) -> float | None:
-        """The given bandwidth, or the median squared length of the edges; None without heat."""
-        given = self.bandwidth is not None
-        t = check_float(self.bandwidth, "bandwidth", low=0.0) if given else float(np.median(lengths**2))
-        if t == 0.0 and (given or heat):
+        """Return the bandwidth, by default the median squared length of the edges; None without heat."""
+        has_value = self.bandwidth is not None
+        t = check_float(self.bandwidth, "bandwidth", low=0.0) if has_value else float(np.median(lengths**2))
+        if t == 0.0 and (has_value or heat):
             raise InputError(
                 "bandwidth",
                 "must be above 0",
-                "0" if given else "0 (the median edge joins duplicates)",
+                "0" if has_value else "0 (the median edge joins duplicates)",
                 "Pass a positive bandwidth.",
             )
         return t if heat else None
 
 
-def _smoothest(W: Any, count: int) -> tuple[FloatArray, FloatArray]:
-    """The ``count`` smallest eigenvalues of L f = lambda D f, ascending, and their functions (n, count).
+def _bottom_functions(W: Any, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return the ``count`` smallest eigenvalues of L f = lambda D f, ascending, and their functions (n, count).
 
-    Solved as u = D^(1/2) f of the symmetric I - D^(-1/2) W D^(-1/2).
+    The problem is solved for u = D^(1/2) f with the symmetric I - D^(-1/2) W D^(-1/2).
     """
     from scipy.linalg import eigh
     from scipy.sparse import diags

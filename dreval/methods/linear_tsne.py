@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -104,26 +105,16 @@ class LinearTSNE(MapMethod):
     True
     """
 
-    cost, mapping, budget = "tsne", "linear", True
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: float = 30.0
+    dof: float = 1.0
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 1e-9
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        dof: float = 1.0,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.dof = dof
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost, mapping, budget = "tsne", "linear", True
 
     def _cost_options(self) -> dict[str, Any]:
         return {"perplexity": self.perplexity, "dof": self.dof, "exaggeration": 1.0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval.methods._local import BarycenterMethod
@@ -68,7 +70,7 @@ class LLE(BarycenterMethod):
 
     The scale of the embedding is arbitrary, and embeddings change with ``reg``. With k = 7 neighborhoods keep their
     shape better than with 5, the default of scikit-learn (means over nine data sets: local Procrustes R_C .561 and
-    .658, trustworthiness .849 and .841); with 10 they are .511 and .865. Single data sets are shown better by fewer.
+    .658, trustworthiness .849 and .841); with 10 they are .511 and .865. For some data sets fewer neighbors are better.
     Several eigenvalues near 0 can belong to one coordinate (its powers), so that directions are lost; ``modified_lle``
     and ``ltsa`` avoid this. The ridge keeps all but a few eigenvalues above 0: those of groups of points whose
     neighbors are all of the group, such as copies. New points are combined from the fitted points near them (Saul and
@@ -88,23 +90,11 @@ class LLE(BarycenterMethod):
     (600, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        reg: float = 1e-3,
-        disconnected: str = "connect",
-        normalize: str = "unit",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            n_neighbors=n_neighbors,
-            radius=radius,
-            disconnected=disconnected,
-            normalize=normalize,
-            random_state=random_state,
-        )
-        self.reg = reg
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    reg: float = 1e-3
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None

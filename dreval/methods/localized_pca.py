@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import far_apart
+from dreval.methods._local import farthest_points
 from dreval.methods._method import FloatArray, Method, method
 
 
@@ -27,10 +28,10 @@ from dreval.methods._method import FloatArray, Method, method
 class LocalizedPCA(Method):
     r"""Localized PCA: regions with a principal plane each, every point in the region whose plane is nearest.
 
-    Regions and planes are found in turn: a point goes to the region with the least :math:`|(I - V_r V_r')(x - m_r)|^2`,
-    and :math:`m_r, V_r` are the mean and the d leading principal axes of the points of the region. The paper's
-    embedding of a point is its region and its scores there. To make one embedding of them, the scores are turned so
-    that the axes agree best with those of PCA on all data, and begin at the PCA scores of the region's mean:
+    Regions and planes are computed in turn: a point goes to the region with the least :math:`|(I - V_r V_r')(x -
+    m_r)|^2`, and :math:`m_r, V_r` are the mean and the d leading principal axes of the points of the region. The
+    paper's embedding of a point is its region and its scores there. To make one embedding of them, the scores are
+    turned so that the axes agree best with those of PCA on all data, and begin at the PCA scores of the region's mean:
 
     .. math:: y = V'(m_r - \bar x) + O_r' V_r'(x - m_r), \qquad O_r = \mathrm{polar}(V_r' V) .
 
@@ -55,7 +56,7 @@ class LocalizedPCA(Method):
     axes_ : ndarray (m, p, d)
         Principal axes of the regions, turned towards those of all data.
     n_iter_ : int
-        Rounds that were made.
+        Number of rounds.
 
     Raises
     ------
@@ -74,7 +75,7 @@ class LocalizedPCA(Method):
     The first means are points that lie far apart (the first is farthest from the mean of all data, each next one
     farthest from those chosen). A region left with d points or fewer is dissolved. Planes of different regions need not
     meet: the embedding may overlap itself, and only distances within regions are meaningful. ``inverse_transform``
-    takes the region whose embedding of its mean lies nearest.
+    takes the region whose embedded mean is nearest.
 
     References
     ----------
@@ -89,18 +90,11 @@ class LocalizedPCA(Method):
     ((300, 1), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_charts: int = 5,
-        max_iter: int = 50,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_charts = n_charts
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_charts: int = 5
+    max_iter: int = 50
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.n_charts, "n_charts", low=1)
@@ -109,7 +103,7 @@ class LocalizedPCA(Method):
         self.mean_, self._plane = _plane(X, d)
         scores = (X - self.mean_) @ self._plane
         self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
-        centers = X[far_apart(X, min(self.n_charts, len(X)))]
+        centers = X[farthest_points(X, min(self.n_charts, len(X)))]
         regions = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         for rounds in range(1, self.max_iter + 1):
             self.n_iter_ = rounds
@@ -125,7 +119,7 @@ class LocalizedPCA(Method):
         self.embedding_ = self._embedding(X, regions)
 
     def _assign(self, X: FloatArray) -> IntArray:
-        """The region (m,) with the least squared distance to its plane, the first on ties."""
+        """Return the region (m,) with the smallest squared distance to its plane, the first on ties."""
         misses = []
         for mean, axes in zip(self.means_, self.axes_, strict=True):
             steps = X - mean
@@ -133,17 +127,17 @@ class LocalizedPCA(Method):
         return np.argmin(misses, axis=0)
 
     def _embedding(self, X: FloatArray, regions: IntArray) -> FloatArray:
-        """Coordinates (m, d) of rows with known regions."""
+        """Return coordinates (m, d) of rows with their regions."""
         steps = X - self.means_[regions]
         return (self.means_[regions] - self.mean_) @ self._plane + np.einsum("ip,ipd->id", steps, self.axes_[regions])
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p)."""
+        """Return coordinates (m, d) of new rows (m, p)."""
         points = self._new_points(X)
         return self._embedding(points, self._assign(points))
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Points (m, p) on the planes, each on that of the region whose embedded mean is nearest to the row of Y."""
+        """Return points (m, p) on planes, each on that of the region whose embedded mean is nearest to the row."""
         scores = self._scores(Y)
         centers = (self.means_ - self.mean_) @ self._plane
         regions = ((scores[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
@@ -151,7 +145,7 @@ class LocalizedPCA(Method):
 
 
 def _plane(X: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (p,) and d leading principal axes (p, d)."""
+    """Return the mean (p,) and d leading principal axes (p, d)."""
     mean = X.mean(axis=0)
     axes = np.linalg.svd(X - mean, full_matrices=len(X) < d)[2]
     return mean, axes[:d].T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class LocallyLinearCoordination(MapMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     n_charts : int
-        Number of local models; at most n / 2 are made, and no more than there are different points.
+        Number of local models, at most n / 2 and at most the number of different points.
     local_components : int, optional
         Dimension of each; by default d, at most p.
     n_neighbors : int or None
@@ -94,28 +95,17 @@ class LocallyLinearCoordination(MapMethod):
     (100, 2)
     """
 
-    cost, mapping, max_iter, tol = "lle", "locally_linear", 1, 1.0
+    n_components: int = 2
+    _: KW_ONLY
+    n_charts: int = 20
+    local_components: int | None = None
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    reg: float = 1e-3
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_charts: int = 20,
-        local_components: int | None = None,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        reg: float = 1e-3,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_charts = n_charts
-        self.local_components = local_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.reg = reg
-        self.disconnected = disconnected
-        self.random_state = random_state
+    cost, mapping, max_iter, tol = "lle", "locally_linear", 1, 1.0
 
     def _cost_options(self) -> dict[str, Any]:
         names = ("n_neighbors", "radius", "reg", "disconnected")

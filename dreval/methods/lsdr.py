@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def proximity_graph(points: FloatArray, graph: str, beta: float, chunk_size: int) -> tuple[IntArray, IntArray | None]:
-    """The edges (e, 2) and the simplices, None for graphs that have none."""
+    """Return the edges (e, 2) and the simplices, None for graphs that have none."""
     if graph in ("gabriel", "beta_skeleton"):
         edges, simplices = beta_skeleton(points, 1.0 if graph == "gabriel" else beta), None
     else:
@@ -64,98 +65,98 @@ def proximity_graph(points: FloatArray, graph: str, beta: float, chunk_size: int
 
 
 def long_edges(edges: IntArray, lengths: FloatArray, n: int, p: int, level: float, test: str) -> BoolArray:
-    """Which edges (e,) are too long at one of their ends.
+    """Return the edges (e,) that are too long at one of their ends, as a mask.
 
     The k edges at a point are compared with k independent normal vectors in p dimensions. "printed": the share of each
-    in the sum of squares of all against the level quantile of Beta(p/2, (k - 1) p/2). "forward": ascending, the share
-    of the j-th in the sum of the first j against the 1 - (1 - level)/j quantile of Beta(p/2, (j - 1) p/2); from the
-    first that exceeds it on all are too long.
+    in the sum of squares of all, against the level quantile of Beta(p/2, (k - 1) p/2). "forward": in ascending order,
+    the share of the j-th in the sum of the first j, against the 1 - (1 - level)/j quantile of Beta(p/2, (j - 1) p/2);
+    the first edge that exceeds it and all longer ones are too long.
     """
     from scipy.special import betaincinv
 
     ends = np.r_[edges[:, 0], edges[:, 1]]
-    which, squares = np.tile(np.arange(len(edges)), 2), np.tile(lengths**2, 2)
+    edge, squares = np.tile(np.arange(len(edges)), 2), np.tile(lengths**2, 2)
     order = np.lexsort((squares, ends))
-    ends, which, squares = ends[order], which[order], squares[order]
+    ends, edge, squares = ends[order], edge[order], squares[order]
     degree = np.bincount(ends, minlength=n)
     starts = np.repeat(np.cumsum(degree) - degree, degree)
-    place = np.arange(len(ends)) - starts + 1
-    sums = np.concatenate([np.cumsum(own) for own in np.split(squares, np.cumsum(degree)[:-1])])
+    rank = np.arange(len(ends)) - starts + 1
+    sums = np.concatenate([np.cumsum(group) for group in np.split(squares, np.cumsum(degree)[:-1])])
     counts = np.arange(2, max(2, int(degree.max())) + 1)
     if test == "printed":
         quantiles = betaincinv(p / 2, (counts - 1) * p / 2, level)
-        compared = np.repeat(degree, degree)
-        sums = sums[starts + compared - 1]
+        n_compared = np.repeat(degree, degree)
+        sums = sums[starts + n_compared - 1]
     else:
         quantiles = betaincinv(p / 2, (counts - 1) * p / 2, 1 - (1 - level) / counts)
-        compared = place
+        n_compared = rank
     share = np.divide(squares, sums, out=np.zeros_like(squares), where=sums > 0)
-    exceeds = share > np.r_[np.inf, np.inf, quantiles][compared]
+    exceeds = share > np.r_[np.inf, np.inf, quantiles][n_compared]
     if test == "forward":
-        before = np.cumsum(exceeds)
-        exceeds = before - np.r_[0, before][starts] > 0
+        n_exceeding = np.cumsum(exceeds)
+        exceeds = n_exceeding - np.r_[0, n_exceeding][starts] > 0
     too_long = np.zeros(len(edges), bool)
-    too_long[which[exceeds]] = True
+    too_long[edge[exceeds]] = True
     return too_long
 
 
 def boundary_of(edges: IntArray, simplices: IntArray | None, n: int) -> BoolArray:
-    """Which points (n,) are on the boundary of what is left of the graph.
+    """Return the points (n,) on the boundary of the remaining graph, as a mask.
 
-    With simplices: corners of facets that belong to at most one simplex whose edges are all left, and points on no
-    facet. Else: ends of edges that belong to at most one triangle.
+    With simplices: corners of facets that belong to at most one simplex whose edges all remain, and points on no facet.
+    Without: ends of edges that belong to at most one triangle.
     """
     boundary = np.zeros(n, bool)
     if simplices is None:
-        left = symmetric(edges, np.ones(len(edges)), n)
-        triangles = np.asarray((left @ left)[edges[:, 0], edges[:, 1]]).ravel()
+        graph = symmetric(edges, np.ones(len(edges)), n)
+        triangles = np.asarray((graph @ graph)[edges[:, 0], edges[:, 1]]).ravel()
         boundary[edges[triangles <= 1]] = True
         return boundary
-    known = edges[:, 0] * n + edges[:, 1]
+    edge_keys = edges[:, 0] * n + edges[:, 1]
     corners = simplices.shape[1]
-    whole = _has_all_edges(simplices, known, n)
+    whole = _has_all_edges(simplices, edge_keys, n)
     facets = np.concatenate([np.delete(simplices, c, axis=1) for c in range(corners)])
     facets, inverse = np.unique(facets, axis=0, return_inverse=True)
     count = np.bincount(inverse.ravel(), weights=np.tile(whole, corners), minlength=len(facets))
-    there = _has_all_edges(facets, known, n)
-    boundary[facets[there & (count <= 1)]] = True
-    boundary[np.setdiff1d(np.arange(n), facets[there])] = True
+    has_edges = _has_all_edges(facets, edge_keys, n)
+    boundary[facets[has_edges & (count <= 1)]] = True
+    boundary[np.setdiff1d(np.arange(n), facets[has_edges])] = True
     return boundary
 
 
-def _has_all_edges(simplices: IntArray, known: IntArray, n: int) -> BoolArray:
-    """Whether all edges of each simplex are among the known, given as i n + j with i < j."""
+def _has_all_edges(simplices: IntArray, edge_keys: IntArray, n: int) -> BoolArray:
+    """Return whether all edges of each simplex are in ``edge_keys``, numbers i n + j with i < j."""
     a, b = np.triu_indices(simplices.shape[1], 1)
-    return np.asarray(np.isin(simplices[:, a] * n + simplices[:, b], known).all(axis=1))
+    return np.asarray(np.isin(simplices[:, a] * n + simplices[:, b], edge_keys).all(axis=1))
 
 
 def symmetric(edges: IntArray, values: FloatArray, n: int) -> csr_matrix:
-    """Both directions of the edges with their values."""
+    """Return both directions of the edges with their values."""
     rows, columns = np.r_[edges[:, 0], edges[:, 1]], np.r_[edges[:, 1], edges[:, 0]]
     return csr_matrix((np.r_[values, values], (rows, columns)), shape=(n, n))
 
 
 def _first_copies(D: FloatArray) -> IntArray:
-    """For each point (n,) the first one at distance 0, through others at distance 0."""
-    first = np.argmax(D == 0, axis=1)
-    while np.any(first[first] != first):
-        first = first[first]
-    return np.asarray(first)
+    """Return for each point (n,) the first point at distance 0, also through other copies."""
+    copy = np.argmax(D == 0, axis=1)
+    while np.any(copy[copy] != copy):
+        copy = copy[copy]
+    return np.asarray(copy)
 
 
 def _directions(D: FloatArray) -> int:
-    """The dimension of the space that points of such distances span: positive eigenvalues of -H D^2 H / 2."""
+    """Return the dimension of the span of points with these distances: positive eigenvalues of -H D^2 H / 2."""
     squared = D**2
     squared -= squared.mean(axis=0)
     squared -= squared.mean(axis=1, keepdims=True)
     values = np.linalg.eigvalsh(-(squared + squared.T) / 4)
-    return max(1, int(np.sum(values > max(FLAT, 8 * len(D) * np.finfo(float).eps) * values[-1])))
+    return max(1, int(np.sum(values > max(MIN_RELATIVE_EIGENVALUE, 8 * len(D) * np.finfo(float).eps) * values[-1])))
 
 
 GRAPHS = ("auto", "beta_skeleton", "chunked_delaunay", "delaunay", "gabriel")
 EDGE_TESTS = ("forward", "printed")
-FLAT = THIN**2  # eigenvalues of inner products below this, relative to the largest, are no directions
-DELAUNAY_COLUMNS = 6  # up to here "auto" takes the Delaunay tessellation
+MIN_RELATIVE_EIGENVALUE = THIN**2  # of inner products; directions with smaller ones are not counted
+DELAUNAY_COLUMNS = 6  # largest number of columns for which "auto" is the Delaunay tessellation
 
 
 @method(
@@ -175,7 +176,7 @@ class LSDR(Method):
     r"""Localized skeletonization and dimensionality reduction (LSDR).
 
     A graph approximates the manifold: the Delaunay tessellation without edges that are too long for their surroundings.
-    Points whose distance to the boundary of what is left is a local maximum are its skeleton. Metric scaling of the
+    Points whose distance to the boundary of this graph is a local maximum are its skeleton. Metric scaling of the
     graph distances between skeletal points gives their places :math:`s_j`, and every point gets
 
     .. math:: y_i = \sum_j K(x_i, x_j) s_j / \sum_j K(x_i, x_j), \quad K(x, x') = \exp(-|x - x'|^2 / (2 \sigma^2)).
@@ -185,8 +186,8 @@ class LSDR(Method):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of nearest points by graph distance, 1 to n - 1, none of which lies farther from the boundary than a
-        skeletal point does.
+        Number k of nearest points by graph distance, 1 to n - 1, none of which is farther from the boundary than a
+        skeletal point.
     conf_level : float
         Level of the test of edges, 0.5 to below 1; more keeps more edges.
     edge_test : {"forward", "printed"}
@@ -258,7 +259,7 @@ class LSDR(Method):
     Clean curves and surfaces have no inside, so that the embedding is metric scaling of graph distances. The printed
     test leaves shortcuts between the turns of a spiral. On 20 draws of 300 points, uniform in arc length, the median
     correlation with arc length was .32 with it and .996 with the forward test, which leaves none in half of them (a
-    shortcut stays where both its ends have a wide gap beside them); with noise of .5, a twelfth of the distance of the
+    shortcut stays where both its ends have a wide gap next to them); with noise of .5, a twelfth of the distance of the
     turns, .30 and .38. New points get the weighted mean of the places of skeletal points, by :math:`K(x, s) / |x -
     s|^2` where all points are skeletal, so that a fitted point keeps its place.
 
@@ -283,38 +284,26 @@ class LSDR(Method):
     True
     """
 
-    any_unit = varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 3
+    conf_level: float = 0.95
+    edge_test: str = "forward"
+    graph: str = "auto"
+    beta: float = 1.0
+    chunk_size: int = 500
+    bandwidth: float | None = None
+    metric: str = "euclidean"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 3,
-        conf_level: float = 0.95,
-        edge_test: str = "forward",
-        graph: str = "auto",
-        beta: float = 1.0,
-        chunk_size: int = 500,
-        bandwidth: float | None = None,
-        metric: str = "euclidean",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.conf_level = conf_level
-        self.edge_test = edge_test
-        self.graph = graph
-        self.beta = beta
-        self.chunk_size = chunk_size
-        self.bandwidth = bandwidth
-        self.metric = metric
-        self.random_state = random_state
+    any_unit = varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_invertible(X)
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.conf_level, "conf_level", low=0.5, high=1.0) == 1.0:
-            raise InputError("conf_level", "must be below 1, where no edge is removed", "1", "Choose 0.95 or so.")
+            hint = "Choose a level such as 0.95."
+            raise InputError("conf_level", "must be below 1, where no edge is removed", "1", hint)
         check_one_of(self.edge_test, EDGE_TESTS, "edge_test", aliases=True)
         check_one_of(self.graph, GRAPHS, "graph", aliases=True)
         check_float(self.beta, "beta", low=1.0, high=2.0)
@@ -322,43 +311,43 @@ class LSDR(Method):
         if self.bandwidth is not None:
             check_width(self.bandwidth, "bandwidth")
         self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)
-        self._given, self._fitted = self._metric != "euclidean", X
+        self._from_distances, self._fitted = self._metric != "euclidean", X
         if self._metric not in ("euclidean", "precomputed"):
             check_defined(X, self._metric, "X")
             X = distance_matrix(X, self._metric)
-        if self._given:
+        if self._from_distances:
             X = check_distances(X, "X")
-            first, scale = _first_copies(X), float(X.max()) or 1.0
+            first_copy, scale = _first_copies(X), float(X.max()) or 1.0
         else:
             _, index, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
-            first, scale = index[same.ravel()], float(np.abs(X - X[0]).max()) or 1.0
-        kept = np.unique(first)  # the first row of each point
-        copies = np.searchsorted(kept, first)  # for each row, which of these it is
-        points = X[np.ix_(kept, kept)] / scale if self._given else (X[kept] - X[0]) / scale
+            first_copy, scale = index[same.ravel()], float(np.abs(X - X[0]).max()) or 1.0
+        distinct = np.unique(first_copy)  # the first row of each distinct point
+        copies = np.searchsorted(distinct, first_copy)  # the position of each row among these
+        points = X[np.ix_(distinct, distinct)] / scale if self._from_distances else (X[distinct] - X[0]) / scale
         edges, boundary = self._graph(points)
         lengths = self._lengths(points, edges)
         paths = geodesics(symmetric(edges, lengths, len(points)))
         depth = paths[:, boundary].min(axis=1) if boundary.any() else np.zeros(len(points))
         skeletal = self._skeleton(paths, depth, boundary)
-        others = paths[np.ix_(skeletal, skeletal)] + np.diag(np.full(len(skeletal), np.inf))
-        width = float(np.sqrt(depth[skeletal] ** 2 + others.min(axis=1) ** 2).max())
+        between = paths[np.ix_(skeletal, skeletal)] + np.diag(np.full(len(skeletal), np.inf))
+        width = float(np.sqrt(depth[skeletal] ** 2 + between.min(axis=1) ** 2).max())
         self.bandwidth_ = scale * width if self.bandwidth is None else float(self.bandwidth)
-        self.edges_, self.boundary_, self.skeletal_ = kept[edges], boundary[copies], kept[skeletal]
-        self._bones = None if self._given else X[self.skeletal_]
+        self.edges_, self.boundary_, self.skeletal_ = distinct[edges], boundary[copies], distinct[skeletal]
+        self._skeletal_points = None if self._from_distances else X[self.skeletal_]
         places = scale * metric_scaling(paths[np.ix_(skeletal, skeletal)], self.n_components, "LSDR").places
-        self._through = len(skeletal) == len(points)
-        Y = places if self._through else self._means(X[kept], places)
+        self._all_skeletal = len(skeletal) == len(points)
+        Y = places if self._all_skeletal else self._means(X[distinct], places)
         fixed = fix_signs(Y)
         self.embedding_ = fixed[copies]
         self.skeletal_places_ = places * np.where(np.einsum("ij,ij->j", fixed, Y) < 0, -1.0, 1.0)
 
     def _graph(self, points: FloatArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-        """The edges that are left, and which points are on the boundary."""
+        """Return the remaining edges, and the points on the boundary as a mask."""
         n, graph, simplices = len(points), known_name(self.graph, GRAPHS), None
-        if self._given:
+        if self._from_distances:
             if graph in ("delaunay", "chunked_delaunay"):
-                rule, cure = "must be a graph that distances decide", 'Choose "gabriel" or "beta_skeleton".'
-                raise InputError("graph", rule, f"{graph!r} with metric={self._metric!r}", cure)
+                requirement, hint = "must be a graph of distances", 'Choose "gabriel" or "beta_skeleton".'
+                raise InputError("graph", requirement, f"{graph!r} with metric={self._metric!r}", hint)
             p, tree = _directions(points), spanning_tree(Space.of(points, "precomputed"))[0]
             edges = beta_skeleton_of(points**2, self.beta if graph == "beta_skeleton" else 1.0)
         else:
@@ -369,54 +358,54 @@ class LSDR(Method):
         edges = np.unique(np.concatenate([edges, tree]), axis=0)
         lengths = self._lengths(points, edges)
         in_tree = np.isin(edges[:, 0] * n + edges[:, 1], tree[:, 0] * n + tree[:, 1])
-        edges = edges[
-            in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, known_name(self.edge_test, EDGE_TESTS))
-        ]
+        test = known_name(self.edge_test, EDGE_TESTS)
+        edges = edges[in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, test)]
         return edges, boundary_of(edges, simplices, n)
 
     def _lengths(self, points: FloatArray, edges: IntArray) -> FloatArray:
-        """Lengths (e,) of edges, from coordinates or from the matrix of distances."""
-        if self._given:
+        """Return the lengths (e,) of edges, from coordinates or from the matrix of distances."""
+        if self._from_distances:
             return np.asarray(points[edges[:, 0], edges[:, 1]])
         return np.asarray(np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1))
 
     def _skeleton(self, paths: FloatArray, depth: FloatArray, boundary: npt.NDArray[np.bool_]) -> IntArray:
-        """Points at least as deep as their nearest; all of them where there are none such."""
+        """Return the points at least as deep as their nearest neighbors; all points if there are too few."""
         n = len(paths)
         near = np.argsort(paths + np.diag(np.full(n, -1.0)), axis=1, kind="stable")[:, 1 : self.n_neighbors + 1]
         skeletal = np.flatnonzero(depth >= depth[near].max(axis=1))
         if depth.any() and len(skeletal) > self.n_components:
             return skeletal
-        said = EVERY_BOUNDARY() if boundary.all() else NO_BOUNDARY()
+        note = EVERY_BOUNDARY() if boundary.all() else NO_BOUNDARY()
         if depth.any():
-            said = FEW_SKELETAL(skeletal=len(skeletal), d=self.n_components)
-        warn(ApproximationWarning(said))
+            note = FEW_SKELETAL(skeletal=len(skeletal), d=self.n_components)
+        warn(ApproximationWarning(note))
         return np.arange(n)
 
-    def _means(self, points: FloatArray, places: FloatArray, through: bool = False) -> FloatArray:
-        """Means of the places of skeletal points, weighted by the kernel; the nearest ones' where all are far.
+    def _means(self, points: FloatArray, places: FloatArray, interpolate: bool = False) -> FloatArray:
+        """Return kernel-weighted means of the places of skeletal points; if all are far, the place of the nearest.
 
-        ``through``: the kernel over the squared distance, whose mean at a skeletal point is its own place.
+        ``interpolate``: divide the kernel by the squared distance, so that the mean at a skeletal point is its own
+        place.
         """
-        if self._bones is None:
+        if self._skeletal_points is None:
             squared = (points[:, self.skeletal_] / self.bandwidth_) ** 2
         else:
-            squared = pairwise_squared(points / self.bandwidth_, self._bones / self.bandwidth_)
+            squared = pairwise_squared(points / self.bandwidth_, self._skeletal_points / self.bandwidth_)
         least = squared.min(axis=1, keepdims=True)
         weights = np.exp(0.5 * (least - squared))
-        if through:
+        if interpolate:
             weights *= np.divide(least, squared, out=np.ones_like(squared), where=squared > 0)
         return np.asarray(weights @ places / weights.sum(axis=1, keepdims=True))
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p): the weighted mean of the places of skeletal points, O(m q p) time.
+        """Return coordinates (m, d) of new rows (m, p): weighted means of places of skeletal points, O(m q p) time.
 
-        Of the fitted rows they are the embedding. Where all points are skeletal, each weight is divided by the squared
-        distance, so that the mean goes through the place of each of them. With ``metric="precomputed"`` a row holds the
-        distances (m, n) of a new point to the n fitted ones.
+        For the fitted rows they are the embedding. If all points are skeletal, each weight is divided by the squared
+        distance, so that the mean passes through the place of each of them. With ``metric="precomputed"`` a row holds
+        the distances (m, n) of a new point to the n fitted ones.
         """
         rows = self._new_points(X)
         if self._metric not in ("euclidean", "precomputed"):
             check_defined(rows, self._metric, "X")
             rows = distance_matrix(self._fitted, self._metric, rows)
-        return self._means(rows, self.skeletal_places_, self._through)
+        return self._means(rows, self.skeletal_places_, self._all_skeletal)

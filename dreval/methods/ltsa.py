@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, TangentMethod, aligned, most_neighbors, tangents
+from dreval.methods._local import Groups, TangentMethod, alignment_matrix, max_neighbors, tangents
 from dreval.methods._method import FloatArray, method
 
 
@@ -18,7 +20,7 @@ from dreval.methods._method import FloatArray, method
     inverse=False,
     supervised=False,
     complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, p, parameters: min(p, most_neighbors(n, parameters, 2) - 1),
+    max_components=lambda n, p, parameters: min(p, max_neighbors(n, parameters, 2) - 1),
     reference="@zhang2004, Section 5.",
 )
 class LTSA(TangentMethod):
@@ -70,7 +72,7 @@ class LTSA(TangentMethod):
 
     Where a part of the data shares fewer than d + 1 points in general position with the rest, it can turn about them
     as about a hinge, at no cost: of 12 samples of 200 points of a flat square one has such a part with k = 7, none with
-    10. That is warned of.
+    10. A warning reports it.
 
     Where the data are flat, any affine embedding of them is a minimum: the scale of the embedding is arbitrary. As in
     the paper, the point itself belongs to its neighborhood.
@@ -87,14 +89,23 @@ class LTSA(TangentMethod):
     (600, 2)
     """
 
-    def _least(self) -> int:
-        """More than d, which an affine function of d coordinates fits whatever their places."""
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    include_self: bool = True
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
+
+    def _min_neighbors(self) -> int:
+        """Return d + 1: an affine function of d coordinates fits d points at any places."""
         return self.n_components + 1
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
-        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
-            points = self._patch(own, members)
+        def local(centers: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(centers, members)
             basis = tangents(X, points, self.n_components)
             return points, np.eye(points.shape[1]) - basis @ basis.transpose(0, 2, 1)
 
-        return aligned(X, groups, local)
+        return alignment_matrix(X, groups, local)

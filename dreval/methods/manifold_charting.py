@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_int
 from dreval.geometry.distances import nearest, pairwise_squared, power_of_two
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import GraphMethod, far_apart
+from dreval.methods._local import GraphMethod, farthest_points
 from dreval.methods._method import FloatArray, fix_signs, method
 
-LEAST = 1e-4  # variance off a chart, and along it, relative to the mean variance along all charts: not below
+MIN_RELATIVE_VARIANCE = 1e-4  # along and off a chart, relative to the mean variance along all charts
 
 
 class Atlas(NamedTuple):
@@ -25,18 +26,18 @@ class Atlas(NamedTuple):
     off: FloatArray
 
     def coordinates(self, X: FloatArray) -> FloatArray:
-        """Of all points on all charts, (m, c, d)."""
+        """Return the coordinates of all points on all charts, (m, c, d)."""
         shifts = np.einsum("cp,cpd->cd", self.means, self.axes)
         return np.einsum("mp,cpd->mcd", X, self.axes) - shifts
 
     def shares(self, X: FloatArray, u: FloatArray) -> FloatArray:
-        """Posterior probabilities (m, c) of the charts, all as likely beforehand."""
+        """Return posterior probabilities (m, c) of the charts, all of equal prior probability."""
         p, d = self.means.shape[1], self.along.shape[1]
         squared = pairwise_squared(X, self.means)
-        rest = np.maximum(squared - (u**2).sum(axis=2), 0.0)
+        off_chart = np.maximum(squared - (u**2).sum(axis=2), 0.0)
         logs = -0.5 * (((u**2) / self.along).sum(axis=2) + np.log(self.along).sum(axis=1))
         if p > d:
-            logs -= 0.5 * (rest / self.off + (p - d) * np.log(self.off))
+            logs -= 0.5 * (off_chart / self.off + (p - d) * np.log(self.off))
         return _softmax(logs)
 
 
@@ -135,110 +136,105 @@ class ManifoldCharting(GraphMethod):
     ((3, 2), (3, 3))
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 15
+    n_charts: int = 200
+    disconnected: str = "connect"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 15,
-        n_charts: int = 200,
-        disconnected: str = "connect",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.n_charts = n_charts
-        self.disconnected = disconnected
-        self.random_state = random_state
+    varied = True
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
         k = int(self._near.k or 0)
         count = min(check_int(self.n_charts, "n_charts", low=1), len(X))
         self._origin = X[0].copy()
-        moved = X - self._origin  # points far from the origin keep their digits
-        self._unit = power_of_two(moved)  # charts have a shift beside their coordinates, which must be of one size
-        moved *= self._unit
-        self.centers_ = far_apart(moved, count)
-        self._atlas = _atlas(moved, self.centers_, k, self.n_components)
-        u = self._atlas.coordinates(moved)
-        self.shares_ = self._atlas.shares(moved, u)
-        joined = _linked(moved, u, self.shares_, links, k)
-        self.eigenvalues_, maps = connected(*joined, self.n_components)
+        shifted = X - self._origin  # points far from the origin keep their digits
+        # a chart has coordinates and a constant shift, which must be of similar size
+        self._unit = power_of_two(shifted)
+        shifted *= self._unit
+        self.centers_ = farthest_points(shifted, count)
+        self._atlas = _atlas(shifted, self.centers_, k, self.n_components)
+        u = self._atlas.coordinates(shifted)
+        self.shares_ = self._atlas.shares(shifted, u)
+        joined = _add_link_charts(shifted, u, self.shares_, links, k)
+        self.eigenvalues_, maps = chart_maps(*joined, self.n_components)
         self._maps = maps[:count]
         self._finish(u)
 
     def _finish(self, u: FloatArray) -> None:
-        """Bring the embedding to the unit of the charts and to its principal axes, and the maps with it."""
+        """Rescale the embedding and the maps to the unit of the charts and rotate them to principal axes."""
         A = self._maps[:, :-1]
         size = np.einsum("c,cie,cif->ef", self.shares_.mean(axis=0), A, A)
         values, vectors = np.linalg.eigh(size)
-        kept = values > len(size) * np.finfo(float).eps * values[-1]
-        roots = np.sqrt(np.where(kept, values, np.inf))
+        above_rounding = values > len(size) * np.finfo(float).eps * values[-1]
+        roots = np.sqrt(np.where(above_rounding, values, np.inf))
         turn = vectors / roots
-        Y = said(u, self.shares_, self._maps) @ turn
+        Y = weighted_predictions(u, self.shares_, self._maps) @ turn
         turn = turn @ np.linalg.svd(Y - Y.mean(axis=0))[2].T if Y.any() else turn
-        Y = said(u, self.shares_, self._maps) @ turn
+        Y = weighted_predictions(u, self.shares_, self._maps) @ turn
         self.embedding_ = fix_signs(Y - Y.mean(axis=0)) / self._unit
         signs = np.where(np.einsum("ij,ij->j", self.embedding_, Y - Y.mean(axis=0)) < 0, -1.0, 1.0)
         self._maps = self._maps @ (turn * signs)
         self._maps[:, -1] -= Y.mean(axis=0) * signs
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p): the mean of what the charts say; of fitted rows the embedding."""
+        """Return coordinates (m, d) of new rows (m, p): means of chart predictions; for fitted rows the embedding."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            moved = (points - fitted._origin) * fitted._unit
-            u = fitted._atlas.coordinates(moved)
-            return said(u, fitted._atlas.shares(moved, u), fitted._maps) / fitted._unit
+            shifted = (points - fitted._origin) * fitted._unit
+            u = fitted._atlas.coordinates(shifted)
+            return weighted_predictions(u, fitted._atlas.shares(shifted, u), fitted._maps) / fitted._unit
 
         return self._place(X, place)
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Points (m, p) for places (m, d) of the embedding: the mean of what the charts say, by their images."""
+        """Return points (m, p) for places (m, d) of the embedding: means of the predictions of the charts."""
         scores = self._scores(Y)
         if self.parts_:
-            return self._bring_back(scores)
+            return self._inverse_by_parts(scores)
         scores = scores * self._unit
         back = np.linalg.pinv(self._maps[:, :-1])
         u = np.einsum("mce,ced->mcd", scores[:, None] - self._maps[:, -1], back)
-        away = scores[:, None] - self._maps[:, -1] - np.einsum("mcd,cde->mce", u, self._maps[:, :-1])
+        residuals = scores[:, None] - self._maps[:, -1] - np.einsum("mcd,cde->mce", u, self._maps[:, :-1])
         logs = -0.5 * ((u**2 / self._atlas.along).sum(axis=2) + np.log(self._atlas.along).sum(axis=1))
-        logs -= 0.5 * (away**2).sum(axis=2) / self._atlas.off
+        logs -= 0.5 * (residuals**2).sum(axis=2) / self._atlas.off
         shares = _softmax(logs)
         points = shares @ self._atlas.means + np.einsum("mc,mcd,cpd->mp", shares, u, self._atlas.axes)
         return np.asarray(points / self._unit + self._origin)
 
-    def _bring_back(self, scores: FloatArray) -> FloatArray:
-        """With parts, each place goes back by the part of the nearest point of the embedding."""
+    def _inverse_by_parts(self, scores: FloatArray) -> FloatArray:
+        """Map each place back by the part of the nearest point of the embedding."""
         near = nearest(self.embedding_, 1, scores)[0][:, 0]
         out = self._points[near].copy()
         for c, part in enumerate(self.parts_):
-            rows = np.maximum(self.part_[near], 0) == c  # a point left out is on one of the largest part
+            rows = np.maximum(self.part_[near], 0) == c  # a point that was left out is at a point of the largest part
             if part is not None and rows.any():
                 out[rows] = part.inverse_transform((scores[rows] - self._shifts[c])[:, : part.n_components])
         return out
 
 
 def _atlas(X: FloatArray, centers: IntArray, k: int, d: int) -> Atlas:
-    """The Gaussian of each center and its k nearest points."""
+    """Return the Gaussian of each center and its k nearest points."""
     members = np.column_stack([centers, nearest(X, k)[0][centers]])
     patch = X[members]
     means = patch.mean(axis=1)
     _, sizes, axes = np.linalg.svd(patch - means[:, None], full_matrices=patch.shape[1] < X.shape[1])
     variances = np.zeros((len(centers), X.shape[1]))
     variances[:, : sizes.shape[1]] = sizes**2 / members.shape[1]
-    floor = LEAST * float(variances[:, :d].mean())
+    floor = MIN_RELATIVE_VARIANCE * float(variances[:, :d].mean())
     off = variances[:, d:].mean(axis=1) if X.shape[1] > d else np.zeros(len(centers))
     along = np.maximum(variances[:, :d], floor)
     return Atlas(means, axes[:, :d].transpose(0, 2, 1), along, np.maximum(off, floor))
 
 
-def _linked(X: FloatArray, u: FloatArray, shares: FloatArray, links: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """Coordinates and shares with a chart more for each link between parts, which are too far to share another.
+def _add_link_charts(
+    X: FloatArray, u: FloatArray, shares: FloatArray, links: IntArray, k: int
+) -> tuple[FloatArray, FloatArray]:
+    """Add to coordinates and shares a chart for each link between parts, which have no other chart in common.
 
-    It is the principal plane of the ends and their k nearest points each, which give it the share that they give to
-    all others together.
+    It is the principal plane of the ends and their k nearest points each. These points give it the same share as all
+    other charts together.
     """
     if not len(links):
         return u, shares
@@ -254,8 +250,8 @@ def _linked(X: FloatArray, u: FloatArray, shares: FloatArray, links: IntArray, k
     return np.concatenate(planes, axis=1), together
 
 
-def connected(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """Least disagreements (d,) of charts (n, c, q), and their affine maps (c, q + 1, d), the last row the shift."""
+def chart_maps(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """Return minimal disagreements (d,) of charts (n, c, q), and affine maps (c, q + 1, d), the last row the shift."""
     from scipy.linalg import eigh
 
     n, c, q = u.shape
@@ -267,19 +263,18 @@ def connected(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, Fl
     V = np.einsum("ic,ica,cab->icb", shares, full, roots).reshape(n, c * (q + 1))
     V -= V.mean(axis=0)  # the constant is a singular vector, of value 1
     size = V.shape[1]
-    agreements, weights = eigh(
-        V.T @ V, subset_by_index=(size - min(d, size), size - 1)
-    )  # near 1: too dense for Lanczos
+    # eigenvalues near 1 are too dense for Lanczos
+    agreements, weights = eigh(V.T @ V, subset_by_index=(size - min(d, size), size - 1))
     agreements, weights = agreements[::-1], weights[:, ::-1]
     maps = np.zeros((c, q + 1, d))
     maps[:, :, : weights.shape[1]] = roots @ weights.reshape(c, q + 1, -1)
-    left = np.ones(d)
-    left[: len(agreements)] = np.clip(1.0 - agreements, 0.0, 1.0)
-    return left, maps
+    disagreements = np.ones(d)
+    disagreements[: len(agreements)] = np.clip(1.0 - agreements, 0.0, 1.0)
+    return disagreements, maps
 
 
-def said(u: FloatArray, shares: FloatArray, maps: FloatArray) -> FloatArray:
-    """What the charts say of the points on average, (m, d)."""
+def weighted_predictions(u: FloatArray, shares: FloatArray, maps: FloatArray) -> FloatArray:
+    """Return the mean (m, d) of the predictions of the charts, weighted by their shares."""
     return np.asarray(np.einsum("ic,ica,cad->id", shares, u, maps[:, :-1], optimize=True) + shares @ maps[:, -1])
 
 

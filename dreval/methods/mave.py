@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval._check import check_int
@@ -12,7 +14,7 @@ from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
 
 RIDGE = 1e-6  # of local fits, on data of variance 1
-WIDTH = 2.34  # bandwidth WIDTH n^(-1 / (m + 6)) in m directions of variance 1
+BANDWIDTH_FACTOR = 2.34  # the bandwidth is this times n^(-1 / (m + 6)) in m directions of variance 1
 
 
 @method(
@@ -53,7 +55,7 @@ class MAVE(LinearScores):
     mean_ : ndarray (p,)
         Column means.
     n_iter_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------
@@ -89,14 +91,12 @@ class MAVE(LinearScores):
     2
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    max_iter: int = 20
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self, n_components: int = 2, *, max_iter: int = 20, random_state: int | np.random.Generator | None = None
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.random_state = random_state
+    varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)
@@ -105,25 +105,27 @@ class MAVE(LinearScores):
         y = (y - y.mean(axis=0)) / max(float(y.std()), np.finfo(float).tiny)
         d = min(self.n_components, Z.shape[1])
         slopes = _local_slopes(Z, y, _weights(Z))
-        B = _leading(slopes.reshape(-1, Z.shape[1]), d)
+        B = _leading_directions(slopes.reshape(-1, Z.shape[1]), d)
         with few_blas_threads(len(Z)):
             for rounds in range(1, self.max_iter + 1):
                 self.n_iter_, weights, before = rounds, _weights(Z @ B), B
-                B = _leading(_local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d)
+                B = _leading_directions(
+                    _local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d
+                )
                 if np.linalg.norm(B - before @ (before.T @ B)) < 1e-6:
                     break
             self._set_directions(white, B)
 
 
 def _weights(V: FloatArray) -> FloatArray:
-    """Gaussian weights (n, n) of the distances of rows, each row of sum 1."""
+    """Return Gaussian weights (n, n) of the distances of rows, each row with sum 1."""
     n, m = V.shape
-    kernel = radial_values(pairwise_squared(V), "gaussian", WIDTH * n ** (-1 / (m + 6)))
+    kernel = radial_values(pairwise_squared(V), "gaussian", BANDWIDTH_FACTOR * n ** (-1 / (m + 6)))
     return kernel / kernel.sum(axis=1, keepdims=True)
 
 
 def _moments(V: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted means (n, m) and second moments (n, m, m) of the steps from each row to the others."""
+    """Return weighted means (n, m) and second moments (n, m, m) of the steps from each row to the others."""
     n, m = V.shape
     means = weights @ V - V
     squares = (weights @ (V[:, :, None] * V[:, None, :]).reshape(n, m * m)).reshape(n, m, m)
@@ -132,7 +134,7 @@ def _moments(V: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _local_slopes(V: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
-    """Slopes (n, q, m) of the weighted linear fits of y about each row of V."""
+    """Return slopes (n, q, m) of the weighted linear fits of y about each row of V."""
     means, squares = _moments(V, weights)
     centered = squares - means[:, :, None] * means[:, None, :] + RIDGE * np.eye(V.shape[1])
     fitted = weights @ y
@@ -141,7 +143,7 @@ def _local_slopes(V: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArr
 
 
 def _directions(Z: FloatArray, y: FloatArray, B: FloatArray, weights: FloatArray) -> FloatArray:
-    """The B (r, d) that minimizes the sum for the local fits in the current directions; not made orthonormal."""
+    """Return the B (r, d), not orthonormal, that minimizes the sum for the local fits in the current directions."""
     r, d = B.shape
     means, squares = _moments(Z, weights)
     slopes = _local_slopes(Z @ B, y, weights)
@@ -157,6 +159,6 @@ def _directions(Z: FloatArray, y: FloatArray, B: FloatArray, weights: FloatArray
     return np.linalg.solve(normal, right.ravel()).reshape(r, d)
 
 
-def _leading(slopes: FloatArray, d: int) -> FloatArray:
-    """The d orthonormal directions (r, d) in which the slopes (m, r) are largest."""
+def _leading_directions(slopes: FloatArray, d: int) -> FloatArray:
+    """Return the d orthonormal directions (r, d) in which the slopes (m, r) are largest."""
     return np.linalg.eigh(slopes.T @ slopes)[1][:, ::-1][:, :d]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class MetricMDS(CostMethod):
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
-        column positive; with a given start without this normalization.
+        column positive; without this normalization if ``init`` is an array.
     cost_ : float
         The relative stress, at least 0.
     %(settled)s
@@ -102,24 +103,15 @@ class MetricMDS(CostMethod):
     True
     """
 
-    cost = "metric_mds"
+    n_components: int = 2
+    _: KW_ONLY
+    algorithm: str = "gradient"
+    init: Any = "pca"
+    max_iter: int = 1000
+    tol: float = 1e-14
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        algorithm: str = "gradient",
-        init: Any = "pca",
-        max_iter: int = 1000,
-        tol: float = 1e-14,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost = "metric_mds"
 
     def _fit(self, X: FloatArray) -> None:
         if isinstance(self.init, str):
@@ -130,8 +122,8 @@ class MetricMDS(CostMethod):
         centered = X - X.mean(axis=0)
         lengths = np.sqrt(pairwise_squared(centered))
         max_iter, tol = check_int(self.max_iter, "max_iter", low=1), check_float(self.tol, "tol", low=0.0)
-        Y, *ended = metric_scaling(lengths, self.n_components, type(self).__name__, max_iter, tol)
+        Y, *ending = metric_scaling(lengths, self.n_components, type(self).__name__, max_iter, tol)
         axes = np.linalg.svd(Y, full_matrices=False)[2]
         self.embedding_ = fix_signs(Y @ axes.T)
         self.cost_ = float(np.sum((lengths - np.sqrt(pairwise_squared(Y))) ** 2) / (np.sum(lengths**2) or 1.0))
-        self._end(*ended)
+        self._end(*ending)

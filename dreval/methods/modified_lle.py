@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, LocalMethod, aligned, blocks_of, most_neighbors
+from dreval.methods._local import Groups, LocalMethod, alignment_matrix, max_neighbors, neighborhood_chunks
 from dreval.methods._method import FloatArray, method
 
 RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in scikit-learn
@@ -20,7 +22,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     inverse=False,
     supervised=False,
     complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
-    max_components=lambda n, _p, parameters: most_neighbors(n, parameters, 2) - 1,
+    max_components=lambda n, _p, parameters: max_neighbors(n, parameters, 2) - 1,
     reference="@zhang2006.",
 )
 class ModifiedLLE(LocalMethod):
@@ -91,41 +93,49 @@ class ModifiedLLE(LocalMethod):
     (600, 2)
     """
 
-    def _least(self) -> int:
-        """More than d, so that there is a direction to keep."""
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    disconnected: str = "connect"
+    normalize: str = "unit"
+    random_state: int | np.random.Generator | None = None
+
+    def _min_neighbors(self) -> int:
+        """Return d + 1, so that at least one direction is kept."""
         return self.n_components + 1
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
         d = self.n_components
-        shares = [_beyond(_spectrum(X, *block)[0], d) for block in blocks_of(X, groups)]
+        shares = [_variance_ratio(_spectrum(X, *block)[0], d) for block in neighborhood_chunks(X, groups)]
         threshold = float(np.median(np.concatenate(shares)))
 
-        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
-            values, vectors = _spectrum(X, own, members)
-            count = _counts(values, d, threshold, X.shape[1])
+        def local(centers: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            values, vectors = _spectrum(X, centers, members)
+            count = _null_dimensions(values, d, threshold, X.shape[1])
             blocks = _blocks(_weights(values, vectors), vectors, count)
-            return np.concatenate([own[:, None], members], axis=1), blocks
+            return np.concatenate([centers[:, None], members], axis=1), blocks
 
-        return aligned(X, groups, local)
+        return alignment_matrix(X, groups, local)
 
 
-def _spectrum(X: FloatArray, own: IntArray, members: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (m, k), descending, and vectors of the Gram matrices of the steps; rounding below 0 is 0."""
-    steps = X[members] - X[own, None]
+def _spectrum(X: FloatArray, centers: IntArray, members: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues (m, k), descending, and vectors of the Gram matrices of the steps; negative ones are 0."""
+    steps = X[members] - X[centers, None]
     values, vectors = np.linalg.eigh(steps @ steps.transpose(0, 2, 1))
     values = np.maximum(values[:, ::-1], 0.0)
     values[:, X.shape[1] :] = 0.0
     return values, vectors[:, :, ::-1]
 
 
-def _beyond(values: FloatArray, d: int) -> FloatArray:
-    """Variance beyond d directions over that within them; 0 where there is none."""
+def _variance_ratio(values: FloatArray, d: int) -> FloatArray:
+    """Return the variance beyond d directions over the variance within them; 0 without variance within."""
     within = values[:, :d].sum(axis=1)
     return np.divide(values[:, d:].sum(axis=1), within, out=np.zeros(len(values)), where=within > 0)
 
 
-def _counts(values: FloatArray, d: int, threshold: float, p: int) -> IntArray:
-    """s_i: the largest s <= k - d whose last s eigenvalues are below ``threshold`` times the others; at least 1."""
+def _null_dimensions(values: FloatArray, d: int, threshold: float, p: int) -> IntArray:
+    """Return s_i, the largest s <= k - d with the last s eigenvalues below ``threshold`` times the others, or 1."""
     k = values.shape[1]
     before = np.cumsum(values, axis=1)[:, :-1]
     total = values.sum(axis=1, keepdims=True)
@@ -136,7 +146,7 @@ def _counts(values: FloatArray, d: int, threshold: float, p: int) -> IntArray:
 
 
 def _weights(values: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Weights (m, k) of ordinary LLE, from the spectrum."""
+    """Return the weights (m, k) of ordinary LLE, from the spectrum."""
     total = values.sum(axis=1, keepdims=True)
     ridge = np.where(total > 0, RIDGE * total, RIDGE)
     weights = np.einsum("mkj,mj->mk", vectors, vectors.sum(axis=1) / (values + ridge))
@@ -144,20 +154,20 @@ def _weights(values: FloatArray, vectors: FloatArray) -> FloatArray:
 
 
 def _blocks(weights: FloatArray, vectors: FloatArray, count: IntArray) -> FloatArray:
-    """Matrices (m, k + 1, k + 1) of |y_i 1' - Y_i' W_i|^2, the point itself first."""
+    """Return matrices (m, k + 1, k + 1) of |y_i 1' - Y_i' W_i|^2, the point itself first."""
     m, k = weights.shape
-    kept = np.arange(k) >= k - count[:, None]
-    null = vectors * kept[:, None, :]
+    in_null_space = np.arange(k) >= k - count[:, None]
+    null = vectors * in_null_space[:, None, :]
     P = null @ null.transpose(0, 2, 1)
     ones = P.sum(axis=2)
     alpha = np.linalg.norm(ones, axis=1) / np.sqrt(count)
     u = np.divide(ones, alpha[:, None], out=np.zeros_like(ones), where=alpha[:, None] > 1e-12)
-    rest = (1 - alpha)[:, None]
-    cross = (rest * weights)[:, :, None] * u[:, None, :]
-    total = u + rest * count[:, None] * weights
+    beta = (1 - alpha)[:, None]
+    cross = (beta * weights)[:, :, None] * u[:, None, :]
+    total = u + beta * count[:, None] * weights
     out = np.empty((m, k + 1, k + 1))
     out[:, 1:, 1:] = P + cross + cross.transpose(0, 2, 1)
-    out[:, 1:, 1:] += (rest**2 * count[:, None] * weights)[:, :, None] * weights[:, None, :]
+    out[:, 1:, 1:] += (beta**2 * count[:, None] * weights)[:, :, None] * weights[:, None, :]
     out[:, 0, 1:] = out[:, 1:, 0] = -total
     out[:, 0, 0] = count
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,18 +26,19 @@ INACCURATE = define(
 )
 
 MAX_STEPS = 80
-TARGET = 1e-10  # accuracy at which the steps end; rounding mostly ends them before
-NEAR, PATIENCE = 1e-6, 5  # below this accuracy they end after so many steps without a better one
-START = 100.0  # of the dual matrix, over the largest weight
-SHORT = 0.97  # of the way to the border that a step goes
-DEPENDENT = 1e-11  # pivot of an edge whose equation follows from others, over the largest
+TARGET_ERROR = 1e-10  # the steps end at this error, or earlier because of rounding
+PATIENCE_ERROR = 1e-6  # at this error the steps end after PATIENCE steps without improvement
+PATIENCE = 5
+DUAL_START = 100.0  # size of the dual matrix at the start, over the largest weight
+STEP_SHARE = 0.97  # of the distance to the border of the feasible set that a step covers
+MIN_PIVOT = 1e-11  # relative; an edge of smaller pivot has an equation that follows from the others
 
 
 class Unfolding(NamedTuple):
     """The matrix Z (n, n) of inner products, the tensions y (c,) of the edges, errors, and the number of steps.
 
-    ``violation`` is that of the squared lengths of all edges; ``error`` the largest of it, of the duality gap over the
-    variance, and of the violation of the dual program.
+    ``violation`` is the largest violation of the squared lengths of all edges. ``error`` is the largest of
+    ``violation``, the duality gap relative to the variance, and the violation of the dual program.
     """
 
     gram: FloatArray
@@ -54,13 +56,13 @@ class _State(NamedTuple):
     y: FloatArray
     u: FloatArray
 
-    def moved(self, step: _State, primal: float, dual: float) -> _State:
-        """The state after steps of these lengths."""
+    def advance(self, step: _State, primal: float, dual: float) -> _State:
+        """Return the state after steps of these lengths."""
         Z, S = self.Z + primal * step.Z, self.S + dual * step.S
         return _State(Z, S, self.y + dual * step.y, self.u + primal * step.u)
 
     def products(self) -> float:
-        """What is 0 at the optimum."""
+        """Return the complementarity products, which are 0 at the optimum."""
         return float(np.vdot(self.Z, self.S) + self.u @ self.y)
 
 
@@ -71,20 +73,20 @@ class _Edges(NamedTuple):
     j: IntArray
 
     def rows(self, A: FloatArray) -> FloatArray:
-        """a_e' A, (c, n)."""
+        """Return a_e' A, (c, n)."""
         return np.asarray(A[self.i] - A[self.j])
 
     def lengths(self, A: FloatArray) -> FloatArray:
-        """a_e' A a_e, (c,)."""
+        """Return a_e' A a_e, (c,)."""
         return np.asarray(A[self.i, self.i] + A[self.j, self.j] - A[self.i, self.j] - A[self.j, self.i])
 
     def between(self, A: FloatArray) -> FloatArray:
-        """a_e' A a_f, (c, c)."""
+        """Return a_e' A a_f, (c, c)."""
         rows = self.rows(A)
         return np.asarray(rows[:, self.i] - rows[:, self.j])
 
     def laplacian(self, y: FloatArray, n: int) -> FloatArray:
-        """sum_e y_e a_e a_e', (n, n)."""
+        """Return sum_e y_e a_e a_e', (n, n)."""
         L = np.zeros((n, n))
         np.add.at(L, (self.i, self.j), -y)
         L += L.T
@@ -93,51 +95,53 @@ class _Edges(NamedTuple):
 
 
 def unfold(edges: IntArray, squares: FloatArray, weights: FloatArray, equal: bool) -> Unfolding:
-    """The places of most variance whose squared distances on the edges (c, 2) are ``squares`` (c,), or at most these.
+    """Maximize the variance under squared distances ``squares`` (c,), or at most these, on the edges (c, 2).
 
     O(c^2 + n^2) memory and O(c^3 + n^3) time a step, some 20 to 50 steps. The graph must be connected, ``squares``
     above 0 and of mean 1, and ``weights`` (n,) above 0.
     """
     n = len(weights)
     C = np.diag(weights) - np.outer(weights, weights) / weights.sum() - 1.0 / n
-    kept = _independent(edges, n) if equal else np.arange(len(edges))
-    operator, d = _Edges(edges[kept, 0], edges[kept, 1]), squares[kept]
-    size, nothing = START * weights.max(), np.zeros(len(d))
-    slack = (nothing, nothing) if equal else (nothing + size, nothing + 0.5)
+    independent = _independent_edges(edges, n) if equal else np.arange(len(edges))
+    operator, d = _Edges(edges[independent, 0], edges[independent, 1]), squares[independent]
+    size, zeros = DUAL_START * weights.max(), np.zeros(len(d))
+    slack = (zeros, zeros) if equal else (zeros + size, zeros + 0.5)
     state = best = _State(20.0 * np.eye(n), size * np.eye(n), *slack)
-    error, last, done, count = np.inf, 0, 0, n if equal else n + len(d)
-    for done in range(MAX_STEPS + 1):
-        missed = d - operator.lengths(state.Z) - state.u
-        off = operator.laplacian(state.y, n) - C - state.S
+    error, best_step, n_steps, count = np.inf, 0, 0, n if equal else n + len(d)
+    for n_steps in range(MAX_STEPS + 1):
+        primal_residual = d - operator.lengths(state.Z) - state.u
+        dual_residual = operator.laplacian(state.y, n) - C - state.S
         variance, bound = float(np.vdot(C, state.Z)), float(d @ state.y)
         gap = abs(bound - variance) / (1.0 + abs(variance))
-        now = float(max(gap, np.abs(missed).max(), np.abs(off).max() / (1.0 + np.abs(C).max())))
-        if now < error:
-            best, error, last = state, now, done
-        if error <= TARGET or (error <= NEAR and done - last >= PATIENCE):
+        current = float(max(gap, np.abs(primal_residual).max(), np.abs(dual_residual).max() / (1.0 + np.abs(C).max())))
+        if current < error:
+            best, error, best_step = state, current, n_steps
+        if error <= TARGET_ERROR or (error <= PATIENCE_ERROR and n_steps - best_step >= PATIENCE):
             break
         try:
-            state = _advanced(state, operator, missed, off, count)
+            state = _predictor_corrector_step(state, operator, primal_residual, dual_residual, count)
         except np.linalg.LinAlgError:
-            break  # rounding: the border cannot be told from the inside any more
+            break  # rounding: the iterate is at the border of the feasible set
     tensions = np.zeros(len(edges))
-    tensions[kept] = best.y
-    beyond = _Edges(edges[:, 0], edges[:, 1]).lengths(best.Z) - squares
-    violation = float(np.abs(beyond).max() if equal else max(beyond.max(), 0.0))
-    return Unfolding(best.Z, tensions, max(error, violation), violation, done)
+    tensions[independent] = best.y
+    excess = _Edges(edges[:, 0], edges[:, 1]).lengths(best.Z) - squares
+    violation = float(np.abs(excess).max() if equal else max(excess.max(), 0.0))
+    return Unfolding(best.Z, tensions, max(error, violation), violation, n_steps)
 
 
-def _independent(edges: IntArray, n: int) -> IntArray:
-    """Edges none of whose equations is a combination of others, by pivoted Cholesky."""
+def _independent_edges(edges: IntArray, n: int) -> IntArray:
+    """Return edges with linearly independent equations, by pivoted Cholesky."""
     from scipy.linalg import lapack
 
     products = _Edges(edges[:, 0], edges[:, 1]).between(np.eye(n)) ** 2
-    _, order, rank, _ = lapack.dpstrf(products, tol=DEPENDENT * products.max(), lower=1)
+    _, order, rank, _ = lapack.dpstrf(products, tol=MIN_PIVOT * products.max(), lower=1)
     return np.sort(order[:rank] - 1)
 
 
-def _advanced(state: _State, edges: _Edges, missed: FloatArray, off: FloatArray, count: int) -> _State:
-    """One step: the predictor says how far the center is to be followed, the corrector goes."""
+def _predictor_corrector_step(
+    state: _State, edges: _Edges, primal_residual: FloatArray, dual_residual: FloatArray, count: int
+) -> _State:
+    """Return the state after one predictor-corrector step; the predictor sets the target of the corrector."""
     from scipy.linalg import cho_factor, cho_solve
 
     Z, S, y, u = state
@@ -150,52 +154,52 @@ def _advanced(state: _State, edges: _Edges, missed: FloatArray, off: FloatArray,
     factor = cho_factor(system, overwrite_a=True, check_finite=False)
 
     def direction(target: float, bend: Any, bend_u: Any) -> _State:
-        wanted = target * inverse - Z - bend
-        wanted_u = 0.0 * u if equal else (target - bend_u) / y - u
-        right = edges.lengths(_symmetric(wanted - Z @ off @ inverse)) + wanted_u - missed
+        target_Z = target * inverse - Z - bend
+        target_u = 0.0 * u if equal else (target - bend_u) / y - u
+        right = edges.lengths(_symmetric(target_Z - Z @ dual_residual @ inverse)) + target_u - primal_residual
         dy = cho_solve(factor, right, check_finite=False)
-        dS = edges.laplacian(dy, len(Z)) + off
-        return _State(_symmetric(wanted - Z @ dS @ inverse), dS, dy, wanted_u - ratio * dy)
+        dS = edges.laplacian(dy, len(Z)) + dual_residual
+        return _State(_symmetric(target_Z - Z @ dS @ inverse), dS, dy, target_u - ratio * dy)
 
-    now = state.products()
+    current = state.products()
     step = direction(0.0, 0.0, 0.0)
-    after = state.moved(step, *_reach(state, step, equal)).products()
-    target = min(1.0, max(after / now, 0.0) ** 3) * now / count
+    predicted = state.advance(step, *_step_lengths(state, step, equal)).products()
+    target = min(1.0, max(predicted / current, 0.0) ** 3) * current / count
     step = direction(target, _symmetric(step.Z @ step.S @ inverse), step.u * step.y)
-    return state.moved(step, *_reach(state, step, equal))
+    return state.advance(step, *_step_lengths(state, step, equal))
 
 
 def _symmetric(A: FloatArray) -> FloatArray:
     return (A + A.T) / 2
 
 
-def _reach(state: _State, step: _State, equal: bool) -> tuple[float, float]:
-    """How far, at most 1, the primal and the dual side may go."""
-    primal, dual = _to_border(state.Z, step.Z), _to_border(state.S, step.S)
+def _step_lengths(state: _State, step: _State, equal: bool) -> tuple[float, float]:
+    """Return the lengths, at most 1, of the primal and the dual step."""
+    primal, dual = _semidefinite_step_length(state.Z, step.Z), _semidefinite_step_length(state.S, step.S)
     if equal:
         return primal, dual
-    return min(primal, _to_zero(state.u, step.u)), min(dual, _to_zero(state.y, step.y))
+    return min(primal, _positive_step_length(state.u, step.u)), min(dual, _positive_step_length(state.y, step.y))
 
 
-def _to_border(A: FloatArray, step: FloatArray) -> float:
-    """The part of a step after which A is still positive definite, with a little left."""
+def _semidefinite_step_length(A: FloatArray, step: FloatArray) -> float:
+    """Return the part of a step, at most 1, after which A is still positive definite with a margin."""
     from scipy.linalg import solve_triangular
 
     root = np.linalg.cholesky(A)
     half = solve_triangular(root, step, lower=True, check_finite=False)
     least = float(np.linalg.eigvalsh(_symmetric(solve_triangular(root, half.T, lower=True, check_finite=False)))[0])
-    return 1.0 if least >= 0 else min(1.0, -SHORT / least)
+    return 1.0 if least >= 0 else min(1.0, -STEP_SHARE / least)
 
 
-def _to_zero(values: FloatArray, step: FloatArray) -> float:
-    """The part of a step after which all values are still above 0, with a little left."""
+def _positive_step_length(values: FloatArray, step: FloatArray) -> float:
+    """Return the part of a step, at most 1, after which all values are still above 0 with a margin."""
     falling = step < 0
-    return min(1.0, SHORT * float(np.min(-values[falling] / step[falling]))) if falling.any() else 1.0
+    return min(1.0, STEP_SHARE * float(np.min(-values[falling] / step[falling]))) if falling.any() else 1.0
 
 
 DISTANCES = ("equal", "at_most")
-ONE_POINT = 1e-10  # points whose squared distance is below this share of the mean of the edges are taken as one
-HOPELESS = 0.01  # an accuracy that is worse than this is no answer
+MERGE_SHARE = 1e-10  # points at a smaller squared distance, relative to the mean of the edges, are merged
+WORST_ACCURACY = 0.01  # a worse accuracy raises an error
 
 
 @method(
@@ -259,15 +263,15 @@ class MVU(GraphMethod):
     InputError
         If a parameter is out of its range, or all points are copies of one.
     MethodFailed
-        If the graph is not connected and ``disconnected="error"``; or if the accuracy is worse than
-        .01.
+        If the graph is not connected and ``disconnected="error"``; or if the accuracy is worse than .01.
     UnknownName
         If ``disconnected`` or ``distances`` is not one of the listed options.
 
     Warns
     -----
     ApproximationWarning
-        If the graph is not connected, and what was done about it; or if ``accuracy_`` is above ``tol``.
+        If the graph is not connected (the warning says how its parts are handled); or if ``accuracy_`` is above
+        ``tol``.
 
     See Also
     --------
@@ -279,7 +283,7 @@ class MVU(GraphMethod):
     %(cost)s
 
     The program is solved by an interior point method; about 20 s for 500 points. Points nearer than 1e-5 of the root
-    mean squared edge are taken as one.
+    mean squared edge are merged.
 
     The number of neighbors matters. On three strips of 200 points bent to an arc the disparity to the flat strip was
     .02 to .03 with 4 rods a point, which do not fix the shape, 2e-6 to .003 with 6, below 1e-5 with 8, and .26 to .33
@@ -306,66 +310,56 @@ class MVU(GraphMethod):
     (True, [1.0, 0.0])
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 6
+    radius: float | None = None
+    distances: str = "equal"
+    disconnected: str = "connect"
+    tol: float = 1e-3
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 6,
-        radius: float | None = None,
-        distances: str = "equal",
-        disconnected: str = "connect",
-        tol: float = 1e-3,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.distances = distances
-        self.disconnected = disconnected
-        self.tol = tol
-        self.random_state = random_state
+    varied = True
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, _: Any) -> None:
         check_float(self.tol, "tol", low=0.0)
         equal = check_one_of(self.distances, DISTANCES, "distances", aliases=True) == "equal"
-        node, edges, lengths = _merged(graph)
+        node, edges, lengths = _merge_copies(graph)
         unit = float(np.sqrt(np.mean(lengths**2)))
         with few_blas_threads(len(X)):
-            found = unfold(edges, (lengths / unit) ** 2, np.bincount(node).astype(np.float64), equal)
-        self.accuracy_, self.violation_, self.n_iter_ = found.error, found.violation, found.n_steps
-        self._judge()
-        Y, values = scaled_eigenvectors(center(found.gram[np.ix_(node, node)]), len(X), type(self).__name__)
+            result = unfold(edges, (lengths / unit) ** 2, np.bincount(node).astype(np.float64), equal)
+        self.accuracy_, self.violation_, self.n_iter_ = result.error, result.violation, result.n_steps
+        self._check_accuracy()
+        Y, values = scaled_eigenvectors(center(result.gram[np.ix_(node, node)]), len(X), type(self).__name__)
         self.eigenvalues_ = np.maximum(values, 0.0) * unit**2
         self.variance_ = float(self.eigenvalues_.sum())
         clear = self.eigenvalues_ > self.accuracy_ * self.variance_
         self.embedding_ = unit * np.where(clear, Y, 0.0)[:, : self.n_components]
 
-    def _judge(self) -> None:
-        """Warn where the solution is not accurate; raise where there is none."""
+    def _check_accuracy(self) -> None:
+        """Warn if the solution is not accurate; raise an error if it is far from accurate."""
         reach = Reach(self.n_neighbors, self.radius)
-        if self.accuracy_ > HOPELESS:
+        if self.accuracy_ > WORST_ACCURACY:
             raise MethodFailed(
                 "distances",
-                "must leave the points room to move",
+                "must allow the points to move",
                 f"{self.distances!r} with {reach}, and an accuracy of {self.accuracy_:.2g}",
                 f'Choose distances="at_most", or another {reach.argument}.',
             )
         if self.accuracy_ > self.tol:
-            reached = {"accuracy": self.accuracy_, "tol": self.tol, "distances": self.distances}
-            warn(ApproximationWarning(INACCURATE(**reached)))
+            note = INACCURATE(accuracy=self.accuracy_, tol=self.tol, distances=self.distances)
+            warn(ApproximationWarning(note))
 
 
-def _merged(graph: csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:
-    """The node (n,) of each point, shared by its copies, and the edges (c, 2) of the nodes with lengths (c,)."""
+def _merge_copies(graph: csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the node (n,) of each point, shared by its copies, the edges (c, 2) of the nodes, and lengths (c,)."""
     rows, columns, lengths = graph.tocoo().row, graph.tocoo().col, graph.tocoo().data
-    short = lengths**2 <= ONE_POINT * np.mean(lengths**2)
+    short = lengths**2 <= MERGE_SHARE * np.mean(lengths**2)
     same = csr_matrix((np.ones(short.sum()), (rows[short], columns[short])), shape=graph.shape)
     node = csgraph.connected_components(same, directed=False)[1].astype(np.int64)
     pairs = np.column_stack([node[rows], node[columns]])
-    kept = pairs[:, 0] < pairs[:, 1]
-    pairs, lengths = pairs[kept], lengths[kept]
+    ascending = pairs[:, 0] < pairs[:, 1]
+    pairs, lengths = pairs[ascending], lengths[ascending]
     order = np.lexsort((lengths, pairs[:, 1], pairs[:, 0]))
-    edges, first = np.unique(pairs[order], axis=0, return_index=True)
-    return node, edges, lengths[order][first]
+    edges, shortest = np.unique(pairs[order], axis=0, return_index=True)
+    return node, edges, lengths[order][shortest]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -101,32 +102,19 @@ class ParametricTSNE(MapMethod):
     (20, 2)
     """
 
-    cost, mapping, budget = "tsne", "multilayer_perceptron", True
+    n_components: int = 2
+    _: KW_ONLY
+    hidden: int | Sequence[int] = (50, 50)
+    perplexity: float = 30.0
+    dof: float = 1.0
+    exaggeration: float = 12.0
+    exaggeration_iter: int = 50
+    n_init: int = 1
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        hidden: int | Sequence[int] = (50, 50),
-        perplexity: float = 30.0,
-        dof: float = 1.0,
-        exaggeration: float = 12.0,
-        exaggeration_iter: int = 50,
-        n_init: int = 1,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.perplexity = perplexity
-        self.dof = dof
-        self.exaggeration = exaggeration
-        self.exaggeration_iter = exaggeration_iter
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost, mapping, budget = "tsne", "multilayer_perceptron", True
 
     def _cost_options(self) -> dict[str, Any]:
         names = ("perplexity", "dof", "exaggeration", "exaggeration_iter")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from dreval.errors import InputError
 from dreval.geometry.distances import power_of_two
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
-CACHED = 1 << 15  # numbers in a block of rows
-LEAST_SHARE = 1e-4  # of the largest eigenvalue of the cross-products: smaller ones have lost more than four digits
+BLOCK_NUMBERS = 1 << 15  # in a block of rows that fits the cache
+MIN_EIGENVALUE_SHARE = 1e-4  # of the largest eigenvalue of the cross-products; smaller ones lose over four digits
 
 
 @method(
@@ -74,13 +75,13 @@ class PCA(Method):
     The data are centered and never scaled.
 
     Values and axes are those of the cross-products of the columns, or of the rows where these are fewer, if the last
-    singular value asked for is above 1 / 100 of the first; smaller ones, whose squares have lost more than four digits,
+    requested singular value is above 1 / 100 of the first; smaller ones, whose squares have lost more than four digits,
     are computed by a singular value decomposition of the centered data, by way of the triangular factor of tall ones.
     Both agree to 1e-11 of each value. The cross-products are of centered rows, a block at a time, so that an offset of
     c standard deviations costs c of the precision and not c^2, as where the product of the means is subtracted from the
-    products of the data (scikit-learn where n >= 10 p). At an offset of a million beside singular values from 1 to .02
-    these have relative errors of 3e-13, and of .22 there. This, the copy of the data and their check make it slower:
-    1.5 times the processor time of scikit-learn's ``fit_transform`` (p = 64, n = 2000 and 10,000; some 5 ms more).
+    products of the data (scikit-learn where n >= 10 p). At an offset of a million, singular values from 1 to .02 have
+    relative errors of 3e-13, and of .22 in scikit-learn. This, the copy of the data and their check make it slower: 1.5
+    times the processor time of scikit-learn's ``fit_transform`` (p = 64, n = 2000 and 10,000; some 5 ms more).
 
     References
     ----------
@@ -95,56 +96,57 @@ class PCA(Method):
     ((569, 2), array([0.982, 0.016]))
     """
 
-    any_unit = True
+    n_components: int = 2
+    _: KW_ONLY
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    any_unit = True
 
     def _fit(self, X: FloatArray) -> None:
         d = self.n_components
         self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
         mean = sum(block.sum(axis=0) for block in _blocks(X, self._unit)) / len(X)
-        values, axes, total = _decomposed(X, self._unit, mean, d)
+        values, axes, total = _leading_svd(X, self._unit, mean, d)
         scores = np.concatenate([block @ axes.T for block in _blocks(X, self._unit, mean)])
         flipped = np.any(fix_signs(scores) != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes
         self.explained_variance_ratio_ = values**2 / total if total > 0 else np.zeros(d)
-        with np.errstate(over="ignore", under="ignore"):  # what the data's unit leaves no number for
+        with np.errstate(over="ignore", under="ignore"):  # squares that are out of range in the unit of the data
             self.mean_ = mean / self._unit
             self.embedding_ = fix_signs(scores) / self._unit
             self.singular_values_ = values / self._unit
             self.explained_variance_ = values**2 / (len(X) - 1) / self._unit / self._unit
         if not np.isfinite(self.embedding_).all():
-            got = f"values up to {np.abs(X).max():.3g}, whose scores are larger than any number"
-            raise InputError("X", "must leave room for its principal scores", got, "Divide the data by 1000.")
+            received = f"values up to {np.abs(X).max():.3g}, whose scores are larger than any number"
+            raise InputError("X", "must have principal scores that are finite", received, "Divide the data by 1000.")
 
     def transform(self, X: Any) -> FloatArray:
-        """Scores (m, d) of new rows (m, p): (X - mean) V_d; of the fitted rows the embedding itself."""
+        """Return scores (m, d) of new rows (m, p): (X - mean) V_d; those of the fitted rows are the embedding."""
         points = self._new_points(X) * self._unit
         return (points - self.mean_ * self._unit) @ self.components_.T / self._unit
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
+        """Return the points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
         return (self._scores(Y) * self._unit @ self.components_ + self.mean_ * self._unit) / self._unit
 
 
 def _blocks(X: FloatArray, unit: float, mean: FloatArray | float = 0.0) -> Iterator[FloatArray]:
-    """The rows times ``unit`` less the mean, as many at a time as the cache holds, always in the same memory."""
-    step = max(1, CACHED // X.shape[1])
+    """Yield the rows times ``unit`` minus the mean, in blocks that fit the cache, always in the same memory."""
+    step = max(1, BLOCK_NUMBERS // X.shape[1])
     memory = np.empty((min(step, len(X)), X.shape[1]))
-    for at in range(0, len(X), step):
-        rows = X[at : at + step]
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
         block = np.multiply(rows, unit, out=memory[: len(rows)])
         block -= mean
         yield block
 
 
-def _decomposed(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
-    """Leading singular values (d,), descending, and axes (d, p) of centered data, and the sum of all their squares.
+def _leading_svd(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
+    """Return leading singular values (d,), descending, axes (d, p) of centered data, and the sum of all squares.
 
-    From the cross-products of the columns, or of the rows where these are fewer, where that costs few digits; else from
-    the data, by way of the triangular factor where they are tall, which has the same values and axes at no loss.
+    They come from the cross-products of the columns, or of the rows if these are fewer, if that loses few digits.
+    Otherwise they come from the data, for tall data from their triangular factor, which has the same values and axes at
+    no loss.
     """
     from scipy.linalg import eigh, svd
 
@@ -157,7 +159,7 @@ def _decomposed(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[F
         centered = X * unit - mean
         cross = centered @ centered.T
     squares, vectors = eigh(cross, subset_by_index=(len(cross) - d, len(cross) - 1))
-    if squares[0] > LEAST_SHARE * squares[-1]:
+    if squares[0] > MIN_EIGENVALUE_SHARE * squares[-1]:
         values, vectors = np.sqrt(squares[::-1]), vectors[:, ::-1]
         return values, vectors.T if n > p else (vectors / values).T @ centered, float(np.trace(cross))
     centered = X * unit - mean

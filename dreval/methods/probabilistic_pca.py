@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,9 @@ class ProbabilisticPCA(Method):
     ((100, 2), True)
     """
 
-    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         n, p, d = *X.shape, self.n_components
@@ -107,9 +108,9 @@ class ProbabilisticPCA(Method):
             self.log_likelihood_ = float(-0.5 * n * (p * np.log(2 * np.pi) + np.log(model).sum() + p))
 
     def transform(self, X: Any) -> FloatArray:
-        """Posterior means (m, d) of new rows (m, p); of the fitted rows the embedding itself."""
+        """Return posterior means (m, d) of new rows (m, p); those of the fitted rows are the embedding itself."""
         return (self._new_points(X) - self.mean_) @ self._projection
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """The points (m, p) with posterior means Y (m, d) that lie on the principal plane, as PCA reconstructs them."""
+        """Return the points (m, p) of the principal plane with posterior means Y (m, d), as PCA reconstructs them."""
         return self._scores(Y) @ np.linalg.pinv(self._projection) + self.mean_

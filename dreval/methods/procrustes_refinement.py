@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ from dreval.registry import METHODS
 class ProcrustesRefinement(Method):
     r"""Procrustes refinement: any embedding, changed step by step so that neighborhoods keep their shape and size.
 
-    A round finds for each neighborhood the rigid motion :math:`(A_i, b_i)` that fits its embedding best to the data
-    (Eq. 12), and then sets every point to the mean of the places that the neighborhoods it lies in give it (Eq. 13).
+    A round computes for each neighborhood the rigid motion :math:`(A_i, b_i)` that fits its embedding best to the data
+    (Eq. 12), and then moves every point to the mean of its places predicted by its neighborhoods (Eq. 13).
     Each half of a round minimizes :math:`\sum_i \sum_j |x_j - A_i y_j - b_i|^2` over its own unknowns, so R(X, Y) never
     rises.
 
@@ -41,8 +42,8 @@ class ProcrustesRefinement(Method):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     init : str or array (n, d)
-        Name of a bundled method, which is given ``n_neighbors`` or ``radius`` where it has it and the seed; or an
-        embedding.
+        Name of a bundled method, which gets ``n_neighbors`` or ``radius`` if it has these parameters, and the seed; or
+        an embedding.
     %(rigid_neighborhoods)s
     %(radius)s
     %(rounds)s
@@ -62,7 +63,7 @@ class ProcrustesRefinement(Method):
     MethodFailed
         If every neighborhood holds copies of one point only.
     UnknownName
-        If ``init`` is no bundled method.
+        If ``init`` is not the name of a bundled method.
 
     Warns
     -----
@@ -73,9 +74,9 @@ class ProcrustesRefinement(Method):
 
     See Also
     --------
-    dreval.methods.GreedyProcrustes : an embedding made by the same motions.
+    dreval.methods.GreedyProcrustes : an embedding built by the same motions.
     dreval.methods.ProcrustesSubspacesAlignment : aligns all neighborhoods at once.
-    dreval.procrustes_r : the measure that is lowered.
+    dreval.procrustes_r : the measure that this method lowers.
 
     Notes
     -----
@@ -97,26 +98,16 @@ class ProcrustesRefinement(Method):
     True
     """
 
-    varied = True
+    n_components: int = 2
+    _: KW_ONLY
+    init: Any = "pca"
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    max_iter: int = 200
+    tol: float = 1e-5
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        init: Any = "pca",
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=0)
@@ -125,31 +116,32 @@ class ProcrustesRefinement(Method):
         groups = neighborhoods(X, reach, neighbor_graph(X, reach), np.empty((0, 2), np.int64))
         patches = Patches(X, groups, self.n_components)
         if patches.flat == len(X):
-            got = f"{len(X)} neighborhoods that hold copies of one point each"
+            received = f"{len(X)} neighborhoods that hold copies of one point each"
             larger = {"n_neighbors": "n_neighbors (at least the number of copies of any point)"}
-            cure = f"Choose a larger {larger.get(reach.argument, 'radius')}, or leave copies out."
-            raise MethodFailed(reach.argument, "must reach points that differ", got, cure)
+            hint = f"Choose a larger {larger.get(reach.argument, 'radius')}, or leave copies out."
+            raise MethodFailed(reach.argument, "must give every neighborhood points that differ", received, hint)
         if patches.flat:
-            said = note("neighborhoods.copies", flat=patches.flat, n=len(X))
-            warn(DegenerateDataWarning(said))
+            warn(DegenerateDataWarning(note("neighborhoods.copies", flat=patches.flat, n=len(X))))
         start = self._start(X)
         Y, self.path_ = patches.refine(patches.best_scale(start) * start, self.max_iter, self.tol)
         self.embedding_ = principal_axes(Y)
 
     def _start(self, X: FloatArray) -> FloatArray:
-        """The embedding to start from, at size 1."""
+        """Return the embedding to start from, at size 1."""
         if isinstance(self.init, str):
             cls = METHODS.get(self.init, "init")
-            known = inspect.signature(cls).parameters
-            mine: dict[str, Any] = {"random_state": self.random_state}
-            if self.radius is None or "radius" in known:  # what has no balls keeps its own number of neighbors
-                mine |= {"n_neighbors": self.n_neighbors, "radius": self.radius}
-            Y = cls(self.n_components, **{key: value for key, value in mine.items() if key in known}).fit(X).embedding_
+            parameters = inspect.signature(cls).parameters
+            options: dict[str, Any] = {"random_state": self.random_state}
+            # with a radius, a method without balls keeps its default number of neighbors
+            if self.radius is None or "radius" in parameters:
+                options |= {"n_neighbors": self.n_neighbors, "radius": self.radius}
+            options = {key: value for key, value in options.items() if key in parameters}
+            Y = cls(self.n_components, **options).fit(X).embedding_
         else:
             Y = check_points(self.init, "init")
             check_rows(len(Y), len(X), "init")
         if Y.shape[1] != self.n_components:
-            cure = "Pass n_components as the start has columns."
-            raise InputError("init", f"must have n_components = {self.n_components} columns", str(Y.shape[1]), cure)
+            hint = "Set n_components to the number of columns of the start."
+            raise InputError("init", f"must have n_components = {self.n_components} columns", str(Y.shape[1]), hint)
         Y = Y - Y.mean(axis=0)
         return Y / (np.abs(Y).max() or 1.0)

@@ -1,6 +1,8 @@
-"""Procrustes subspaces alignment: the tangent planes of all points are turned to agree, then joined at once."""
+"""Procrustes subspaces alignment: the tangent planes of all points are rotated to agree, then joined at once."""
 
 from __future__ import annotations
+
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy.sparse import bsr_matrix, csgraph, csr_matrix, diags
@@ -8,9 +10,9 @@ from scipy.sparse import bsr_matrix, csgraph, csr_matrix, diags
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._local import GraphMethod, check_fewest, landmarks_along
+from dreval.methods._local import GraphMethod, check_neighbor_count, graph_landmarks
 from dreval.methods._method import FloatArray, method
-from dreval.methods._procrustes import FarPoints, Patches, laid, polar, principal_axes
+from dreval.methods._procrustes import FarPoints, Patches, greedy_embedding, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector
 
 ALGORITHMS = ("spectral", "annealing")
@@ -29,7 +31,7 @@ ALGORITHMS = ("spectral", "annealing")
     reference="@goldberg2009, Sections 4.2 to 4.4.",
 )
 class ProcrustesSubspacesAlignment(GraphMethod):
-    r"""Procrustes subspaces alignment: local PCA planes, turned to agree, decide where every neighborhood lies.
+    r"""Procrustes subspaces alignment: local PCA planes, rotated to agree, determine the place of each neighborhood.
 
     With :math:`P_i` (p x d) the leading principal axes of the neighborhood of point i, the orthogonal :math:`O_i` make
 
@@ -49,11 +51,11 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
         orthogonal matrices. "annealing": the paper's simulated annealing.
     n_landmarks : int, optional
-        Number m of landmarks, at least 1; by default every point is one. Landmarks lie far apart along the graph. The
-        plane of every other point is turned as that of the point before it on the shortest path from the nearest
-        landmark, so that only the landmarks are left to align.
+        Number m of landmarks, at least 1; by default every point is one. Landmarks are far apart along the graph. The
+        plane of every other point is rotated like the plane of the point before it on the shortest path from the
+        nearest landmark, so that only the landmarks are aligned.
     n_sweeps : int
-        Rotations tried per landmark by annealing, at least 1.
+        Rotations that annealing tries per landmark, at least 1.
     %(disconnected)s
     %(rounds)s
     %(far_points)s
@@ -84,7 +86,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
 
     See Also
     --------
-    dreval.methods.GreedyProcrustes : lays one neighborhood after the other.
+    dreval.methods.GreedyProcrustes : places one neighborhood after the other.
     dreval.methods.ProcrustesRefinement : the refinement from any start.
     dreval.methods.LTSA : aligns tangent spaces up to affine maps.
 
@@ -121,34 +123,19 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 7,
-        radius: float | None = None,
-        algorithm: str = "spectral",
-        n_landmarks: int | None = None,
-        n_sweeps: int = 100,
-        disconnected: str = "connect",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        far_penalty: float = 0.0,
-        far_steps: int = 2,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.algorithm = algorithm
-        self.n_landmarks = n_landmarks
-        self.n_sweeps = n_sweeps
-        self.disconnected = disconnected
-        self.max_iter = max_iter
-        self.tol = tol
-        self.far_penalty = far_penalty
-        self.far_steps = far_steps
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = 7
+    radius: float | None = None
+    algorithm: str = "spectral"
+    n_landmarks: int | None = None
+    n_sweeps: int = 100
+    disconnected: str = "connect"
+    max_iter: int = 100
+    tol: float = 1e-5
+    far_penalty: float = 0.0
+    far_steps: int = 2
+    random_state: int | np.random.Generator | None = None
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         algorithm = check_one_of(self.algorithm, ALGORITHMS, "algorithm", aliases=True)
@@ -159,21 +146,21 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         far_steps = check_int(self.far_steps, "far_steps", low=2)
         d = self.n_components
         groups = neighborhoods(X, self._near, graph, links)
-        check_fewest(X, groups, self._near, d, f"a plane of {d} dimensions")
+        check_neighbor_count(X, groups, self._near, d, f"a plane of {d} dimensions")
         patches = Patches(X, groups, d)
         frames = patches.tangent_frames(X.shape[1], d)
-        overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
+        overlaps = frames[_edge_rows(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
         count = min(len(X), check_int(len(X) if self.n_landmarks is None else self.n_landmarks, "n_landmarks", low=1))
-        self.landmarks_ = np.arange(len(X)) if count == len(X) else landmarks_along(X, graph, count)[0]
-        regions, carried = _carried(graph, frames, self.landmarks_)
-        links, pulls = _between(graph, overlaps, regions, carried, count)
+        self.landmarks_ = np.arange(len(X)) if count == len(X) else graph_landmarks(X, graph, count)[0]
+        regions, carried = _transport_rotations(graph, frames, self.landmarks_)
+        links, pulls = _region_graph(graph, overlaps, regions, carried, count)
         if algorithm == "spectral":
-            turns = _synchronized(pulls, links, d)
+            turns = _synchronize_rotations(pulls, links, d)
         else:
-            start = patches.fitted_turns(laid(X, patches, d), d)[self.landmarks_]
-            turns = _annealed(start, pulls, links, self.n_sweeps, root_seed(self.random_state))
+            start = patches.fitted_turns(greedy_embedding(X, patches, d), d)[self.landmarks_]
+            turns = _anneal_rotations(start, pulls, links, self.n_sweeps, root_seed(self.random_state))
         turns = carried @ turns[regions]
-        agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_ends(graph)], turns[graph.indices], optimize=True)
+        agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_edge_rows(graph)], turns[graph.indices], optimize=True)
         self.disagreement_ = float(2 * d - 2 * agreement.mean())
         Y, self.path_ = patches.refine(patches.solve(X, frames @ turns), self.max_iter, self.tol)
         far = FarPoints(graph, patches.extents(), far_steps)
@@ -185,13 +172,13 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         self.embedding_ = principal_axes(Y)
 
 
-def _ends(graph: csr_matrix) -> IntArray:
-    """The first end of each stored edge; the second are ``graph.indices``."""
+def _edge_rows(graph: csr_matrix) -> IntArray:
+    """Return the first end of each stored edge; the second ends are ``graph.indices``."""
     return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
 
 
-def _carried(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tuple[IntArray, FloatArray]:
-    """The nearest landmark (n,) of each point, by its place, and the turn T (n, d, d) carried from there."""
+def _transport_rotations(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return the nearest landmark (n,) of each point, by its position, and the rotation T (n, d, d) from there."""
     n, d = len(frames), frames.shape[2]
     carried, place = np.empty((n, d, d)), np.full(n, -1)
     carried[landmarks], place[landmarks] = np.eye(d), np.arange(len(landmarks))
@@ -206,23 +193,23 @@ def _carried(graph: csr_matrix, frames: FloatArray, landmarks: IntArray) -> tupl
     return place, carried
 
 
-def _between(
+def _region_graph(
     graph: csr_matrix, overlaps: FloatArray, regions: IntArray, carried: FloatArray, count: int
 ) -> tuple[csr_matrix, FloatArray]:
-    """The graph of landmarks whose regions touch, and the sums of T_i' P_i' P_j T_j over the edges between them."""
-    i, j = _ends(graph), graph.indices
+    """Return the graph of landmarks with touching regions, and the sums of T_i' P_i' P_j T_j over their edges."""
+    i, j = _edge_rows(graph), graph.indices
     keys = regions[i] * count + regions[j]
     outer = regions[i] != regions[j]
-    found, which = np.unique(keys[outer], return_inverse=True)
-    pulls = np.zeros((len(found), *overlaps.shape[1:]))
+    pairs, pair_of_edge = np.unique(keys[outer], return_inverse=True)
+    pulls = np.zeros((len(pairs), *overlaps.shape[1:]))
     parts = carried[i[outer]].transpose(0, 2, 1) @ overlaps[outer] @ carried[j[outer]]
-    np.add.at(pulls, which.ravel(), parts)
-    links = csr_matrix((np.ones(len(found)), (found // count, found % count)), shape=(count, count))
+    np.add.at(pulls, pair_of_edge.ravel(), parts)
+    links = csr_matrix((np.ones(len(pairs)), (pairs // count, pairs % count)), shape=(count, count))
     return links, pulls
 
 
-def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
-    """Turns (n, d, d) from the leading eigenvectors of the normalized matrix of blocks."""
+def _synchronize_rotations(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
+    """Return rotations (n, d, d) from the leading eigenvectors of the normalized matrix of blocks."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 
@@ -233,7 +220,7 @@ def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray
     blocks = bsr_matrix((polar(overlaps), graph.indices, graph.indptr), shape=(n * d, n * d)).tocsr()
     matrix = diags(roots) @ blocks @ diags(roots)
     if n * d > DENSE_ROWS and 10 * (2 * d + 2) < n:
-        # Leading eigenvalues nearly coincide; asked for d of them only, Lanczos can miss one and return a later one.
+        # Leading eigenvalues nearly coincide; with k = d Lanczos can miss one and return a later one.
         values, vectors = eigsh(matrix, k=2 * d + 2, which="LA", v0=start_vector(n * d))
         vectors = vectors[:, np.argsort(-values, kind="stable")[:d]]
     else:
@@ -242,22 +229,24 @@ def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray
     return polar((vectors * roots[:, None]).reshape(n, d, d))
 
 
-def _annealed(turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_sweeps: int, seed: int) -> FloatArray:
-    """Turns (n, d, d) by simulated annealing from a start, which is overwritten."""
+def _anneal_rotations(
+    turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_sweeps: int, seed: int
+) -> FloatArray:
+    """Return rotations (n, d, d) by simulated annealing from a start, which is overwritten."""
     n, d = graph.shape[0], overlaps.shape[1]
     rng = stream(seed, "annealing")
     for sweep in range(n_sweeps):
         cooling = sweep / max(n_sweeps - 1, 1)
         temperature = 0.1 * d * 10.0 ** (-3 * cooling)
-        points, chances = rng.integers(n, size=n), rng.uniform(size=n)
+        points, thresholds = rng.integers(n, size=n), rng.uniform(size=n)
         wide = rng.standard_normal((n, d, d))
         signs = np.where(rng.uniform(size=(n, 1, d)) < 0.25, -1.0, 1.0)  # small rotations, or near a reflection
         small = (np.eye(d) + temperature * rng.standard_normal((n, d, d))) * signs
-        tries = polar((1 - cooling) * wide + cooling * small)
-        for i, turn, chance in zip(points, tries, chances, strict=True):
+        proposals = polar((1 - cooling) * wide + cooling * small)
+        for i, turn, threshold in zip(points, proposals, thresholds, strict=True):
             edges = slice(graph.indptr[i], graph.indptr[i + 1])
             pull = np.einsum("eab,ebc->ac", overlaps[edges], turns[graph.indices[edges]])
             gain = 4 * float(((turns[i] @ turn - turns[i]) * pull).sum())
-            if gain >= 0 or chance < np.exp(gain / temperature):
+            if gain >= 0 or threshold < np.exp(gain / temperature):
                 turns[i] = turns[i] @ turn
     return turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Sammon(CostMethod):
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
-        column positive; with a given start without this normalization.
+        column positive; without this normalization if ``init`` is an array.
     cost_ : float
         Sammon's stress, at least 0.
     %(settled)s
@@ -88,22 +89,14 @@ class Sammon(CostMethod):
     True
     """
 
-    cost = "sammon"
+    n_components: int = 2
+    _: KW_ONLY
+    init: Any = "pca"
+    max_iter: int = 1000
+    tol: float = 1e-14
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        init: Any = "pca",
-        max_iter: int = 1000,
-        tol: float = 1e-14,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost = "sammon"
 
     def _fit(self, X: FloatArray) -> None:
         if isinstance(self.init, str):

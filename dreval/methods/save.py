@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,16 @@ class SAVE(SlicedMethod):
     2
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_slices: int | None = None
+    random_state: int | np.random.Generator | None = None
+
     def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:
         r = Z.shape[1]
         M = np.zeros((r, r))
         for h in range(int(codes.max()) + 1):
             rows = Z[codes == h] - Z[codes == h].mean(axis=0)
-            rest = np.eye(r) - rows.T @ rows / len(rows)
-            M += len(rows) / len(Z) * (rest @ rest)
+            difference = np.eye(r) - rows.T @ rows / len(rows)
+            M += len(rows) / len(Z) * (difference @ difference)
         return M

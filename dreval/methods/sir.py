@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,11 @@ class SIR(SlicedMethod):
     >>> bool(abs(sir.directions_[:, 0] - [0.7, 0.7, 0, 0, 0]).max() < 0.1)
     True
     """
+
+    n_components: int = 2
+    _: KW_ONLY
+    n_slices: int | None = None
+    random_state: int | np.random.Generator | None = None
 
     def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:
         count = int(codes.max()) + 1

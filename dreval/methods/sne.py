@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -94,26 +95,15 @@ class SNE(CostMethod):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        symmetric: bool = False,
-        n_affinities: int | None = None,
-        init: Any = "pca",
-        max_iter: int = 500,
-        tol: float = 1e-7,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.symmetric = symmetric
-        self.n_affinities = n_affinities
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: float = 30.0
+    symmetric: bool = False
+    n_affinities: int | None = None
+    init: Any = "pca"
+    max_iter: int = 500
+    tol: float = 1e-7
+    random_state: int | np.random.Generator | None = None
 
     @property
     def cost(self) -> str:  # type: ignore[override]

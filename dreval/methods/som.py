@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from dreval.methods._method import FloatArray, Method, method
 
 GRIDS = ("rectangular", "hexagonal")
 ALGORITHMS = ("batch", "online")
-RATES = (0.5, 0.01)  # of online learning, first and last
-NEXT = {"rectangular": 1.5, "hexagonal": 1.1}  # units nearer than this are neighbors: 8 of them, or 6 (d = 2)
+LEARNING_RATES = (0.5, 0.01)  # of online learning: at the start and at the end
+NEIGHBOR_DISTANCE = {"rectangular": 1.5, "hexagonal": 1.1}  # nearer units are neighbors: 8, or 6 (d = 2)
 
 
 @method(
@@ -113,32 +114,22 @@ class SOM(Method):
     (True, (60, 2))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        shape: Sequence[int] | None = None,
-        grid: str = "rectangular",
-        algorithm: str = "batch",
-        n_epochs: int = 50,
-        radius: Sequence[float] | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.shape = shape
-        self.grid = grid
-        self.algorithm = algorithm
-        self.n_epochs = n_epochs
-        self.radius = radius
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    shape: Sequence[int] | None = None
+    grid: str = "rectangular"
+    algorithm: str = "batch"
+    n_epochs: int = 50
+    radius: Sequence[float] | None = None
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         algorithm = check_one_of(self.algorithm, ALGORITHMS, "algorithm", aliases=True)
         check_int(self.n_epochs, "n_epochs", low=1)
         grid = check_one_of(self.grid, GRIDS, "grid", aliases=True)
         if grid == "hexagonal" and self.n_components != 2:
-            got, cure = f"n_components={self.n_components}", 'Pass n_components=2, or grid="rectangular".'
-            raise InputError("grid", "must be rectangular unless n_components is 2", got, cure)
+            received, hint = f"n_components={self.n_components}", 'Pass n_components=2, or grid="rectangular".'
+            raise InputError("grid", "must be rectangular unless n_components is 2", received, hint)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
         scores, axes = principal_scores(data, self.n_components)
@@ -149,62 +140,63 @@ class SOM(Method):
         self._prototypes = on_plane(self.units_, sizes, axes)
         learn = self._learn_batch if algorithm == "batch" else self._learn_online
         errors = learn(data, pairwise_squared(self.units_), radii)
-        self.best_units_, last, second = self._best(data)
-        self.quantization_errors_ = self._scaled.unit * np.sqrt([*errors, last.mean()])
+        self.best_units_, squared, second = self._best(data)
+        self.quantization_errors_ = self._scaled.unit * np.sqrt([*errors, squared.mean()])
         steps = np.linalg.norm(self.units_[self.best_units_] - self.units_[second], axis=1)
-        self.topographic_error_ = float(np.mean(steps > NEXT[grid]))
+        self.topographic_error_ = float(np.mean(steps > NEIGHBOR_DISTANCE[grid]))
         self.prototypes_ = self._scaled.back(self._prototypes)
         self.embedding_ = self.units_[self.best_units_]
 
     def _check_shape(self, count: float, sizes: FloatArray) -> tuple[int, ...]:
-        """The sides of the lattice."""
+        """Check and return the sides of the lattice."""
         if self.shape is None:
             return sides(count, sizes)
         if not isinstance(self.shape, list | tuple) or len(self.shape) != self.n_components:
-            cure = "Pass one side for each component, such as (10, 6)."
-            raise InputError("shape", f"must have {self.n_components} sides", repr(self.shape), cure)
+            hint = "Pass one side for each component, such as (10, 6)."
+            raise InputError("shape", f"must have {self.n_components} sides", repr(self.shape), hint)
         return tuple(check_int(side, "shape", low=2) for side in self.shape)
 
     def _check_radius(self, longest: int) -> tuple[float, float]:
-        """First and last radius."""
+        """Check and return the first and the last radius."""
         if self.radius is None:
             return max(longest / 2.0, 0.5), 0.5
         if not isinstance(self.radius, list | tuple) or len(self.radius) != 2:
             raise InputError("radius", "must be two numbers", repr(self.radius), "Pass the first and the last radius.")
-        first, last = (check_float(value, "radius", low=0.0) for value in self.radius)
-        return first, last
+        start, end = (check_float(value, "radius", low=0.0) for value in self.radius)
+        return start, end
 
-    def _learn_batch(self, data: FloatArray, apart: FloatArray, radii: tuple[float, float]) -> list[float]:
-        """Rounds of weighted means; the mean squared distance before each."""
+    def _learn_batch(self, data: FloatArray, squared_distances: FloatArray, radii: tuple[float, float]) -> list[float]:
+        """Run rounds of weighted means; return the mean squared distance before each."""
         errors = []
         for radius in np.linspace(*radii, self.n_epochs):
             best, squared, _ = self._best(data)
             errors.append(float(squared.mean()))
-            counts, sums = np.bincount(best, minlength=len(apart)).astype(float), np.zeros_like(self._prototypes)
+            counts = np.bincount(best, minlength=len(squared_distances)).astype(float)
+            sums = np.zeros_like(self._prototypes)
             np.add.at(sums, best, data)
             if radius > 0:
-                weights = np.exp(-0.5 * apart / radius**2)
+                weights = np.exp(-0.5 * squared_distances / radius**2)
                 counts, sums = weights @ counts, weights @ sums
-            met = counts > 0
-            self._prototypes[met] = sums[met] / counts[met, None]
+            nonempty = counts > 0
+            self._prototypes[nonempty] = sums[nonempty] / counts[nonempty, None]
         return errors
 
-    def _learn_online(self, data: FloatArray, apart: FloatArray, radii: tuple[float, float]) -> list[float]:
-        """Kohonen's rule over rows in random order; the mean squared distance before it."""
+    def _learn_online(self, data: FloatArray, squared_distances: FloatArray, radii: tuple[float, float]) -> list[float]:
+        """Apply Kohonen's rule to rows in random order; return the mean squared distance before it."""
         from dreval.geometry._loops import rows as loops
 
         errors = [float(self._best(data)[1].mean())]
         rng = stream(root_seed(self.random_state), "order of som")
         order = np.concatenate([rng.permutation(len(data)) for _ in range(self.n_epochs)])
-        loops.learn_rows(np.ascontiguousarray(data), self._prototypes, order, apart, radii, RATES)
+        loops.learn_rows(np.ascontiguousarray(data), self._prototypes, order, squared_distances, radii, LEARNING_RATES)
         return errors
 
     def _best(self, data: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray, npt.NDArray[np.int64]]:
-        """The best unit (n,) of each row, the squared distance to it, and the second best unit."""
+        """Return the best unit (n,) of each row, the squared distance to it, and the second best unit."""
         n, size = len(data), block_rows(len(self._prototypes))
         best, squared, second = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
-        for at in range(0, n, size):
-            part, rows = slice(at, at + size), np.arange(len(data[at : at + size]))
+        for start in range(0, n, size):
+            part, rows = slice(start, start + size), np.arange(len(data[start : start + size]))
             block = pairwise_squared(data[part], self._prototypes)
             best[part] = np.argmin(block, axis=1)
             squared[part] = block[rows, best[part]]
@@ -213,11 +205,11 @@ class SOM(Method):
         return best, squared, second
 
     def transform(self, X: Any) -> FloatArray:
-        """Places (m, d) of the best units of new rows (m, p); of the fitted rows the embedding itself."""
+        """Return places (m, d) of the best units of new rows (m, p); for the fitted rows the embedding itself."""
         points = self._new_points(X)
         return self.units_[self._best(self._scaled.to(points))[0]]
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Prototypes (m, p) of the units nearest to the places Y (m, d)."""
+        """Return prototypes (m, p) of the units nearest to the places Y (m, d)."""
         places = self._scores(Y)
         return self.prototypes_[np.argmin(pairwise_squared(places, self.units_), axis=1)]

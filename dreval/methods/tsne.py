@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -118,34 +119,20 @@ class TSNE(CostMethod):
     True
     """
 
-    cost, budget = "tsne", True
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: float = 30.0
+    dof: float = 1.0
+    exaggeration: float = 12.0
+    exaggeration_iter: int = 100
+    algorithm: str = "auto"
+    n_affinities: int | None = None
+    init: Any = "pca"
+    max_iter: int = 500
+    tol: float = 1e-5
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        dof: float = 1.0,
-        exaggeration: float = 12.0,
-        exaggeration_iter: int = 100,
-        algorithm: str = "auto",
-        n_affinities: int | None = None,
-        init: Any = "pca",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.dof = dof
-        self.exaggeration = exaggeration
-        self.exaggeration_iter = exaggeration_iter
-        self.algorithm = algorithm
-        self.n_affinities = n_affinities
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    cost, budget = "tsne", True
 
     def _cost_options(self) -> dict[str, Any]:
         names = ("perplexity", "dof", "exaggeration", "exaggeration_iter", "algorithm", "n_affinities")

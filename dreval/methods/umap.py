@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -21,68 +22,68 @@ from dreval.methods._spectral import DENSE_ROWS, start_vector, top_eigenpairs
 
 IntArray = npt.NDArray[np.int64]
 
-FLOOR = 1e-3  # least width, relative to the mean distance in the row
+MIN_RELATIVE_WIDTH = 1e-3  # relative to the mean distance in the row
 CURVE_POINTS = 300  # at which the curve is fitted
-ROUGH = 1e-4  # tolerance of Lanczos: the embedding only starts there
+LANCZOS_TOLERANCE = 1e-4  # rough, since the eigenvectors are only the start of the embedding
 
 
 def fuzzy_weights(distances: FloatArray, local: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Membership (m, k) of the neighbors at these distances (ascending), with rho and sigma (m,) of each row.
+    """Return the membership (m, k) of the neighbors at these ascending distances, with rho and sigma (m,) of each row.
 
-    The weight is exp(-max(0, d - rho) / sigma); rho is the smallest distance above 0 with ``local`` and else 0, and
-    sigma makes the weights of a row add up to log2(k + 1), except where ties make that impossible. It is at least .001
-    of the mean distance in the row, of that in all rows where rho is 0.
+    The weight is exp(-max(0, d - rho) / sigma). rho is the smallest distance above 0 with ``local``, otherwise 0. sigma
+    is such that the weights of a row sum to log2(k + 1), unless ties make that impossible. It is at least .001 of the
+    mean distance in the row, or in all rows if rho is 0.
     """
     from dreval.geometry._loops import layouts as loops
 
     rho = np.zeros(len(distances))
     if local:
-        apart = distances > 0
-        some = apart.any(axis=1)
-        rho[some] = distances[some, np.argmax(apart[some], axis=1)]
+        is_positive = distances > 0
+        has_positive = is_positive.any(axis=1)
+        rho[has_positive] = distances[has_positive, np.argmax(is_positive[has_positive], axis=1)]
     beyond = np.maximum(distances - rho[:, None], 0.0)
     sigma = np.empty(len(distances))
     loops.smooth_widths(beyond, np.log2(distances.shape[1] + 1.0), sigma)
-    sigma = np.maximum(sigma, FLOOR * np.where(rho > 0, distances.mean(axis=1), distances.mean()))
+    sigma = np.maximum(sigma, MIN_RELATIVE_WIDTH * np.where(rho > 0, distances.mean(axis=1), distances.mean()))
     weights = np.exp(-np.divide(beyond, sigma[:, None], out=np.zeros_like(beyond), where=beyond > 0))
     return weights, rho, sigma
 
 
 def fuzzy_graph(X: FloatArray, k: int) -> tuple[csr_matrix, FloatArray, FloatArray]:
-    """The symmetric graph v + v' - v v' of memberships v in the neighborhoods of k points, with rho and sigma."""
+    """Return the symmetric graph v + v' - v v' of memberships v in neighborhoods of k points, rho and sigma."""
     neighbors, squared = nearest(X, k)
     weights, rho, sigma = fuzzy_weights(np.sqrt(squared), local=True)
     n = len(X)
-    one_way = csr_matrix((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    other_way = one_way.T.tocsr()
-    graph = (one_way + other_way - one_way.multiply(other_way)).tocsr()
+    outgoing = csr_matrix((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    incoming = outgoing.T.tocsr()
+    graph = (outgoing + incoming - outgoing.multiply(incoming)).tocsr()
     graph.eliminate_zeros()
     graph.sort_indices()
     return graph, rho, sigma
 
 
 def curve_parameters(min_dist: float, spread: float) -> tuple[float, float]:
-    """A and b for which 1 / (1 + a d^2b) comes nearest, in squares on (0, 3 spread), to the membership wanted.
+    """Return a and b for which 1 / (1 + a d^2b) is nearest, in squares on (0, 3 spread), to the target membership.
 
-    That is 1 up to ``min_dist`` and exp(-(d - min_dist) / spread) beyond it.
+    The target is 1 up to ``min_dist`` and exp(-(d - min_dist) / spread) beyond it.
     """
     from scipy.optimize import curve_fit
 
     d = np.linspace(0.0, 3.0 * spread, CURVE_POINTS)
-    wanted = np.exp(-np.maximum(d - min_dist, 0.0) / spread)
-    (a, b), _ = curve_fit(lambda x, a, b: 1.0 / (1.0 + a * (x / spread) ** (2.0 * b)), d, wanted)
+    target = np.exp(-np.maximum(d - min_dist, 0.0) / spread)
+    (a, b), _ = curve_fit(lambda x, a, b: 1.0 / (1.0 + a * (x / spread) ** (2.0 * b)), d, target)
     return float(a / spread ** (2.0 * b)), float(b)
 
 
-def due_every(weights: FloatArray, n_epochs: int) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Which edges are due at all within the epochs, and every how many epochs these are: largest weight over weight."""
+def edge_periods(weights: FloatArray, n_epochs: int) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Return which edges are used at all in the epochs, and every how many epochs: largest weight over weight."""
     share = weights / weights.max()
-    kept = share * n_epochs >= 1.0
-    return kept, 1.0 / share[kept]
+    used = share * n_epochs >= 1.0
+    return used, 1.0 / share[used]
 
 
 def spectral_start(graph: csr_matrix, d: int) -> FloatArray | None:
-    """The d functions (n, d) after the first of the normalized Laplacian, nearly; None where Lanczos is not done."""
+    """Return the first d nonconstant functions (n, d) of the normalized Laplacian, or None if Lanczos fails."""
     from scipy.linalg import eigh
     from scipy.sparse import diags
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
@@ -94,17 +95,19 @@ def spectral_start(graph: csr_matrix, d: int) -> FloatArray | None:
         return eigh(smoothing.toarray(), subset_by_index=(n - d - 1, n - 1))[1][:, -2::-1]
     subspace = max(2 * d + 3, int(np.sqrt(n)))
     try:
-        values, vectors = eigsh(smoothing, d + 1, which="LA", v0=start_vector(n), ncv=subspace, tol=ROUGH, maxiter=20)
+        values, vectors = eigsh(
+            smoothing, d + 1, which="LA", v0=start_vector(n), ncv=subspace, tol=LANCZOS_TOLERANCE, maxiter=20
+        )
     except ArpackNoConvergence:
         return None
     return vectors[:, np.argsort(-values, kind="stable")[1:]]
 
 
 def places_of_parts(X: FloatArray, parts: IntArray, d: int) -> FloatArray:
-    """Places (count, d) of the parts of a graph, with entries of size 1 at most.
+    """Return places (count, d) of the parts of a graph, with entries of size at most 1.
 
-    Up to 2 d parts have the ends of the axes, e_1, e_2, ..., -e_1, -e_2, ..., in order. Of more the centroids are
-    embedded by the random walk with the weights exp(-D^2 / mean D^2), D the distances of centroids.
+    Up to 2 d parts are at the ends of the axes, e_1, e_2, ..., -e_1, -e_2, ..., in order. For more parts the centroids
+    are embedded by the random walk with the weights exp(-D^2 / mean D^2), where D are the distances of centroids.
     """
     from scipy.spatial.distance import cdist
 
@@ -124,10 +127,10 @@ def places_of_parts(X: FloatArray, parts: IntArray, d: int) -> FloatArray:
 def start_in_parts(
     graph: csr_matrix, parts: IntArray, X: FloatArray, d: int, rng: np.random.Generator
 ) -> tuple[FloatArray, int]:
-    """The parts, each by its own eigenvectors about its place, and how many parts have principal scores instead.
+    """Return the parts embedded by eigenvectors about their places, and how many have principal scores instead.
 
-    A part reaches half of the way to the place that is nearest to its own. Parts of up to d + 1 points, or fewer than
-    2 d, are uniform.
+    A part reaches half of the way to the place nearest to its own. Parts of up to d + 1 points, or fewer than 2 d, are
+    uniform.
     """
     from scipy.spatial.distance import cdist
 
@@ -138,20 +141,20 @@ def start_in_parts(
         rows = np.flatnonzero(parts == c)
         reach = between[c][between[c] > 0].min() / 2.0
         if len(rows) <= max(d + 1, 2 * d - 1):
-            own: FloatArray | None = rng.uniform(-1.0, 1.0, size=(len(rows), d))
+            part_Y: FloatArray | None = rng.uniform(-1.0, 1.0, size=(len(rows), d))
         else:
-            own = spectral_start(graph[rows][:, rows], d)
-            if own is None:
-                own, replaced = principal_scores(Scaled.of(X[rows]).to(X[rows]), d)[0], replaced + 1
-            own = own / np.abs(own).max()
-        Y[rows] = place + reach * own
+            part_Y = spectral_start(graph[rows][:, rows], d)
+            if part_Y is None:
+                part_Y, replaced = principal_scores(Scaled.of(X[rows]).to(X[rows]), d)[0], replaced + 1
+            part_Y = part_Y / np.abs(part_Y).max()
+        Y[rows] = place + reach * part_Y
     return Y, replaced
 
 
 STARTS = ("spectral", "pca", "random")
-WIDTH = 10.0  # of the start, in each coordinate
-JITTER = 1e-4  # of the start, so that no two points lie on one place
-MANY = 10_000  # points above which fewer epochs are made
+START_WIDTH = 10.0  # of the start, in each coordinate
+JITTER = 1e-4  # noise of the start, so that no two points coincide
+MANY_POINTS = 10_000  # the default number of epochs is smaller beyond
 
 
 @method(
@@ -200,9 +203,9 @@ class UMAP(Method):
         Length of the first steps; it falls to 0 linearly.
     init : {"spectral", "pca", "random"} or ndarray (n, d)
         Where points begin: eigenvectors of the normalized Laplacian of the graph; principal components, which keep the
-        order of distant groups; uniform places; or the given embedding. Each coordinate is stretched to 0 to 10 times
-        ``spread``. Eigenvectors are those of each connected part (see Notes), and
-        principal components take their place where Lanczos does not find them in a few iterations.
+        order of distant groups; uniform places; or an embedding. Each coordinate is stretched to 0 to 10 times
+        ``spread``. Eigenvectors are those of each connected part (see Notes);
+        principal components replace them if Lanczos does not find them in a few iterations.
     random_state : int, Generator or None
         Seed of the start and of the pushes.
 
@@ -220,9 +223,9 @@ class UMAP(Method):
     a_, b_ : float
         The curve of the embedding.
     n_epochs_ : int
-        Rounds made.
+        Number of rounds.
     init_ : str
-        The start that was used: "array" for a given embedding; "pca" with ``init="spectral"`` where no part has its
+        The start that was used: "array" for an embedding; "pca" with ``init="spectral"`` where no part has its
         eigenvectors.
 
     Raises
@@ -246,8 +249,8 @@ class UMAP(Method):
     embedding. Neighbors are exact, by ``dreval.geometry.distances``.
 
     A graph in several parts starts as in umap-learn: each part by its own eigenvectors, about a place of the part, and
-    reaching half of the way to the nearest other place. Up to 2 d parts lie at the ends of the axes, in the order of
-    their first rows, so that their arrangement says nothing of the data; more parts are arranged by eigenvectors of
+    reaching half of the way to the nearest other place. Up to 2 d parts are at the ends of the axes, in the order of
+    their first rows, so that their arrangement has no meaning; more parts are arranged by eigenvectors of
     the weights exp(-D^2 / s^2) between their centroids. Here s is the root mean square of the distances D, and 1 in
     umap-learn, whose arrangement depends on the unit of the data. With the clusters of ``three_clusters`` (n = 300,
     centers at 0, 10 and 50 on a line) those at 0 and 50 end up farthest apart in 5 of 10 seeds, in 2 of 10 with
@@ -270,30 +273,17 @@ class UMAP(Method):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 15,
-        min_dist: float = 0.1,
-        spread: float = 1.0,
-        n_epochs: int | None = None,
-        n_negative: int = 5,
-        repulsion: float = 1.0,
-        learning_rate: float = 1.0,
-        init: Any = "spectral",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.min_dist = min_dist
-        self.spread = spread
-        self.n_epochs = n_epochs
-        self.n_negative = n_negative
-        self.repulsion = repulsion
-        self.learning_rate = learning_rate
-        self.init = init
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 15
+    min_dist: float = 0.1
+    spread: float = 1.0
+    n_epochs: int | None = None
+    n_negative: int = 5
+    repulsion: float = 1.0
+    learning_rate: float = 1.0
+    init: Any = "spectral"
+    random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
         from dreval.geometry._loops import layouts as loops
@@ -309,30 +299,30 @@ class UMAP(Method):
         check_float(self.repulsion, "repulsion", low=0.0)
         if check_float(self.learning_rate, "learning_rate", low=0.0) == 0.0:
             raise InputError("learning_rate", "must be above 0", "0", "Choose a positive number, such as 1.")
-        default = 500 if len(X) <= MANY else 200
+        default = 500 if len(X) <= MANY_POINTS else 200
         self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
         self.a_, self.b_ = curve_parameters(self.min_dist, self.spread)
         self.graph_, self.rho_, self.sigma_ = fuzzy_graph(X, self._k)
         seed = root_seed(self.random_state)
-        Y = self._started(X, stream(seed, "start of umap"))
+        Y = self._first_places(X, stream(seed, "start of umap"))
         edges = self.graph_.tocoo()
-        kept, every = due_every(edges.data, self.n_epochs_)
-        head, tail = edges.row[kept].astype(np.int64), edges.col[kept].astype(np.int64)
+        used, periods = edge_periods(edges.data, self.n_epochs_)
+        head, tail = edges.row[used].astype(np.int64), edges.col[used].astype(np.int64)
         self._state = stream(seed, "pushes of umap").integers(2**63, dtype=np.uint64)
         rates = (float(self.learning_rate), float(self.repulsion))
         loops.lay_out(
-            Y, Y, True, head, tail, every, self.n_epochs_, (self.a_, self.b_), rates, self.n_negative, self._state
+            Y, Y, True, head, tail, periods, self.n_epochs_, (self.a_, self.b_), rates, self.n_negative, self._state
         )
         self.embedding_, self._points = Y, X
 
-    def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
+    def _first_places(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the places (n, d) at which points begin: each coordinate from 0 to 10 times ``spread``."""
         n, d = len(X), self.n_components
         Y, self.init_ = None, known_name(self.init, STARTS) if isinstance(self.init, str) else "array"
         with one_blas_thread():  # LAPACK's sums differ with the number of threads
             if self.init_ == "array":
                 start = check_start(self.init, n, d)
-                Y = start - start[0]  # a start far from the origin keeps its shape beside the jitter
+                Y = start - start[0]  # a start far from the origin is not rounded away by the jitter
                 Y -= Y.mean(axis=0)
             elif self.init_ == "random":
                 Y = rng.uniform(size=(n, d))
@@ -346,11 +336,11 @@ class UMAP(Method):
             if Y is None:
                 Y, self.init_ = principal_scores(Scaled.of(X).to(X), d)[0], "pca"
         largest = np.abs(Y).max() or 1.0
-        Y = Y / largest + JITTER / WIDTH * rng.standard_normal((n, d))
-        return np.ascontiguousarray(WIDTH * self.spread * (Y - Y.min(axis=0)) / np.ptp(Y, axis=0))
+        Y = Y / largest + JITTER / START_WIDTH * rng.standard_normal((n, d))
+        return np.ascontiguousarray(START_WIDTH * self.spread * (Y - Y.min(axis=0)) / np.ptp(Y, axis=0))
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), each placed by itself among the fitted points."""
+        """Return coordinates (m, d) of new rows (m, p), each placed independently among the fitted points."""
         from dreval.geometry._loops import layouts as loops
 
         points = self._new_points(X)
@@ -359,8 +349,10 @@ class UMAP(Method):
         Y = np.einsum("mk,mkd->md", weights / weights.sum(axis=1, keepdims=True), self.embedding_[neighbors])
         rounds = max(self.n_epochs_ // 5, 1)
         with np.errstate(divide="ignore"):
-            every = weights.max(axis=1, keepdims=True) / weights
+            periods = weights.max(axis=1, keepdims=True) / weights
         rates = (self.learning_rate / 4.0, float(self.repulsion))
         fixed = np.array(self.embedding_)  # the loop is compiled for arrays that can be written to
-        loops.lay_out_each(Y, fixed, neighbors, every, rounds, (self.a_, self.b_), rates, self.n_negative, self._state)
+        loops.lay_out_each(
+            Y, fixed, neighbors, periods, rounds, (self.a_, self.b_), rates, self.n_negative, self._state
+        )
         return Y

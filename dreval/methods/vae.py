@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from dreval.methods._method import FloatArray, method
 from dreval.methods._networks import Encoder, backward, forward
 
-LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
-SMALL = 10.0  # bound of the logarithm of the variance of a code, by 10 tanh(u / 10)
+MIN_NOISE_VARIANCE = 1e-6  # of the noise, in mean variances of a column
+MAX_LOG_VARIANCE = 10.0  # bound of the logarithm of the variance of a code, by 10 tanh(u / 10)
 
 
 @method(
@@ -54,7 +57,7 @@ class VAE(Encoder):
     loss_ : ndarray (n_epochs_,)
         Mean negative evidence bound of a row in each round, in units in which the mean variance of a column is 1.
     n_epochs_ : int
-        Rounds made.
+        Number of rounds.
 
     Raises
     ------
@@ -90,6 +93,14 @@ class VAE(Encoder):
     (True, (100, 3))
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    hidden: Sequence[int] = (64, 32)
+    n_epochs: int | None = None
+    batch_size: int = 64
+    learning_rate: float = 0.01
+    random_state: int | np.random.Generator | None = None
+
     _codes = 2
     _extra = (0.0,)
 
@@ -101,12 +112,12 @@ class VAE(Encoder):
         (n, p), d = rows.shape, self.n_components
         encoder, decoder, extra = self._parts(theta)
         down = forward(encoder, rows, self._widths[0])
-        means, squashed = down[-1][:, :d], np.tanh(down[-1][:, d:] / SMALL)
-        draws = rng.standard_normal((n, d)) * np.exp(0.5 * SMALL * squashed)
+        means, squashed = down[-1][:, :d], np.tanh(down[-1][:, d:] / MAX_LOG_VARIANCE)
+        draws = rng.standard_normal((n, d)) * np.exp(0.5 * MAX_LOG_VARIANCE * squashed)
         up = forward(decoder, means + draws, self._widths[1])
         miss, (noise, share) = up[-1] - rows, _noise(extra[0])
-        missed, variances = np.sum(miss**2) / n, np.exp(SMALL * squashed)
-        prior = 0.5 * np.sum(means**2 + variances - SMALL * squashed - 1.0) / n
+        missed, variances = np.sum(miss**2) / n, np.exp(MAX_LOG_VARIANCE * squashed)
+        prior = 0.5 * np.sum(means**2 + variances - MAX_LOG_VARIANCE * squashed - 1.0) / n
         value = 0.5 * (p * np.log(2.0 * np.pi * noise) + missed / noise) + prior
         in_decoder, in_codes = backward(decoder, up, miss / (n * noise), self._widths[1])
         in_logs = (0.5 * in_codes * draws + 0.5 * (variances - 1.0) / n) * (1.0 - squashed**2)
@@ -117,6 +128,6 @@ class VAE(Encoder):
 
 
 def _noise(log: float) -> tuple[float, float]:
-    """Noise variance exp(log) + the least, and the derivative of its logarithm."""
-    above = np.exp(min(log, 50.0))
-    return above + LEAST_VARIANCE, above / (above + LEAST_VARIANCE)
+    """Return the noise variance exp(log) + the minimum, and the derivative of its logarithm."""
+    excess = np.exp(min(log, 50.0))
+    return excess + MIN_NOISE_VARIANCE, excess / (excess + MIN_NOISE_VARIANCE)

@@ -1,4 +1,4 @@
-"""What every method of the registry promises, asked of each by hypothesis."""
+"""Properties that every method of the registry declares, tested by hypothesis."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _parameters(name):
 
 
 def _make(name, n, d=2, k=None, steps=FEW_STEPS, **extra):
-    """The method with a legal number of neighbors, its parts joined, few steps of a search, and one seed."""
-    known = _parameters(name)
-    settings = {key: value for key, value in steps.items() if key in known}
+    """Return the method with a legal number of neighbors, joined parts, few steps of a search, and one seed."""
+    defaults = _parameters(name)
+    settings = {key: value for key, value in steps.items() if key in defaults}
     settings |= {
-        "n_neighbors": min(known.get("n_neighbors") or 1, n - 1) if k is None else k,
+        "n_neighbors": min(defaults.get("n_neighbors") or 1, n - 1) if k is None else k,
         "disconnected": "connect",
     }
-    settings = {key: value for key, value in settings.items() if key in steps or known.get(key) is not None}
+    settings = {key: value for key, value in settings.items() if key in steps or defaults.get(key) is not None}
     settings |= {"random_state": 0} | extra
     return METHODS.get(name)(d, **settings)
 
@@ -53,16 +53,16 @@ def _response(method, X):
     """For a supervised method numbers that depend on the data, in several columns where it takes them; else None."""
     if not method.card.supervised:
         return None
-    first = X[:, 0] - X[:, 0].min()
+    column = X[:, 0] - X[:, 0].min()
     noise = np.random.default_rng(0).normal(size=(len(X), 21))
-    y = first / (first.max() or 1.0) + 0.1 * noise[:, 0]
+    y = column / (column.max() or 1.0) + 0.1 * noise[:, 0]
     if method.card.name in TWO_SETS:
         return np.column_stack([y, noise[:, 1 : X.shape[1] + 1]])
     return y
 
 
 def _fit(method, X, y=None):
-    """The embedding, with warnings on degenerate data and joined parts allowed: they are what is asked for here."""
+    """Return the embedding; warnings on degenerate data and joined parts are expected and ignored."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)
         return method.fit_transform(X, _response(method, X) if y is None else y)
@@ -99,7 +99,7 @@ def _plain(draw):
 
 @every_method
 def test_the_card_is_complete(name):
-    """Title, family, complexity and reference are there; name and class agree with where they are found."""
+    """Title, family, complexity and reference exist; name and class agree with the registry."""
     card = METHODS.card(name)
     assert card.name == name
     assert getattr(dreval.methods, card.class_name) is METHODS.get(name)
@@ -108,8 +108,8 @@ def test_the_card_is_complete(name):
 
 
 @every_method
-def test_the_card_says_what_moving_the_data_does(name):
-    """Scale, rotation and translation are declared in the words of the house."""
+def test_the_card_declares_the_effect_of_moving_the_data(name):
+    """Scale, rotation and translation are declared by the listed terms."""
     card = METHODS.card(name)
     assert card.translation in {"ignored", "read"}
     assert card.scale in {"follows", "ignored"}
@@ -118,7 +118,7 @@ def test_the_card_says_what_moving_the_data_does(name):
 
 @each("name, unit", itertools.product(NAMES, [2.0**-660, 2.0**660]))
 def test_data_whose_squares_are_no_numbers(name, unit):
-    """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or they are refused."""
+    """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or there is an error."""
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0]
     method = _make(name, 40)
     y = _response(method, X)
@@ -126,9 +126,9 @@ def test_data_whose_squares_are_no_numbers(name, unit):
         with pytest.raises(InputError, match="`X` must have its largest value between 1e-60 and 1e\\+60 "):
             _fit(method, X * unit, y)
         return
-    here, there = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
-    assert np.isfinite(there).all()
-    _same_up_to_sign(there / np.abs(there).max(), here / np.abs(here).max())
+    plain, scaled = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
+    assert np.isfinite(scaled).all()
+    _same_up_to_sign(scaled / np.abs(scaled).max(), plain / np.abs(plain).max())
 
 
 @each("name, power", itertools.product(NAMES, [-199, 199]))
@@ -141,18 +141,18 @@ def test_units_up_to_the_limit(name, power):
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0] / 8.0
     X[0, 0] = 1.0
     y = _response(_make(name, 40), X)
-    here, there = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
-    assert np.isfinite(there).all()
-    _same_up_to_sign(there / np.abs(there).max(), here / np.abs(here).max(), tolerance=1e-4)
+    plain, scaled = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
+    assert np.isfinite(scaled).all()
+    _same_up_to_sign(scaled / np.abs(scaled).max(), plain / np.abs(plain).max(), tolerance=1e-4)
 
 
 @every_method
 def test_parameters_go_in_and_out(name):
-    """n_components comes first and is 2, the rest are keywords; the checks of scikit-learn ask for the round trip."""
-    cls, known = METHODS.get(name), _parameters(name)
+    """n_components is first and 2, all others are keywords; the round trip is tested by the checks of scikit-learn."""
+    cls, defaults = METHODS.get(name), _parameters(name)
     kinds = [p.kind for p in inspect.signature(cls).parameters.values()]
-    assert next(iter(known.items())) == ("n_components", 2)
-    assert known["random_state"] is None
+    assert next(iter(defaults.items())) == ("n_components", 2)
+    assert defaults["random_state"] is None
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])
     with pytest.raises(UnknownName, match="Did you mean 'n_components'"):
         cls().set_params(n_component=2)
@@ -160,7 +160,7 @@ def test_parameters_go_in_and_out(name):
 
 @every_method
 def test_every_parameter_is_documented(name):
-    """The docstring has the sections of the house and a line for each parameter."""
+    """The docstring has all sections and a line for each parameter."""
     doc = inspect.getdoc(METHODS.get(name))
     for section in ("Parameters", "Attributes", "Raises", "Notes", "References", "Examples"):
         assert f"{section}\n---" in doc
@@ -221,7 +221,7 @@ def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
 
 @given(X=_plain(), exponent=st.integers(-20, 20))
 @deterministic_in_parts
-def test_scale_does_what_is_declared(name, X, exponent):
+def test_scale_has_the_declared_effect(name, X, exponent):
     """The embedding of c X is c times the embedding of X, or the same embedding."""
     c = 2.0**exponent
     method = _make(name, len(X), k=8)
@@ -235,7 +235,7 @@ def test_scale_does_what_is_declared(name, X, exponent):
 
 @given(X=_plain(), exponent=st.integers(-20, 20))
 @each("name", SEEDED, items=2)
-def test_with_one_seed_scale_does_what_is_declared(name, X, exponent):
+def test_with_one_seed_scale_has_the_declared_effect(name, X, exponent):
     """Seeded methods: with one seed, data times a power of two, which rounds nothing, give one embedding."""
     c, method = 2.0**exponent, _make(name, len(X), k=8)
     Y = _fit(method, X)
@@ -243,7 +243,7 @@ def test_with_one_seed_scale_does_what_is_declared(name, X, exponent):
 
 
 @each("name", SEEDED)
-def test_with_one_seed_rotation_does_what_is_declared(name):
+def test_with_one_seed_rotation_has_the_declared_effect(name):
     """Seeded methods, with one seed: turned data give the shape of the embedding as moved data do, or another one.
 
     Moving changes no more than the last digits, which alone lead some searches of many steps elsewhere.
@@ -282,13 +282,13 @@ def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shi
 def test_any_cloud_gives_finite_numbers(name, X, d):
     """Tiny n, n < p, duplicates, ties, constant columns, outliers, any scale: (n, d) and finite."""
     card, method = METHODS.card(name), _make(name, len(X), d)
-    most = card.max_components(*X.shape, method.get_params())
-    Y = _fit(method.set_params(n_components=min(d, most)), X)
-    assert Y.shape == (len(X), min(d, most))
+    limit = card.max_components(*X.shape, method.get_params())
+    Y = _fit(method.set_params(n_components=min(d, limit)), X)
+    assert Y.shape == (len(X), min(d, limit))
     assert np.isfinite(Y).all()
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10**6))
 @each("name", NAMES, items=8)
 def test_every_kind_of_cloud_gives_finite_numbers(name, seed):
@@ -317,12 +317,12 @@ def test_tiny_n(name):
 def test_components_are_bounded_by_the_card(name, n, p, seed):
     """The card's maximum is reached; one more, and 0, are refused with the number that is allowed."""
     X = np.random.default_rng(seed).normal(size=(n, p))
-    most = METHODS.card(name).max_components(n, p, _make(name, n, k=5).get_params())
-    Y = _fit(_make(name, n, most, k=5), X)
-    assert Y.shape == (n, most)
+    limit = METHODS.card(name).max_components(n, p, _make(name, n, k=5).get_params())
+    Y = _fit(_make(name, n, limit, k=5), X)
+    assert Y.shape == (n, limit)
     assert np.isfinite(Y).all()
-    with pytest.raises(InputError, match=rf"`n_components` must be at most {most} .*Choose at most {most}[.,]"):
-        _fit(_make(name, n, most + 1, k=5), X)
+    with pytest.raises(InputError, match=rf"`n_components` must be at most {limit} .*Choose at most {limit}[.,]"):
+        _fit(_make(name, n, limit + 1, k=5), X)
     for wrong in (0, 1.5, True):
         with pytest.raises(InputError, match="`n_components` must be an integer"):
             _fit(_make(name, n, wrong, k=5), X)
@@ -337,8 +337,8 @@ def test_illegal_data_and_seeds_are_refused(name):
     for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
         with pytest.raises(InputError, match="`X` must"):
             _make(name, 20).fit(wrong)
-    got = r"`X` must be dense, not sparse: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."
-    with pytest.raises(InputError, match=got):
+    message = r"`X` must be dense, not sparse: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."
+    with pytest.raises(InputError, match=message):
         _make(name, 20).fit(csr_array(X))
     for wrong in ("zero", np.random.RandomState(0)):
         with pytest.raises(InputError, match="random_state"):
@@ -347,21 +347,24 @@ def test_illegal_data_and_seeds_are_refused(name):
 
 @each("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
 def test_neighbors_are_bounded_by_the_points(name):
-    """Of 10 points all others are the neighbors where more are wanted, with a warning; LSDR and IKD refuse."""
+    """With 10 points and more neighbors requested, all others are used with a warning; LSDR and IKD raise an error."""
     X = np.random.default_rng(0).normal(size=(10, 3))
-    many, most = METHODS.get(name)(n_neighbors=15, random_state=0), METHODS.get(name)(n_neighbors=9, random_state=0)
+    fifteen, nine = METHODS.get(name)(n_neighbors=15, random_state=0), METHODS.get(name)(n_neighbors=9, random_state=0)
     if name in ("lsdr", "ikd"):
         with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
-            many.fit(X)
+            fifteen.fit(X)
         return
-    with warnings.catch_warnings(record=True) as told:  # Hessian LLE says that its null space is larger, too
+    with warnings.catch_warnings(record=True) as warned:  # Hessian LLE says that its null space is larger, too
         warnings.simplefilter("always")
-        Y = many.fit_transform(X)
-    assert {one.category for one in told} == {ApproximationWarning}
-    assert any("15 neighbors are too many for 10 points; 9, all others, were used" in str(one.message) for one in told)
+        Y = fifteen.fit_transform(X)
+    assert {warning.category for warning in warned} == {ApproximationWarning}
+    assert any(
+        "15 neighbors are too many for 10 points; 9, all others, were used" in str(warning.message)
+        for warning in warned
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        np.testing.assert_array_equal(Y, most.fit_transform(X))
+        np.testing.assert_array_equal(Y, nine.fit_transform(X))
     with pytest.raises(InputError):
         METHODS.get(name)(n_neighbors=0).fit(X)
 
@@ -409,7 +412,7 @@ def _check_flat(name):
 
 
 @every_method
-def test_out_of_sample_and_inverse_are_where_the_card_says(name):
+def test_transform_and_inverse_exist_as_declared(name):
     """``transform`` and ``inverse_transform`` exist exactly where the card promises them, and have the right shape."""
     card, X = METHODS.card(name), np.random.default_rng(0).uniform(size=(60, 3))
     method = _make(name, 60)
@@ -454,7 +457,7 @@ def test_copies_of_one_point_are_one_place_or_refused(name):
 
 
 @every_method
-def test_what_needs_a_fit_says_so(name):
+def test_methods_that_need_a_fit_raise_an_error(name):
     """Every method, before its fit."""
     for ask in ("kernel_transform", "kernel_inverse_transform"):
         with pytest.raises(InputError, match="must be fitted first: got a method without a fit"):

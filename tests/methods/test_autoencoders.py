@@ -87,15 +87,15 @@ def test_adam_by_hand():
     theta, means = np.array([1.0, -2.0]), np.zeros((2, 2))
     adam_step(theta, np.array([0.5, -30.0]), means, 1, 0.1)
     assert_allclose(theta, [0.9, -1.9], rtol=1e-7)
-    first = theta[0]
+    expected = theta[0]
     adam_step(theta, np.array([1.0, 0.0]), means, 2, 0.1)
     m = (0.9 * 0.1 * 0.5 + 0.1 * 1.0) / (1 - 0.9**2)
     v = (0.999 * 0.001 * 0.25 + 0.001 * 1.0) / (1 - 0.999**2)
-    assert theta[0] == pytest.approx(first - 0.1 * m / (np.sqrt(v) + 1e-8), rel=1e-12)
+    assert theta[0] == pytest.approx(expected - 0.1 * m / (np.sqrt(v) + 1e-8), rel=1e-12)
 
 
 def test_without_hidden_layers_it_finds_the_principal_plane():
-    """The error of the best affine network is that of PCA, and it is reached to 1 %."""
+    """The network reaches the error of PCA, which is the best affine one, to 1 %."""
     X = np.random.default_rng(0).normal(size=(100, 5)) * [3.0, 2.0, 1.0, 0.5, 0.5]
     net, pca = Autoencoder(2, hidden=(), random_state=0).fit(X), PCA(2).fit(X)
     errors = [((X - m.inverse_transform(m.embedding_)) ** 2).sum() for m in (net, pca)]
@@ -112,7 +112,7 @@ def test_the_vae_without_hidden_layers_is_probabilistic_pca():
 
 
 @each
-def test_bent_data_are_given_back_better_than_by_principal_components(cls):
+def test_bent_data_are_reconstructed_better_than_by_principal_components(cls):
     """A curve in ten dimensions: less than a fifth of the error of one principal component."""
     t = np.random.default_rng(0).uniform(-2, 2, size=(150, 1))
     X = np.sin(t @ np.linspace(0.3, 1.5, 10)[None] + np.arange(10))
@@ -123,7 +123,7 @@ def test_bent_data_are_given_back_better_than_by_principal_components(cls):
 
 @each
 def test_new_rows_go_through_the_encoder(cls):
-    """The fitted rows get the embedding; a row gets the same place whatever comes with it."""
+    """The fitted rows get the embedding; the place of a row does not depend on the other rows."""
     X = np.random.default_rng(0).normal(size=(70, 4))
     net = cls(2, n_epochs=5, random_state=0).fit(X)
     assert_array_equal(net.transform(X), net.embedding_)
@@ -133,10 +133,10 @@ def test_new_rows_go_through_the_encoder(cls):
 
 @each
 def test_the_seed_decides(cls):
-    """The same seed gives the same numbers, another one others; batches and rounds are read."""
+    """The same seed gives the same numbers, another seed does not; batches and rounds have an effect."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     settings = [{}, {}, {"random_state": 1}, {"batch_size": 7}, {"n_epochs": 6}, {"learning_rate": 0.02}]
-    embeddings = [cls(2, **({"n_epochs": 5, "random_state": 0} | more)).fit_transform(X) for more in settings]
+    embeddings = [cls(2, **({"n_epochs": 5, "random_state": 0} | options)).fit_transform(X) for options in settings]
     assert_array_equal(embeddings[0], embeddings[1])
     assert len({embedding.tobytes() for embedding in embeddings}) == 5
 
@@ -160,14 +160,14 @@ def test_rounds_by_default():
     ],
 )
 def test_illegal_parameters_are_refused(cls, wrong, match):
-    """Each by its name."""
+    """The error names the argument."""
     with pytest.raises(InputError, match=match):
         cls(**wrong).fit(np.random.default_rng(0).normal(size=(10, 3)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @each
-def test_training_that_runs_away_is_refused(cls):
+def test_diverging_training_raises_an_error(cls):
     """Steps of 1e200 overflow, and the cure is named."""
     with pytest.raises(MethodFailed, match="smaller"):
         cls(2, n_epochs=5, learning_rate=1e200).fit(np.random.default_rng(0).normal(size=(10, 3)))

@@ -25,7 +25,7 @@ def _threads():
 
 
 def test_threads_are_few_for_few_rows_only():
-    """One thread up to the bound, as many as there were above it, and these again afterwards."""
+    """One thread up to the bound, the previous number above it, and the previous number afterwards."""
     with threadpool_limits(2, user_api="blas"):
         with few_blas_threads(SMALL):
             assert _threads() == {1}
@@ -37,12 +37,12 @@ def test_threads_are_few_for_few_rows_only():
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
 @pytest.mark.parametrize(("method", "module", "name"), INNER, ids=["gplvm", "mvu", "sne", "autoencoder"])
 def test_inner_loops_run_in_one_thread(monkeypatch, method, module, name):
-    """What is done again and again sees one thread, and the caller has all of them afterwards."""
-    owner, seen = importlib.import_module(f"dreval.methods.{module}"), []
+    """Repeated inner loops run in one thread, and the caller has all threads afterwards."""
+    owner, counts = importlib.import_module(f"dreval.methods.{module}"), []
     inner = getattr(owner, name)
 
     def watched(*arguments):
-        seen.append(_threads())
+        counts.append(_threads())
         return inner(*arguments)
 
     monkeypatch.setattr(owner, name, watched)
@@ -50,15 +50,15 @@ def test_inner_loops_run_in_one_thread(monkeypatch, method, module, name):
     with threadpool_limits(2, user_api="blas"):
         method.fit(X)
         assert _threads() == {2}
-    assert seen
-    assert all(threads == {1} for threads in seen)
+    assert counts
+    assert all(threads == {1} for threads in counts)
 
 
 def test_tsne_of_many_points_runs_in_one_thread_and_is_equal_for_any_number():
     """Sums over coordinates in several threads took four times as long, and other roundings led to other maps."""
     X = np.random.default_rng(0).normal(size=(SMALL + 200, 12))
-    found = []
+    result = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            found.append(TSNE(perplexity=10, max_iter=25, exaggeration_iter=30, random_state=0).fit_transform(X))
-    np.testing.assert_array_equal(*found)
+            result.append(TSNE(perplexity=10, max_iter=25, exaggeration_iter=30, random_state=0).fit_transform(X))
+    np.testing.assert_array_equal(*result)

@@ -34,15 +34,15 @@ def test_equals_scikit_learn(n):
     from sklearn import manifold
 
     X = np.random.default_rng(0).normal(size=(n, 5)) * [5, 4, 3, 2, 1]
-    theirs = manifold.ClassicalMDS(n_components=3).fit(X)
-    mine = ClassicalMDS(3).fit(X)
-    assert_allclose(np.abs(mine.embedding_), np.abs(theirs.embedding_), atol=1e-8)
-    assert_allclose(mine.eigenvalues_, theirs.eigenvalues_, rtol=1e-10)
+    reference = manifold.ClassicalMDS(n_components=3).fit(X)
+    result = ClassicalMDS(3).fit(X)
+    assert_allclose(np.abs(result.embedding_), np.abs(reference.embedding_), atol=1e-8)
+    assert_allclose(result.eigenvalues_, reference.eigenvalues_, rtol=1e-10)
 
 
 @given(clouds(min_n=5, max_n=25, max_p=4))
 def test_all_coordinates_give_the_distances_back(X):
-    """With as many coordinates as columns, distances are kept, from points and from given distances alike."""
+    """With as many coordinates as columns, distances are kept, both from points and from distances."""
     d, D = min(len(X) - 1, X.shape[1]), _distances(X - X.mean(axis=0))
     for data, metric in ((X, "euclidean"), (D, "precomputed")):
         Y = ClassicalMDS(d, metric=metric).fit_transform(data)
@@ -65,7 +65,7 @@ def test_new_points_are_placed_like_pca_places_them():
     assert_allclose(mds.transform(new), pca.transform(new), atol=1e-10)
 
 
-def test_distances_that_are_not_euclidean_are_clipped_and_said():
+def test_distances_that_are_not_euclidean_are_clipped_with_a_warning():
     """Six points on a ring with distances along it; by the discrete Fourier transform B has 6, 6, 1.5, 0, -2, -2."""
     steps = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
     D = np.minimum(steps, 6 - steps).astype(float)
@@ -87,13 +87,13 @@ def test_distances_that_are_not_euclidean_are_clipped_and_said():
         (np.triu(np.ones((4, 4)), 1), "differ"),
     ],
 )
-def test_what_is_no_matrix_of_distances_is_refused(D, text):
+def test_other_matrices_than_distances_are_refused(D, text):
     """Shape, diagonal, sign and symmetry are checked."""
     with pytest.raises(InputError, match=text):
         ClassicalMDS(2, metric="precomputed").fit(D)
 
 
 def test_unknown_metric_is_refused():
-    """The nearest right word is named."""
+    """The error suggests the nearest option."""
     with pytest.raises(UnknownName, match="Did you mean 'euclidean'"):
         ClassicalMDS(metric="euclidian").fit(np.arange(10.0).reshape(5, 2))

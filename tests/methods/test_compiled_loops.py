@@ -21,14 +21,14 @@ for method in (tsne, dreval.methods.UMAP(2, random_state=0)):
 
 @pytest.mark.slow
 def test_compiled_now_and_cached_loops_give_the_same_embedding(tmp_path: Path) -> None:
-    """Two processes, of which the first compiles and the second reads what it left."""
+    """The first process compiles, and the second reads its cache."""
     setting = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     embeddings = []
     for _ in range(2):
-        done = subprocess.run(
+        run = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", RUN], env=setting, capture_output=True, text=True, check=True
         )
-        embeddings.append(done.stdout)
+        embeddings.append(run.stdout)
 
     assert list(tmp_path.rglob("*.nbc"))
     assert embeddings[0] == embeddings[1]

@@ -16,7 +16,7 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.geometry.distances import nearest
 from dreval.methods import LLE, ConformalEigenmaps
-from dreval.methods.conformal_eigenmaps import _full, _half, _least, _projected, shape_losses
+from dreval.methods.conformal_eigenmaps import _half_vector, _minimize_loss, _project, _symmetric_matrix, shape_losses
 
 ORACLE = Path(__file__).parent.parent / "oracles" / "conformal.json"
 ROLLS = json.loads(ORACLE.with_name("conformal_rolls.json").read_text())["cases"]
@@ -24,27 +24,27 @@ ROLLS = json.loads(ORACLE.with_name("conformal_rolls.json").read_text())["cases"
 
 def test_the_program_equals_a_semidefinite_solver():
     """The same loss and the same matrix as cvxpy with Clarabel, where the scales are variables."""
-    kept = json.loads(ORACLE.read_text())
-    assert kept["status"] == "optimal"
-    X, F, patches = (np.array(kept[name]) for name in ("X", "functions", "patches"))
+    oracle = json.loads(ORACLE.read_text())
+    assert oracle["status"] == "optimal"
+    X, F, patches = (np.array(oracle[name]) for name in ("X", "functions", "patches"))
     loss, _ = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
-    P, settled = _least(loss)
+    P, settled = _minimize_loss(loss)
     assert settled
-    assert _half(P) @ loss @ _half(P) == pytest.approx(kept["loss"], rel=1e-6)
-    assert_allclose(P, kept["P"], atol=1e-4)
+    assert _half_vector(P) @ loss @ _half_vector(P) == pytest.approx(oracle["loss"], rel=1e-6)
+    assert_allclose(P, oracle["P"], atol=1e-4)
 
 
-@pytest.mark.parametrize("kept", ROLLS, ids=lambda kept: f"n={len(kept['X'])}")
-def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(kept):
+@pytest.mark.parametrize("oracle", ROLLS, ids=lambda oracle: f"n={len(oracle['X'])}")
+def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(oracle):
     """From data to embedding: shares to 1e-5, coordinates to 1e-4, and the rectangle to a disparity of .1 %."""
-    X, theirs = np.array(kept["X"]), np.array(kept["Y"])
-    mine = ConformalEigenmaps(2, n_neighbors=8).fit(X)
-    signs = np.sign(np.einsum("ij,ij->j", mine.embedding_, theirs))
-    assert_allclose(mine.shares_, kept["shares"], atol=1e-5)
-    assert_allclose(mine.embedding_ * signs, theirs, atol=1e-4 * np.abs(theirs).max())
+    X, reference = np.array(oracle["X"]), np.array(oracle["Y"])
+    result = ConformalEigenmaps(2, n_neighbors=8).fit(X)
+    signs = np.sign(np.einsum("ij,ij->j", result.embedding_, reference))
+    assert_allclose(result.shares_, oracle["shares"], atol=1e-5)
+    assert_allclose(result.embedding_ * signs, reference, atol=1e-4 * np.abs(reference).max())
     t = np.hypot(X[:, 0], X[:, 2])
     arc = 0.5 * (t * np.sqrt(1 + t**2) + np.arcsinh(t))
-    assert procrustes(np.column_stack([arc, X[:, 1]]), mine.embedding_)[2] < 0.001
+    assert procrustes(np.column_stack([arc, X[:, 1]]), result.embedding_)[2] < 0.001
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -54,9 +54,9 @@ def test_the_roll_is_unrolled_exactly_where_its_graph_has_no_short_cuts(n, n_nei
     roll = dreval.simulate("swiss_roll", n=n, random_state=seed)
     arc = roll.latent[:, 0]
     short_cuts = np.abs(arc[nearest(roll.data, n_neighbors)[0]] - arc[:, None]).max() > 12
-    with warnings.catch_warnings(record=True, action="always") as said:
+    with warnings.catch_warnings(record=True, action="always") as warned:
         Y = ConformalEigenmaps(2, n_neighbors=n_neighbors).fit_transform(roll.data)
-    assert short_cuts or not said
+    assert short_cuts or not warned
     disparity = procrustes(roll.latent, Y)[2]
     assert disparity > 0.1 if short_cuts else disparity < 0.003
 
@@ -74,8 +74,8 @@ def test_losses_equal_a_naive_twin(seed, m):
         x = np.array([(X[i] - X[j]) @ (X[i] - X[j]) for i, j in pairs])
         expected += np.linalg.lstsq(x[:, None], z, rcond=None)[1][0]
         whole += z @ z
-    found = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
-    assert_allclose([_half(P) @ each @ _half(P) for each in found], [expected, whole], rtol=1e-8)
+    result = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
+    assert_allclose([_half_vector(P) @ each @ _half_vector(P) for each in result], [expected, whole], rtol=1e-8)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
@@ -85,11 +85,11 @@ def test_the_least_loss_has_no_better_direction(seed, m):
     size = m * (m + 1) // 2
     root = rng.normal(size=(size + 2, size)) * np.linspace(1, 0.05, size)
     loss = root.T @ root
-    P, settled = _least(loss)
+    P, settled = _minimize_loss(loss)
     assert settled
     assert np.trace(P) == pytest.approx(1.0)
     assert np.linalg.eigvalsh(P)[0] > -1e-12
-    slope = _full(2 * loss @ _half(P))
+    slope = _symmetric_matrix(2 * loss @ _half_vector(P))
     assert np.sum(slope * P) - np.linalg.eigvalsh(slope)[0] < 1e-6 * np.linalg.eigvalsh(loss)[-1]
 
 
@@ -97,12 +97,12 @@ def test_the_least_loss_has_no_better_direction(seed, m):
 def test_projection_is_the_nearest(seed, m):
     """No mixture with another feasible matrix comes nearer; feasible matrices stay."""
     rng = np.random.default_rng(seed)
-    wanted = rng.normal(size=m * (m + 1) // 2)
-    found = _projected(wanted)
+    target = rng.normal(size=m * (m + 1) // 2)
+    result = _project(target)
     other = rng.normal(size=(m, m))
     other = other @ other.T / np.sum(other**2)
-    assert (wanted - found) @ (_half(other) - found) < 1e-9
-    assert_allclose(_projected(_half(other)), _half(other), atol=1e-12)
+    assert (target - result) @ (_half_vector(other) - result) < 1e-9
+    assert_allclose(_project(_half_vector(other)), _half_vector(other), atol=1e-12)
 
 
 def test_unrolls_the_swiss_roll_where_lle_does_not():
@@ -122,6 +122,6 @@ def test_an_embedding_of_all_functions_holds_the_map():
     full, few = ConformalEigenmaps(4, n_functions=4).fit(X), ConformalEigenmaps(2, n_functions=4).fit(X)
     assert_allclose(full.embedding_[:, :2], few.embedding_, atol=1e-9)
     F = LLE(4).fit(X).embedding_
-    left = few.embedding_ - F @ np.linalg.lstsq(F, few.embedding_, rcond=None)[0]
-    assert np.abs(left).max() < 1e-6 * np.abs(few.embedding_).max()
+    residuals = few.embedding_ - F @ np.linalg.lstsq(F, few.embedding_, rcond=None)[0]
+    assert np.abs(residuals).max() < 1e-6 * np.abs(few.embedding_).max()
     assert_allclose(full.transform(X).shape, (200, 4))

@@ -27,7 +27,7 @@ def few(thing):
 
 
 def make_cost(name, X, **extra):
-    """A cost; joined parts and a lowered perplexity are warned of, which is not the question here."""
+    """Return a cost without the warnings on joined parts and a lowered perplexity."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)
         return COSTS[name](X, **{**few(COSTS[name]), **extra})
@@ -82,7 +82,7 @@ def test_cards_are_complete(registry):
 @pytest.mark.parametrize("name", sorted(COSTS))
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
-def test_costs_do_not_see_what_their_card_says(name, seed):
+def test_costs_are_invariant_as_declared(name, seed):
     """Shifts and turns of the embedding never matter; affine maps only where declared; nor the unit, as declared."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2))
@@ -115,9 +115,9 @@ def test_the_normal_form_has_the_same_cost(name, seed):
 def test_logarithms_are_those_of_the_library(numbers):
     """numpy's, to 4e-16 of their size or of 1, for normal numbers of any size."""
     numbers = np.array(numbers)
-    found = np.empty_like(numbers)
-    logarithms(numbers, *np.empty((2, len(numbers)), np.int64), found)
-    assert_allclose(found, np.log(numbers), rtol=4e-16, atol=4e-16)
+    result = np.empty_like(numbers)
+    logarithms(numbers, *np.empty((2, len(numbers)), np.int64), result)
+    assert_allclose(result, np.log(numbers), rtol=4e-16, atol=4e-16)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0, 3.0]))
@@ -135,6 +135,6 @@ def test_attraction_equals_a_slow_twin(seed, d, dof):
         pull = 2 * weight if dof == 0 else weight * (dof + 1) / (dof + s)
         slow[i] += pull * gap
         slow[j] -= pull * gap
-    found = attraction(indptr, np.array([j for _, j in pairs], dtype=np.int64), p, Y, dof, gradient)
-    assert found == pytest.approx(total, rel=1e-12, abs=1e-14)
+    result = attraction(indptr, np.array([j for _, j in pairs], dtype=np.int64), p, Y, dof, gradient)
+    assert result == pytest.approx(total, rel=1e-12, abs=1e-14)
     assert_allclose(gradient, slow, rtol=1e-10, atol=1e-12)

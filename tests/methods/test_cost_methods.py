@@ -1,4 +1,4 @@
-"""Costs and the methods made of them: against naive sums, other programs, and what is known in closed form."""
+"""Costs and their methods against naive sums, other programs, and closed forms."""
 
 from __future__ import annotations
 
@@ -73,10 +73,12 @@ def test_affinities_have_the_perplexity(seed, perplexity):
 def test_affinities_equal_those_of_opentsne():
     """The joint probabilities over the nearest 3 x perplexity neighbors, to what openTSNE's bisection leaves."""
     X = cloud(0, 150)
-    theirs = openTSNE.affinity.PerplexityBasedNN(X, perplexity=10, method="exact", n_jobs=1, random_state=0).P.toarray()
+    reference = openTSNE.affinity.PerplexityBasedNN(
+        X, perplexity=10, method="exact", n_jobs=1, random_state=0
+    ).P.toarray()
     P = conditional_affinities(X, 10.0).toarray()
 
-    assert_allclose((P + P.T) / 300, theirs, atol=1e-6 * theirs.max(), rtol=1e-4)
+    assert_allclose((P + P.T) / 300, reference, atol=1e-6 * reference.max(), rtol=1e-4)
 
 
 @given(seed=seeds, dof=st.sampled_from([0.5, 1.0, 3.0]), d=st.integers(1, 3))
@@ -95,10 +97,10 @@ def test_costs_of_neighbors_equal_naive_sums(seed, dof, d):
         "tsne": divergence(joint, tail / off_diagonal(tail).sum()),
         "elastic_embedding": np.sum(joint * squared) + 7.0 * np.sum(far * bell) / far.sum(),
     }
-    more = {"tsne": {"dof": dof}, "elastic_embedding": {"repulsion": 7.0}}
+    options = {"tsne": {"dof": dof}, "elastic_embedding": {"repulsion": 7.0}}
     for name, value in expected.items():
-        made = COSTS[name](X, perplexity=6.0, n_affinities=20, **more.get(name, {}))
-        assert_allclose(made(Y)[0], value, rtol=1e-10, atol=1e-12)
+        cost = COSTS[name](X, perplexity=6.0, n_affinities=20, **options.get(name, {}))
+        assert_allclose(cost(Y)[0], value, rtol=1e-10, atol=1e-12)
 
 
 @given(seed=seeds)
@@ -133,10 +135,10 @@ def test_the_gradient_on_the_lattice_is_that_of_its_sum(seed, d, dof):
     rng = np.random.default_rng(seed)
     Y, direction = 3 * rng.normal(size=(40, d)), rng.normal(size=(40, d))
     step = 1e-5
-    found = (lattice_sum(Y + step * direction, dof)[0] - lattice_sum(Y - step * direction, dof)[0]) / (2 * step)
+    result = (lattice_sum(Y + step * direction, dof)[0] - lattice_sum(Y - step * direction, dof)[0]) / (2 * step)
     gradient = lattice_sum(Y, dof)[1]
 
-    assert abs(found - np.sum(gradient * direction)) < 1e-6 * np.linalg.norm(gradient) * np.linalg.norm(direction)
+    assert abs(result - np.sum(gradient * direction)) < 1e-6 * np.linalg.norm(gradient) * np.linalg.norm(direction)
 
 
 def test_an_embedding_too_wide_for_the_lattice_is_summed_exactly():
@@ -153,12 +155,12 @@ def test_metric_scaling_is_not_above_scikit_learn(data):
     """From the same start the stress is at most 2 % above that of scikit-learn's SMACOF; both solvers of ours agree."""
     X = dreval.simulate(data, n=120, random_state=0).data
     start = PCA(2).fit_transform(X)
-    theirs = manifold.smacof(
+    reference = manifold.smacof(
         squareform(pdist(X)), init=start, n_init=1, max_iter=3000, eps=1e-12, normalized_stress=False, n_components=2
     )[1] / np.sum(pdist(X) ** 2)
     for algorithm in ("gradient", "smacof"):
-        assert MetricMDS(2, algorithm=algorithm).fit(X).cost_ <= 1.02 * theirs
-    assert MetricMDS(2, init=start).fit(X).cost_ <= 1.02 * theirs
+        assert MetricMDS(2, algorithm=algorithm).fit(X).cost_ <= 1.02 * reference
+    assert MetricMDS(2, init=start).fit(X).cost_ <= 1.02 * reference
 
 
 def test_metric_scaling_in_all_dimensions_is_exact():
@@ -173,9 +175,9 @@ def test_metric_scaling_in_all_dimensions_is_exact():
 def test_sammon_is_not_above_mass():
     """R's MASS from the same start: its stress is read as it was, and ours ends at most 2 % above it."""
     path = dreval_file("mass_sammon.csv")
-    first, rest = path.read_text("utf-8").split("\n", 1)
-    table = np.loadtxt(StringIO(rest), delimiter=",", skiprows=1)
-    X, Y, stress = table[:, :5], table[:, 5:], float(first.rsplit(":", 1)[1])
+    head, body = path.read_text("utf-8").split("\n", 1)
+    table = np.loadtxt(StringIO(body), delimiter=",", skiprows=1)
+    X, Y, stress = table[:, :5], table[:, 5:], float(head.rsplit(":", 1)[1])
 
     assert_allclose(COSTS["sammon"](X)(Y)[0], stress, rtol=1e-8)
     assert Sammon(2).fit(X).cost_ <= 1.02 * stress
@@ -187,14 +189,14 @@ def dreval_file(name):
 
 
 @pytest.mark.calibration
-def test_tsne_of_the_digits_beside_opentsne():
+def test_tsne_of_the_digits_against_opentsne():
     """From its start: a divergence at most 2 % above openTSNE's, and trustworthiness not .01 below."""
     stored = np.load(dreval_file("opentsne.npz"))
     X = np.asarray(dreval.load_dataset("digits").data)
-    tsne, theirs = TSNE(init=stored["start"], random_state=0).fit(X), stored["digits"].astype(float)
+    tsne, reference = TSNE(init=stored["start"], random_state=0).fit(X), stored["digits"].astype(float)
 
-    assert tsne.cost_ <= 1.02 * COSTS["tsne"](X)(theirs)[0]
-    assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, theirs) - 0.01
+    assert tsne.cost_ <= 1.02 * COSTS["tsne"](X)(reference)[0]
+    assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, reference) - 0.01
 
 
 @pytest.mark.parametrize(
@@ -208,15 +210,15 @@ def test_tsne_of_the_digits_beside_opentsne():
 def test_tsne_without_a_minimum_keeps_to_its_disc(X, perplexity):
     """Where its cost falls without end as parts move away, the map stays bounded, and no worse than scikit-learn's."""
     tsne = TSNE(perplexity=perplexity, random_state=0).fit(X)
-    theirs = manifold.TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(X).astype(float)
+    reference = manifold.TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(X).astype(float)
     assert np.linalg.norm(tsne.embedding_, axis=1).max() < 1.1 * 6 * np.sqrt(len(X))
     cost = COSTS["tsne"](X, perplexity=perplexity)
     assert_allclose(tsne.cost_, cost(tsne.embedding_)[0], rtol=1e-9)
-    assert tsne.cost_ <= cost(theirs)[0]
-    assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, theirs) - 0.005
+    assert tsne.cost_ <= cost(reference)[0]
+    assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, reference) - 0.005
 
 
-def test_the_search_of_tsne_is_held_outside_its_disc_only():
+def test_the_penalty_of_tsne_acts_outside_its_disc_only():
     """The energy of its last stage: the cost inside; outside plus the sum of squared shares of the radius."""
     cost, radius = COSTS["tsne"](cloud(3), perplexity=5), 6 * np.sqrt(30)
     held = cost.stages()[-1].energy
@@ -242,8 +244,8 @@ def test_tsne_is_not_above_scikit_learn():
     for name in ("s1", "s2", "s3", "s4"):
         X = dreval.simulate(name, n=150, random_state=0).data
         start = 1e-4 * PCA(2).fit_transform(X)
-        theirs = manifold.TSNE(init=start, method="exact", perplexity=15, random_state=0).fit(X).kl_divergence_
-        ratios.append(TSNE(init=start, perplexity=15, n_affinities=149, random_state=0).fit(X).cost_ / theirs)
+        reference = manifold.TSNE(init=start, method="exact", perplexity=15, random_state=0).fit(X).kl_divergence_
+        ratios.append(TSNE(init=start, perplexity=15, n_affinities=149, random_state=0).fit(X).cost_ / reference)
     assert max(ratios) < 1.03
     assert np.mean(ratios) < 1
 
@@ -288,18 +290,18 @@ def test_sne_keeps_neighbors(symmetric):
     """On a rolled sheet with noise: a lower cost than the principal plane at its best size, and neighbors kept."""
     X = dreval.simulate("s4", n=200, random_state=0).data
     sne = SNE(symmetric=symmetric, perplexity=10, random_state=0).fit(X)
-    made = COSTS[sne.cost](X, perplexity=10)
+    cost = COSTS[sne.cost](X, perplexity=10)
     flat = PCA(2).fit_transform(X)
 
-    assert sne.cost_ < min(made(scale * flat)[0] for scale in np.geomspace(0.01, 10, 30))
+    assert sne.cost_ < min(cost(scale * flat)[0] for scale in np.geomspace(0.01, 10, 30))
     assert dreval.trustworthiness(X, sne.embedding_) > dreval.trustworthiness(X, flat)
 
 
 def test_elastic_embedding_grows_with_its_repulsion():
     """Without repulsion all points fall together; with more the embedding is wider."""
     X = dreval.simulate("s4", n=100, random_state=0).data
-    made = [ElasticEmbedding(repulsion=r, perplexity=10, random_state=0) for r in (0, 10, 1000)]
-    widths = [np.ptp(method.fit_transform(X)) for method in made]
+    methods = [ElasticEmbedding(repulsion=r, perplexity=10, random_state=0) for r in (0, 10, 1000)]
+    widths = [np.ptp(method.fit_transform(X)) for method in methods]
     assert widths[0] < 1e-2 < widths[1] < widths[2]
 
 
@@ -307,22 +309,22 @@ def test_elastic_embedding_grows_with_its_repulsion():
 def test_quotients_over_free_points_are_the_spectral_methods(cost, cls):
     """The cost at its minimum is the sum of the method's eigenvalues, and the embedding spans the same plane."""
     X = dreval.simulate("swiss_roll", n=200, random_state=1).data
-    mine = CostMapping(cost=cost, mapping="free_points", cost_options={"n_neighbors": 10}, random_state=0).fit(X)
+    result = CostMapping(cost=cost, mapping="free_points", cost_options={"n_neighbors": 10}, random_state=0).fit(X)
     spectral = cls(2, n_neighbors=10).fit(X)
 
-    assert_allclose(mine.cost_, spectral.eigenvalues_.sum(), rtol=1e-6)
-    both = np.column_stack([np.ones(200), mine.embedding_])
-    left = np.linalg.lstsq(both, spectral.embedding_, rcond=None)[1]
-    assert left.max() < 1e-8 * np.sum(spectral.embedding_**2)
+    assert_allclose(result.cost_, spectral.eigenvalues_.sum(), rtol=1e-6)
+    both = np.column_stack([np.ones(200), result.embedding_])
+    residual = np.linalg.lstsq(both, spectral.embedding_, rcond=None)[1]
+    assert residual.max() < 1e-8 * np.sum(spectral.embedding_**2)
 
 
 def test_reconstruction_over_linear_maps_is_pca():
     """The least share that a plane leaves, and the scores, up to sign."""
     X = cloud(5, 60)
-    mine, pca = CostMapping(cost="reconstruction").fit(X), PCA(2).fit(X)
+    result, pca = CostMapping(cost="reconstruction").fit(X), PCA(2).fit(X)
 
-    assert_allclose(mine.cost_, 1 - pca.explained_variance_ratio_.sum())
-    assert_allclose(np.abs(mine.embedding_), np.abs(pca.embedding_), atol=1e-8)
+    assert_allclose(result.cost_, 1 - pca.explained_variance_ratio_.sum())
+    assert_allclose(np.abs(result.embedding_), np.abs(pca.embedding_), atol=1e-8)
 
 
 def test_coordination_is_the_minimum_over_its_maps():
@@ -355,12 +357,12 @@ def test_explicit_maps_agree_with_their_embedding(mapping, seed):
     assert_allclose(method.transform(X), Y, atol=1e-6 * np.abs(Y).max())
     assert_allclose(method.inverse_transform(Y), X, rtol=1e-9)
     step = 1e-5 * np.abs(Y).max() * np.random.default_rng(seed).normal(size=Y.shape)
-    back = method.transform(method._back(Y + step, np.arange(60)))
+    back = method.transform(method._inverse_map(Y + step, np.arange(60)))
     assert np.median(np.linalg.norm(back - Y - step, axis=1) / np.linalg.norm(step, axis=1)) < 1e-2
 
 
 def test_a_linear_map_is_undone_exactly():
-    """f(f^-1(y)) = y wherever y lies."""
+    """f(f^-1(y)) = y for any y."""
     X = cloud(0, 80)
     method = LinearTSNE(perplexity=10, n_init=2, random_state=0).fit(X)
     Y = 5 * np.random.default_rng(1).normal(size=(20, 2))
@@ -370,7 +372,7 @@ def test_a_linear_map_is_undone_exactly():
 
 
 def test_the_generalization_curve():
-    """A row for each draw; with all columns kept nothing is lost; a wide network pays on new points."""
+    """There is a row for each draw; with all columns the error is 0; a wide network has larger errors on new points."""
     X = cloud(0, 80, 3)
     full = CostMapping(3, cost="metric_mds", random_state=0).generalization_curve(X, [20, 40], n_repeats=2)
     net = ParametricTSNE(2, hidden=40, perplexity=5, max_iter=100, random_state=0)
@@ -382,7 +384,7 @@ def test_the_generalization_curve():
     assert errors.equals(net.generalization_curve(X, 30, n_repeats=2))
 
 
-def test_what_is_refused():
+def test_illegal_costs_mappings_and_starts_are_refused():
     """Unknown costs, mappings and options, new points of free ones, and starts of another shape."""
     X = cloud(0)
     with pytest.raises(UnknownName, match="Did you mean 'sammon'"):
@@ -405,17 +407,17 @@ def test_what_is_refused():
 
 @pytest.mark.parametrize("value", [3, "x", [("perplexity", 5)], 0], ids=repr)
 @pytest.mark.parametrize(
-    ("name", "cure"),
+    ("name", "hint"),
     [("cost_options", r'Pass a dict such as \{"weights": \.\.\.\}\.'), ("mapping_options", "Leave it out")],
 )
-def test_options_that_are_no_dict_are_refused(name, cure, value):
+def test_options_must_be_a_dict(name, hint, value):
     """The argument is named, and one of its options if there are any."""
-    with pytest.raises(InputError, match=rf"`{name}` must be a dict or None: got .*\. {cure}"):
+    with pytest.raises(InputError, match=rf"`{name}` must be a dict or None: got .*\. {hint}"):
         CostMapping(cost="metric_mds", **{name: value}).fit(cloud(0))
 
 
 @pytest.mark.parametrize("value", [1.5, None, True, "12", 0, {3}, [1.5], [[3]], [3, None]], ids=repr)
-def test_widths_that_are_none_are_refused(value):
+def test_illegal_widths_are_refused(value):
     """Of the method and of the mapping; neither text nor a set is a list of widths."""
     as_option = CostMapping(cost="sammon", mapping="multilayer_perceptron", mapping_options={"hidden": value})
     for method in (ParametricTSNE(hidden=value, perplexity=5), as_option):
@@ -426,8 +428,8 @@ def test_widths_that_are_none_are_refused(value):
 def test_widths_may_be_a_number_a_list_or_an_array():
     """The same network each time."""
     nets = [ParametricTSNE(hidden=w, perplexity=5, random_state=0) for w in (7, np.int64(7), [7], (7,), np.array([7]))]
-    first, *others = [net.fit_transform(cloud(0)) for net in nets]
-    assert all(np.array_equal(other, first) for other in others)
+    reference, *variants = [net.fit_transform(cloud(0)) for net in nets]
+    assert all(np.array_equal(other, reference) for other in variants)
 
 
 @pytest.mark.parametrize("method", [TSNE, SNE, ElasticEmbedding, MetricMDS, Sammon, GPLVM, CostMapping])
@@ -440,13 +442,13 @@ def test_starts_in_one_place_are_refused(method, place):
 
 
 def test_too_much_perplexity_is_lowered_with_a_warning():
-    """A third of the other points is taken, and said."""
+    """The perplexity is lowered to a third of the other points, with a warning."""
     with pytest.warns(ApproximationWarning, match=r"A perplexity of 30 is too large for 31 points; 10 was used"):
         TSNE(max_iter=5, random_state=0).fit(cloud(0, 31))
 
 
 def _unsettled(method, X):
-    """The method, fitted within three iterations, of which it warned."""
+    """Return the method fitted in three iterations, after a check of its warning."""
     with pytest.warns(
         ApproximationWarning, match=r"did not converge within max_iter=3: the cost was still falling after \d+"
     ):
@@ -465,7 +467,7 @@ def _unsettled(method, X):
     ],
     ids=repr,
 )
-def test_a_search_that_ran_out_of_iterations_says_so(method):
+def test_a_search_that_runs_out_of_iterations_warns(method):
     """Three iterations are too few: a warning, and ``converged_`` is False; with enough there is none."""
     X = cloud(0, 40)
     assert not _unsettled(method, X).converged_
@@ -484,11 +486,11 @@ def test_methods_with_a_budget_do_not_warn(method):
 
 
 def test_iterations_of_majorization_are_counted():
-    """One is one, and is not enough; for exact distances the first step is the last."""
+    """One iteration counts as one and does not converge; for exact distances the first step is the last."""
     X = cloud(0, 40)
     with pytest.warns(ApproximationWarning, match="did not converge within max_iter=1"):
-        one = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
-    assert (one.n_iter_, one.converged_) == (1, False)
+        short = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
+    assert (short.n_iter_, short.converged_) == (1, False)
     exact = MetricMDS(4, algorithm="smacof").fit(X)
     assert exact.n_iter_ < 5
     assert exact.converged_
@@ -498,14 +500,14 @@ def test_iterations_of_majorization_are_counted():
 
 @pytest.mark.parametrize("cost", ["lle", "laplacian"])
 @pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "free_points"])
-def test_what_is_solved_exactly_has_converged(cost, mapping):
+def test_exact_solutions_have_converged(cost, mapping):
     """Whatever the number of iterations, and no iteration lowers the cost."""
     X = cloud(0, 60)
-    one, many = (CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500))
-    assert one.converged_
-    assert many.converged_
-    assert many.n_iter_ < 10
-    assert_allclose(one.cost_, many.cost_, rtol=1e-6, atol=1e-12)
+    short, long = (CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500))
+    assert short.converged_
+    assert long.converged_
+    assert long.n_iter_ < 10
+    assert_allclose(short.cost_, long.cost_, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])

@@ -33,7 +33,7 @@ def symmetric(seed, n=16):
     return draws + draws.T
 
 
-def made(name, X, weights, unit=1.0):
+def cost_of(name, X, weights, unit=1.0):
     """A cost with all points in one part."""
     few = {"n_neighbors": None, "radius": 4.0} if name == "isomap" else {}
     with warnings.catch_warnings():
@@ -61,8 +61,8 @@ def naive(name, X, Y, W):
 def test_weighted_costs_are_their_naive_sums(name, seed):
     """Weights as an array, any of them 0; the diagonal counts for inner products only."""
     X, Y, W = cloud(seed), cloud(seed + 1, p=2), symmetric(seed)
-    assert_allclose(made(name, X, W)(Y)[0], naive(name, X, Y, W), rtol=1e-10)
-    assert (made(name, X, W - np.diag(np.diag(W)))(Y)[0] == made(name, X, W)(Y)[0]) == (name != "strain")
+    assert_allclose(cost_of(name, X, W)(Y)[0], naive(name, X, Y, W), rtol=1e-10)
+    assert (cost_of(name, X, W - np.diag(np.diag(W)))(Y)[0] == cost_of(name, X, W)(Y)[0]) == (name != "strain")
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
@@ -71,7 +71,7 @@ def test_weighted_costs_are_their_naive_sums(name, seed):
 def test_gradients_with_weights_equal_central_differences(name, seed, d):
     """Every entry, by a step of 1e-5."""
     X, Y = cloud(seed), np.random.default_rng(seed).normal(size=(16, d))
-    energy = made(name, X, symmetric(seed))
+    energy = cost_of(name, X, symmetric(seed))
     gradient = energy(Y)[1]
     for i, j in np.ndindex(*Y.shape):
         step = np.zeros_like(Y)
@@ -85,9 +85,9 @@ def test_gradients_with_weights_equal_central_differences(name, seed, d):
 def test_unit_weights_change_nothing(name, seed):
     """Value and gradient with weights 1, and with weights 3, are those without."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
-    plain = made(name, X, None)(Y)
+    plain = cost_of(name, X, None)(Y)
     for weights in (np.ones((16, 16)), 3 * np.ones((16, 16), int), np.ones_like):
-        value, gradient = made(name, X, weights)(Y)
+        value, gradient = cost_of(name, X, weights)(Y)
         assert_allclose(value, plain[0], rtol=1e-12)
         assert_allclose(gradient, plain[1], atol=1e-12 * np.abs(plain[1]).max())
 
@@ -96,7 +96,7 @@ def test_unit_weights_change_nothing(name, seed):
 def test_inverse_distances_as_weights_are_sammon(seed):
     """The paper's example: with w = 1 / d and c the sum of the distances, value and gradient are those of Sammon."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
-    value, gradient = made("metric_mds", X, lambda d: 1 / d)(Y)
+    value, gradient = cost_of("metric_mds", X, lambda d: 1 / d)(Y)
     other, slope = COSTS["sammon"](X)(Y)
     assert_allclose(value, other, rtol=1e-10)
     assert_allclose(gradient, slope, atol=1e-10 * np.abs(slope).max())
@@ -120,11 +120,11 @@ def test_lengths_of_graphs_are_in_the_unit_of_the_data():
     balls = {"n_neighbors": None, "radius": 90.0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        found = CostMapping(2, cost="isomap", mapping="linear", cost_options=balls).fit(X)
+        result = CostMapping(2, cost="isomap", mapping="linear", cost_options=balls).fit(X)
         heat = CostMapping(2, cost="laplacian", mapping="linear", cost_options={**balls, "bandwidth": 5000.0}).fit(X)
     paths = squareform(geodesics(radius_graph(X, 90.0)), checks=False)
     assert np.isfinite(paths).all()
-    assert found.cost_ == pytest.approx(np.sum((paths - pdist(found.embedding_)) ** 2) / np.sum(paths**2), rel=1e-9)
+    assert result.cost_ == pytest.approx(np.sum((paths - pdist(result.embedding_)) ** 2) / np.sum(paths**2), rel=1e-9)
     W = np.where((cdist(X, X) <= 90.0) & ~np.eye(60, dtype=bool), np.exp(-(cdist(X, X) ** 2) / 5000.0), 0.0)
     Y, D = heat.embedding_, np.diag(W.sum(axis=1))
     assert heat.cost_ == pytest.approx(np.trace(np.linalg.inv(Y.T @ D @ Y) @ Y.T @ (D - W) @ Y), rel=1e-9)
@@ -134,13 +134,13 @@ def test_lengths_of_graphs_are_in_the_unit_of_the_data():
 def test_strain_over_free_points_is_classical_scaling(seed):
     """From a random start, up to a rotation; its value is the share of squared eigenvalues that is left."""
     X = cloud(seed, n=40, p=5)
-    found = CostMapping(2, cost="strain", mapping="free_points", init="random", tol=1e-14, random_state=seed).fit(X)
+    result = CostMapping(2, cost="strain", mapping="free_points", init="random", tol=1e-14, random_state=seed).fit(X)
     classical = ClassicalMDS(2).fit_transform(X)
-    assert_allclose(pdist(found.embedding_), pdist(classical), atol=1e-4 * np.ptp(classical))
+    assert_allclose(pdist(result.embedding_), pdist(classical), atol=1e-4 * np.ptp(classical))
     values = np.linalg.eigvalsh(np.cov(X.T))
-    assert found.cost_ == pytest.approx(np.sum(values[:3] ** 2) / np.sum(values**2), rel=1e-6)
+    assert result.cost_ == pytest.approx(np.sum(values[:3] ** 2) / np.sum(values**2), rel=1e-6)
     turned = classical @ special_ortho_group.rvs(2, random_state=seed) + 3.0
-    assert COSTS["strain"](X)(turned)[0] == pytest.approx(found.cost_, rel=1e-6)
+    assert COSTS["strain"](X)(turned)[0] == pytest.approx(result.cost_, rel=1e-6)
 
 
 def test_weights_of_zero_leave_pairs_out():
@@ -156,13 +156,13 @@ def test_weights_of_zero_leave_pairs_out():
     W = np.ones((30, 30))
     W[0], W[:, 0] = 0.0, 0.0
     W[0, 1] = W[1, 0] = 1.0
-    found = CostMapping(2, cost="metric_mds", mapping="free_points", cost_options={"weights": W}, max_iter=2000).fit(X)
-    assert found.cost_ < 1e-6
-    assert_allclose(pdist(found.embedding_[1:]), pdist(flat[1:]), atol=0.02)
+    result = CostMapping(2, cost="metric_mds", mapping="free_points", cost_options={"weights": W}, max_iter=2000).fit(X)
+    assert result.cost_ < 1e-6
+    assert_allclose(pdist(result.embedding_[1:]), pdist(flat[1:]), atol=0.02)
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "message"),
     [
         (np.ones((5, 5)), r"must have the shape \(16, 16\) for 16 points: got \(5, 5\)"),
         (lambda d: d[:3], "must have the shape"),
@@ -179,9 +179,9 @@ def test_weights_of_zero_leave_pairs_out():
     ],
 )
 @pytest.mark.parametrize("name", ["metric_mds", "strain"])
-def test_weights_that_are_none_are_refused(name, weights, said):
+def test_illegal_weights_are_refused(name, weights, message):
     """Shape, sign, size, symmetry and type, with what to pass."""
-    with np.errstate(all="ignore"), pytest.raises(InputError, match=said):
+    with np.errstate(all="ignore"), pytest.raises(InputError, match=message):
         CostMapping(2, cost=name, cost_options={"weights": weights}).fit(cloud(0))
 
 

@@ -47,8 +47,8 @@ def test_distances_in_all_coordinates_are_diffusion_distances(seed, t):
     P, law = _walk(X, maps.bandwidth_, 1.0)
     steps = np.linalg.matrix_power(P, t)
     expected = ((steps[:, None] - steps[None]) ** 2 / law).sum(-1)
-    found = ((maps.embedding_[:, None] - maps.embedding_[None]) ** 2).sum(-1)
-    assert_allclose(found, expected, atol=1e-8 * expected.max())
+    result = ((maps.embedding_[:, None] - maps.embedding_[None]) ** 2).sum(-1)
+    assert_allclose(result, expected, atol=1e-8 * expected.max())
 
 
 def _exact_eigenvalues(X, sigma, d):
@@ -56,8 +56,8 @@ def _exact_eigenvalues(X, sigma, d):
     with localcontext(prec=60):
         Z = [[Decimal(float(entry)) for entry in row] for row in X]
         squared = np.array([[sum((a - b) ** 2 for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
-        K = np.array([[(-one / (2 * Decimal(sigma) ** 2)).exp() for one in row] for row in squared], dtype=object)
-        roots = np.array([one.sqrt() for one in K.sum(axis=0)], dtype=object)
+        K = np.array([[(-entry / (2 * Decimal(sigma) ** 2)).exp() for entry in row] for row in squared], dtype=object)
+        roots = np.array([entry.sqrt() for entry in K.sum(axis=0)], dtype=object)
         moved = K / roots[:, None] / roots - roots[:, None] * roots / K.sum()
         largest = np.abs(moved).max()
         return np.linalg.eigvalsh((moved / largest).astype(float))[::-1][:d] * float(largest)
@@ -65,8 +65,8 @@ def _exact_eigenvalues(X, sigma, d):
 
 @pytest.mark.parametrize("sigma", [1.0, 1e3, 1e5, 1e6, 1e7, 3e7])
 @pytest.mark.parametrize("t", [0, 1])
-def test_eigenvalues_with_large_bandwidths_are_none_of_rounding(sigma, t):
-    """Those that are kept are right to a fiftieth, and new points agree; the others are 0, and their columns."""
+def test_eigenvalues_with_large_bandwidths_are_above_rounding(sigma, t):
+    """Eigenvalues above rounding are right to a fiftieth, and new points agree; the others and their columns are 0."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     maps = DiffusionMaps(5, bandwidth=sigma, alpha=0.0, diffusion_time=t).fit(X)
     above = maps.eigenvalues_ > 0
@@ -110,8 +110,8 @@ def test_illegal_parameters_are_refused(name, value):
         DiffusionMaps(2, **{name: value}).fit(np.random.default_rng(0).normal(size=(30, 2)))
 
 
-def test_data_without_a_median_distance_are_told_apart():
-    """Copies of one point are said to be that; where others exist, the bandwidth is what is missing."""
+def test_data_without_a_median_distance_raise_different_errors():
+    """The error reports copies of one point; with other points it requests a bandwidth."""
     with pytest.raises(InputError, match=r"`X` must have two points that differ, .* got 30 copies of one point"):
         DiffusionMaps(1).fit(np.full((30, 2), 7.0))
     with pytest.raises(InputError, match="`bandwidth` must be above 0: got 0 "):

@@ -32,7 +32,7 @@ def _parts():
 
 @every_method
 def test_error_names_the_cure(name):
-    """Sizes, the parameter, and a way out; by default the parts are joined."""
+    """The error has the sizes, the parameter and a hint; by default the parts are joined."""
     X, _ = _parts()
     with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or disconnected="connect"'):
         METHODS.get(name)(2, n_neighbors=8, disconnected="error").fit(X)
@@ -40,12 +40,12 @@ def test_error_names_the_cure(name):
 
 
 @every_method
-@each("way", ["connect", "largest", "separate"])
-def test_every_other_way_warns_and_gives_all_rows(name, way):
-    """One warning with the sizes; all rows are finite."""
+@each("option", ["connect", "largest", "separate"])
+def test_every_other_option_warns_and_embeds_all_rows(name, option):
+    """There is one warning with the sizes, and all rows are finite."""
     X, _ = _parts()
     with pytest.warns(ApproximationWarning, match="3 components of 40, 30, 20 points"):
-        Y = METHODS.get(name)(2, n_neighbors=8, disconnected=way).fit_transform(X)
+        Y = METHODS.get(name)(2, n_neighbors=8, disconnected=option).fit_transform(X)
     assert Y.shape == (90, 2)
     assert np.isfinite(Y).all()
 
@@ -70,7 +70,7 @@ def test_parts_are_embedded_as_if_alone(name):
 
 
 def test_points_outside_the_largest_part_go_to_its_nearest_point():
-    """Each of the other points lies on the image of the nearest point of the largest part."""
+    """Each other point is at the image of the nearest point of the largest part."""
     X, part = _parts()
     with pytest.warns(ApproximationWarning, match="the other 50 points were set on the nearest point"):
         Y = Isomap(2, n_neighbors=8, disconnected="largest").fit_transform(X)
@@ -82,7 +82,7 @@ def test_points_outside_the_largest_part_go_to_its_nearest_point():
 
 @pytest.mark.parametrize("cls", [Isomap, LandmarkIsomap, LLE, ManifoldCharting])
 def test_new_points_are_set_as_those_left_out(cls):
-    """largest: rows left out keep their places, a new row near one is set as it is, others as by the part alone."""
+    """largest: rows left out keep their places, new rows near them get these places, other rows those of the part."""
     X, part = _parts()
     with pytest.warns(ApproximationWarning):
         method = cls(2, n_neighbors=8, disconnected="largest").fit(X)
@@ -93,13 +93,15 @@ def test_new_points_are_set_as_those_left_out(cls):
     assert_array_equal(method.transform(X[part != 1] + 1e-9), method.embedding_[part != 1])
 
 
-@pytest.mark.parametrize("way", ["largest", "separate"])
-def test_attributes_of_parts_are_found_by_what_is_said(way):
-    """What only the parts have is refused with its place; what nothing has, as ever; copies and pickles live."""
+@pytest.mark.parametrize("option", ["largest", "separate"])
+def test_attributes_of_parts_are_named_in_the_error(option):
+    """An attribute of the parts raises an error with its place, an unknown one the usual error; copies work."""
     X, _ = _parts()
     with pytest.warns(ApproximationWarning):
-        method = Isomap(2, n_neighbors=8, disconnected=way).fit(X)
-    with pytest.raises(AttributeError, match=rf"disconnected='{way}' and a graph in parts: see parts_\[0\].geodesics_"):
+        method = Isomap(2, n_neighbors=8, disconnected=option).fit(X)
+    with pytest.raises(
+        AttributeError, match=rf"disconnected='{option}' and a graph in parts: see parts_\[0\].geodesics_"
+    ):
         _ = method.geodesics_
     with pytest.raises(AttributeError, match=r"object has no attribute 'nonsense_'$"):
         _ = method.nonsense_
@@ -108,13 +110,13 @@ def test_attributes_of_parts_are_found_by_what_is_said(way):
         _ = Isomap().geodesics_
 
 
-@pytest.mark.parametrize("way", ["bogus", "largest", "separate"])
+@pytest.mark.parametrize("option", ["bogus", "largest", "separate"])
 @pytest.mark.parametrize("k", [8, 40])
-def test_ways_that_a_cost_does_not_know_are_refused(way, k):
-    """Locally linear coordination refuses or connects; other words are refused whether the graph is in parts or not."""
+def test_options_of_disconnected_that_a_cost_lacks_are_refused(option, k):
+    """Locally linear coordination raises or connects; other options raise an error, with and without parts."""
     X, _ = _parts()
-    with pytest.raises(UnknownName, match=f"`disconnected` must be .*got '{way}'.*connect, error"):
-        LocallyLinearCoordination(2, n_neighbors=k, disconnected=way, random_state=0).fit(X)
+    with pytest.raises(UnknownName, match=f"`disconnected` must be .*got '{option}'.*connect, error"):
+        LocallyLinearCoordination(2, n_neighbors=k, disconnected=option, random_state=0).fit(X)
     if k == 8:
         with pytest.raises(MethodFailed, match="3 components of 40, 30, 20 points"):
             LocallyLinearCoordination(2, n_neighbors=k, disconnected="error").fit(X)
@@ -132,8 +134,8 @@ def test_new_points_follow_their_part(cls):
     assert_allclose(method.transform(X + 1e-9), method.embedding_, atol=1e-6)
 
 
-def test_small_parts_are_padded_and_words_are_checked():
-    """A part too small for d coordinates has zeros; another word is refused with the known ones."""
+def test_small_parts_are_padded_and_options_are_checked():
+    """A part too small for d coordinates has zeros; an unknown option raises an error with the known ones."""
     line = np.column_stack([np.arange(20.0), np.zeros(20), np.zeros(20)])
     X = np.vstack([line, [[99.0, 0, 0], [99.5, 0, 0], [99, 1, 0]]])
     with pytest.warns(ApproximationWarning, match="2 components of 20, 3 points"):

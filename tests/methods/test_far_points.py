@@ -16,7 +16,7 @@ from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import knn_graph
 from dreval.methods import GreedyProcrustes, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import FarPoints, Patches
-from dreval.methods.procrustes_subspaces_alignment import _between, _carried, _ends
+from dreval.methods.procrustes_subspaces_alignment import _edge_rows, _region_graph, _transport_rotations
 
 BOTH = [GreedyProcrustes, ProcrustesSubspacesAlignment]
 
@@ -36,15 +36,15 @@ def test_far_pairs_are_those_of_two_loops(steps, seed):
     X, Y = rng.normal(size=(40, 3)), 0.7 * rng.normal(size=(40, 2))
     hops = csgraph.shortest_path(knn_graph(X, 4), unweighted=True)
     extents = np.sort(cdist(X, X), axis=1)[:, 4]
-    wanted, total = set(), 0.0
+    expected, total = set(), 0.0
     for i in range(40):
         for j in range(i + 1, 40):
             gap = max(extents[i], extents[j]) - np.linalg.norm(Y[i] - Y[j])
             if hops[i, j] >= steps and gap > 0:
-                wanted.add((i, j))
+                expected.add((i, j))
                 total += gap**2
     _, far = parts(X, 4, steps)
-    assert {*zip(*far.pairs(Y)[:2], strict=True)} == wanted
+    assert {*zip(*far.pairs(Y)[:2], strict=True)} == expected
     assert far.slope(Y)[0] == pytest.approx(total / 40, rel=1e-10, abs=1e-15)
 
 
@@ -67,20 +67,20 @@ def test_slopes_equal_central_differences(seed):
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_a_convex_plane_has_no_penalty(cls):
-    """Flat data that come back exactly have no far pair that is close, and a penalty leaves them as they are."""
+    """Flat data that are recovered exactly have no far pair that is close, and a penalty does not change them."""
     rng = np.random.default_rng(0)
     flat = rng.uniform(size=(150, 2)) * [3, 1]
     X = flat @ np.linalg.qr(rng.normal(size=(4, 2)))[0].T
     plain = cls(2, n_neighbors=8).fit(X)
-    found = cls(2, n_neighbors=8, far_penalty=5.0).fit(X)
-    assert found.penalty_ == plain.penalty_ == 0
-    assert found.far_pairs_.shape == (0, 2)
-    assert dreval.procrustes_disparity(flat, found.embedding_) < 1e-10
-    assert len(found.path_) == len(plain.path_) + 1
+    result = cls(2, n_neighbors=8, far_penalty=5.0).fit(X)
+    assert result.penalty_ == plain.penalty_ == 0
+    assert result.far_pairs_.shape == (0, 2)
+    assert dreval.procrustes_disparity(flat, result.embedding_) < 1e-10
+    assert len(result.path_) == len(plain.path_) + 1
 
 
-def test_a_fold_is_seen_and_pushed_apart():
-    """A strip folded on itself: R sees the crease only, P the two layers; the search lowers the sum and P with it."""
+def test_a_fold_is_penalized_and_pushed_apart():
+    """A strip folded on itself: R counts only the crease, P the two layers; the search lowers the sum and P."""
     flat = np.random.default_rng(1).uniform(size=(200, 2)) * [4, 1]
     folded = np.column_stack([np.abs(flat[:, 0] - 2), flat[:, 1]])
     patches, far = parts(flat, 8, 2)
@@ -88,27 +88,27 @@ def test_a_fold_is_seen_and_pushed_apart():
     assert far.slope(flat)[0] == 0
     assert p > 5 * r
     weights = [0.1, 1.0, 10.0]
-    found = [far.lower(patches, folded, weight, 200, 1e-9) for weight in weights]
-    sums = [patches.slope(Y)[0] + weight * far.slope(Y)[0] for weight, Y in zip(weights, found, strict=True)]
+    result = [far.lower(patches, folded, weight, 200, 1e-9) for weight in weights]
+    sums = [patches.slope(Y)[0] + weight * far.slope(Y)[0] for weight, Y in zip(weights, result, strict=True)]
     assert all(after < r + weight * p for weight, after in zip(weights, sums, strict=True))
-    penalties = [far.slope(Y)[0] for Y in found]
+    penalties = [far.slope(Y)[0] for Y in result]
     assert p > penalties[0] > penalties[1] > penalties[2]
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_the_penalty_lowers_what_is_left(cls):
+def test_the_penalty_lowers_the_remaining_folds(cls):
     """A closed surface cannot be flat: with the weight fewer far points are close, at the price of R."""
     X = np.random.default_rng(2).normal(size=(150, 3))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     plain = cls(2, n_neighbors=8).fit(X)
-    found = cls(2, n_neighbors=8, far_penalty=1.0).fit(X)
-    assert 0 < found.penalty_ < plain.penalty_
-    assert found.path_[-1] + found.penalty_ < plain.path_[-1] + plain.penalty_
+    result = cls(2, n_neighbors=8, far_penalty=1.0).fit(X)
+    assert 0 < result.penalty_ < plain.penalty_
+    assert result.path_[-1] + result.penalty_ < plain.path_[-1] + plain.penalty_
     extents = np.sort(cdist(X, X), axis=1)[:, 8]
-    i, j = found.far_pairs_.T
+    i, j = result.far_pairs_.T
     assert (i < j).all()
-    lengths = np.linalg.norm(found.embedding_[i] - found.embedding_[j], axis=1)
-    assert np.sum((np.maximum(extents[i], extents[j]) - lengths) ** 2) / 150 == pytest.approx(found.penalty_)
+    lengths = np.linalg.norm(result.embedding_[i] - result.embedding_[j], axis=1)
+    assert np.sum((np.maximum(extents[i], extents[j]) - lengths) ** 2) / 150 == pytest.approx(result.penalty_)
 
 
 @pytest.mark.parametrize("algorithm", ["spectral", "annealing"])
@@ -118,9 +118,9 @@ def test_all_points_as_landmarks_are_the_method_without(algorithm):
     options = {"n_neighbors": 8, "algorithm": algorithm, "n_sweeps": 5, "random_state": 0}
     plain = ProcrustesSubspacesAlignment(2, **options).fit(X)
     for m in (150, 1000):
-        found = ProcrustesSubspacesAlignment(2, n_landmarks=m, **options).fit(X)
-        assert_array_equal(found.embedding_, plain.embedding_)
-        assert_array_equal(found.landmarks_, np.arange(150))
+        result = ProcrustesSubspacesAlignment(2, n_landmarks=m, **options).fit(X)
+        assert_array_equal(result.embedding_, plain.embedding_)
+        assert_array_equal(result.landmarks_, np.arange(150))
 
 
 def test_the_sum_over_landmarks_is_that_over_all_edges():
@@ -129,9 +129,9 @@ def test_the_sum_over_landmarks_is_that_over_all_edges():
     X = dreval.simulate("swiss_roll", n=120, random_state=0).data
     graph = knn_graph(X, 8)
     frames = np.linalg.qr(rng.normal(size=(120, 3, 2)))[0]
-    overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]
-    regions, carried = _carried(graph, frames, np.array([5, 40, 77, 110]))
-    links, pulls = _between(graph, overlaps, regions, carried, 4)
+    overlaps = frames[_edge_rows(graph)].transpose(0, 2, 1) @ frames[graph.indices]
+    regions, carried = _transport_rotations(graph, frames, np.array([5, 40, 77, 110]))
+    links, pulls = _region_graph(graph, overlaps, regions, carried, 4)
     assert_allclose(carried @ carried.transpose(0, 2, 1), np.tile(np.eye(2), (120, 1, 1)), atol=1e-12)
     apart = []
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_planes_are_carried_along_the_paths():
     tangent = np.column_stack([-np.sin(t), np.cos(t), 0.3 * np.ones(200)])
     signs = np.where(np.random.default_rng(0).uniform(size=200) < 0.5, -1.0, 1.0)
     frames = (signs[:, None] * tangent / np.linalg.norm(tangent, axis=1, keepdims=True))[:, :, None]
-    regions, carried = _carried(graph, frames, np.array([100]))
+    regions, carried = _transport_rotations(graph, frames, np.array([100]))
     assert not regions.any()
     assert_allclose(carried[:, 0, 0], signs * signs[100], atol=1e-12)
 

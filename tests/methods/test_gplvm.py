@@ -47,17 +47,17 @@ def waves():
     return data, GPLVM(1).fit(data.data[:90])
 
 
-def test_what_is_fitted_is_a_minimum(waves):
-    """The stored objective is that of the stored places and variances, no slope is left, and it is below the start."""
+def test_the_fit_is_a_minimum(waves):
+    """The stored objective belongs to the stored places and variances, its gradient is 0, and it is below the start."""
     data, model = waves
     rows = data.data[:90] - data.data[:90].mean(axis=0)
     rows /= np.sqrt((rows**2).mean())
     x = np.r_[np.log(model.signal_variance_), np.log(model.noise_variance_), model.embedding_.ravel()]
     value, gradient = objective(x, rows @ rows.T, 40, 3.0)
     scores = PCA(1).fit_transform(data.data[:90])
-    first = objective(np.r_[0.0, np.log(0.1), (scores / scores.std()).ravel()], rows @ rows.T, 40, 3.0)[0]
+    at_start = objective(np.r_[0.0, np.log(0.1), (scores / scores.std()).ravel()], rows @ rows.T, 40, 3.0)[0]
     assert value == pytest.approx(model.objective_, rel=1e-10)
-    assert value < first - 1000
+    assert value < at_start - 1000
     assert np.abs(gradient).max() < 1e-3 * abs(value)
 
 
@@ -82,7 +82,7 @@ def test_predictions_are_those_of_scikit_learn(waves):
     mean, spread = process.predict(places, return_std=True)
     assert_allclose(model._scaled.to(model.inverse_transform(places)), mean, atol=1e-6)
     expected = -multivariate_normal(mean[2], spread[2, 0] ** 2 * np.eye(40)).logpdf(rows[95]) + places[2, 0] ** 2 / 18
-    assert model._surprise(places[2], rows[95])[0] == pytest.approx(expected, rel=1e-6)
+    assert model._negative_log_density(places[2], rows[95])[0] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("at", [-1.3, 0.2, 2.5])
@@ -90,12 +90,12 @@ def test_the_slope_of_the_surprise(waves, at):
     """The gradient in the place of a new row is that of central differences."""
     data, model = waves
     row, z = model._scaled.to(data.data[95]), np.array([at])
-    numeric = _slopes(lambda y: model._surprise(y, row)[0], z, h=1e-5)
-    assert_allclose(model._surprise(z, row)[1], numeric, rtol=1e-5)
+    numeric = _slopes(lambda y: model._negative_log_density(y, row)[0], z, h=1e-5)
+    assert_allclose(model._negative_log_density(z, row)[1], numeric, rtol=1e-5)
 
 
 def test_new_rows_and_back(waves):
-    """Fitted rows return to their places; left-out rows are predicted with the noise, as far as they lie inside."""
+    """Fitted rows return to their places; left-out rows inside the data are predicted up to the noise."""
     data, model = waves
     assert_allclose(model.transform(data.data[:90:9]), model.embedding_[::9], atol=0.1)
     back = model.inverse_transform(model.transform(data.data[90:]))
@@ -103,23 +103,23 @@ def test_new_rows_and_back(waves):
     assert np.median(misses) < 0.1
 
 
-def test_it_straightens_what_principal_components_bend():
+def test_it_straightens_curves_better_than_principal_components():
     """A latent variable that is a curve in the data: R^2 above .95 and above that of the first principal component."""
     latent = np.random.default_rng(0).uniform(-1.5, 1.5, size=(80, 1))
     draw = np.random.default_rng(1)
     X = np.sin(latent @ draw.uniform(-2, 2, size=(1, 30)) + draw.uniform(-1, 1, size=30))
-    shown = [dreval.latent_r2(X, method.fit_transform(X), latent=latent) for method in (GPLVM(1), PCA(1))]
-    assert shown[0] > 0.95
-    assert shown[0] > shown[1]
+    scores = [dreval.latent_r2(X, method.fit_transform(X), latent=latent) for method in (GPLVM(1), PCA(1))]
+    assert scores[0] > 0.95
+    assert scores[0] > scores[1]
 
 
 def test_more_starts_are_never_worse():
-    """The lowest of several minima, the first of which is that of one start; the seed decides the others."""
+    """The result is the lowest of several minima; the first is that of one start, the seed determines the others."""
     X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
-    one, some, again = (GPLVM(2, n_init=k, random_state=0).fit(X) for k in (1, 4, 4))
-    assert some.objective_ <= one.objective_
-    assert np.array_equal(some.embedding_, again.embedding_)
-    assert np.array_equal(one.embedding_, GPLVM(2, random_state=5).fit_transform(X))
+    single, several, repeated = (GPLVM(2, n_init=k, random_state=0).fit(X) for k in (1, 4, 4))
+    assert several.objective_ <= single.objective_
+    assert np.array_equal(several.embedding_, repeated.embedding_)
+    assert np.array_equal(single.embedding_, GPLVM(2, random_state=5).fit_transform(X))
 
 
 def test_a_good_start_finds_a_lower_minimum():
@@ -133,7 +133,7 @@ def test_a_good_start_finds_a_lower_minimum():
 
 
 def test_illegal_starts_are_refused():
-    """A word that is none, and places of the wrong shape."""
+    """An unknown option, and places of the wrong shape."""
     X = np.random.default_rng(0).normal(size=(10, 3))
     with pytest.raises(UnknownName, match="`init`"):
         GPLVM(init="random").fit(X)
@@ -144,12 +144,12 @@ def test_illegal_starts_are_refused():
 def test_the_unit_of_the_data_does_not_matter():
     """The same embedding for the data times a power of two, and the likelihood follows the unit."""
     X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
-    one, big = GPLVM(2).fit(X), GPLVM(2).fit(1024 * X)
-    assert np.array_equal(one.embedding_, big.embedding_)
-    assert big.log_likelihood_ == pytest.approx(one.log_likelihood_ - 300 * np.log(1024))
+    small, big = GPLVM(2).fit(X), GPLVM(2).fit(1024 * X)
+    assert np.array_equal(small.embedding_, big.embedding_)
+    assert big.log_likelihood_ == pytest.approx(small.log_likelihood_ - 300 * np.log(1024))
 
 
-def test_a_search_that_is_cut_short_says_so():
+def test_a_search_that_is_cut_short_warns():
     """Three steps are not enough."""
     X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
     with pytest.warns(ApproximationWarning, match="used up its 3 steps"):
@@ -158,6 +158,6 @@ def test_a_search_that_is_cut_short_says_so():
 
 @pytest.mark.parametrize("name", ["prior_scale", "n_init", "max_iter", "tol", "min_noise"])
 def test_illegal_parameters_are_refused(name):
-    """Each by its name."""
+    """The error names the argument."""
     with pytest.raises(InputError, match=f"`{name}`"):
         GPLVM(**{name: -1}).fit(np.random.default_rng(0).normal(size=(10, 3)))

@@ -90,8 +90,8 @@ def test_coordinates_are_posterior_means():
 def test_the_sheet_starts_on_the_principal_plane():
     """A stiff sheet stays there: the coordinates are those of PCA but for their unit."""
     X = _cloud(2, n=200)
-    shown = GTM(2, n_basis=4, reg=1.0).fit_transform(X)
-    assert dreval.latent_r2(X, shown, latent=PCA(2).fit_transform(X)) > 0.9
+    Y = GTM(2, n_basis=4, reg=1.0).fit_transform(X)
+    assert dreval.latent_r2(X, Y, latent=PCA(2).fit_transform(X)) > 0.9
 
 
 def test_bent_data_are_followed():
@@ -110,8 +110,8 @@ def test_a_stiffer_sheet_bends_less():
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-def test_rounds_that_are_too_few_say_so():
-    """One round does not settle."""
+def test_too_few_rounds_warn():
+    """A single round causes a warning."""
     with pytest.warns(ApproximationWarning, match="did not settle in 1 rounds"):
         GTM(2, max_iter=1).fit(_cloud(0))
 

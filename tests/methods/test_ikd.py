@@ -64,7 +64,7 @@ def test_the_mean_as_reference_is_classical_scaling():
 
 @given(st.integers(0, 10**6), st.integers(1, 24))
 def test_neighbors_are_the_most_correlated(seed, k):
-    """Pairs that are not among the k best of either are found through others; with k = n - 1 that changes nothing."""
+    """Distances of pairs outside the k best of both are derived by paths; with k = n - 1 nothing changes."""
     data = dreval.simulate("sine_map", n=25, n_features=40, random_state=seed % 50)
     rho = np.corrcoef(data.data) - 2 * np.eye(25)
     best = [set(np.argsort(-row)[:k].tolist()) for row in rho]
@@ -80,12 +80,12 @@ def test_neighbors_are_the_most_correlated(seed, k):
     paths[np.isfinite(steps)] = steps[np.isfinite(steps)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        found = IKD(1, n_neighbors=k).fit(data.data).squared_distances_
-        every = IKD(1).fit(data.data).squared_distances_
+        result = IKD(1, n_neighbors=k).fit(data.data).squared_distances_
+        complete = IKD(1).fit(data.data).squared_distances_
     joined = np.isfinite(paths)
-    assert_allclose(found[joined], paths[joined] ** 2, atol=1e-7)
+    assert_allclose(result[joined], paths[joined] ** 2, atol=1e-7)
     if k == 24:
-        assert_array_equal(found, every)
+        assert_array_equal(result, complete)
 
 
 @pytest.mark.parametrize("kernel", FORMULAS)
@@ -124,7 +124,7 @@ def test_matern_is_inverted(nu, rho):
 
 @given(st.sampled_from(sorted(FORMULAS)), st.floats(0.01, 1.0))
 def test_table_1_is_inverted(kernel, rho):
-    """Each kernel of the table at the distance that stands for rho is rho."""
+    """Each kernel of the table at the distance derived from rho equals rho."""
     d = inverse_kernel(kernel, *SHAPES.values())(np.array([rho]))
     assert d[0] >= 0
     assert_allclose(FORMULAS[kernel](d), rho, rtol=1e-8)
@@ -132,17 +132,17 @@ def test_table_1_is_inverted(kernel, rho):
 
 @given(st.integers(0, 10**6), st.sampled_from(["geodesic", "max_product"]))
 def test_paths_equal_a_naive_twin(seed, solution):
-    """Floyd-Warshall over distances that add, or over correlations that multiply; known pairs stay as they are."""
+    """Floyd-Warshall over sums of distances, or products of correlations; pairs above the threshold do not change."""
     data = dreval.simulate("gp_map", n=25, n_features=40, random_state=seed % 50)
     rho = np.corrcoef(data.data)
-    known = rho > 0.4
+    above_threshold = rho > 0.4
     np.fill_diagonal(rho, 1.0)
-    steps = np.where(known, np.sqrt(-2 * np.log(np.clip(rho, 1e-9, 1))), np.inf)
+    steps = np.where(above_threshold, np.sqrt(-2 * np.log(np.clip(rho, 1e-9, 1))), np.inf)
     steps = steps if solution == "geodesic" else steps**2
     paths = steps.copy()
     for m in range(25):
         paths = np.minimum(paths, paths[:, [m]] + paths[[m]])
-    squared = np.where(known, steps, paths)
+    squared = np.where(above_threshold, steps, paths)
     squared = squared**2 if solution == "geodesic" else squared
     ikd = IKD(2, solution=solution)
     if np.isfinite(squared).all():
@@ -158,18 +158,18 @@ def test_paths_equal_a_naive_twin(seed, solution):
 @pytest.mark.parametrize(("data", "d", "least"), [("gp_map", 3, 0.98), ("sine_map", 1, 0.98), ("bump_map", 2, 0.9)])
 def test_the_maps_of_the_paper(data, d, least):
     """500 points in 500 columns: R^2 of the latent variables, and what the paths as printed give: far less."""
-    drawn = dreval.simulate(data, n=500, n_features=500, random_state=0)
-    found = {
-        name: dreval.latent_r2(drawn.data, IKD(d, **settings).fit_transform(drawn.data), latent=drawn.latent)
+    sample = dreval.simulate(data, n=500, n_features=500, random_state=0)
+    result = {
+        name: dreval.latent_r2(sample.data, IKD(d, **settings).fit_transform(sample.data), latent=sample.latent)
         for name, settings in {
             "default": {},
             "blockwise": {"solution": "blockwise"},
             "printed": {"solution": "max_product", "variance": "mean"},
         }.items()
     }
-    assert found["default"] > least
-    assert found["blockwise"] > 0.9
-    assert found["printed"] < 0.6
+    assert result["default"] > least
+    assert result["blockwise"] > 0.9
+    assert result["printed"] < 0.6
 
 
 def test_correlations_are_those_of_the_rows():
@@ -182,7 +182,7 @@ def test_correlations_are_those_of_the_rows():
     assert_allclose(IKD(2, min_correlation=0.0, variance="mean").fit(X).correlations_, expected, atol=1e-12)
 
 
-def test_parts_are_said():
+def test_parts_cause_a_warning():
     """Two groups without a correlation: the largest distance between them, or side by side by cliques."""
     rng = np.random.default_rng(0)
     Z = rng.uniform(-0.5, 0.5, size=(30, 1))
@@ -197,8 +197,8 @@ def test_parts_are_said():
     assert gap == pytest.approx(1.0)
 
 
-def test_constant_rows_are_said():
-    """Rows without variance are one place; one column leaves nothing else."""
+def test_constant_rows_cause_a_warning():
+    """Rows without variance have one place; with a single column all rows are such."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     X[3], X[7] = 1.0, 2.0
     with pytest.warns(DegenerateDataWarning, match="2 of 20 rows are constant"), pytest.warns(ApproximationWarning):
@@ -208,7 +208,7 @@ def test_constant_rows_are_said():
         assert not IKD(2).fit_transform(X[:, :1]).any()
 
 
-def test_words_and_ranges_are_refused():
+def test_illegal_options_and_ranges_are_refused():
     """Each parameter says what it takes."""
     X = np.random.default_rng(0).normal(size=(20, 30))
     for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
@@ -237,7 +237,9 @@ def test_two_columns_that_lapack_cannot_split_are_embedded():
 
 
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
-@pytest.mark.parametrize("shared", [0.0, 2.0], ids=["few_pairs", "nearly_all_pairs"])
+@pytest.mark.parametrize(
+    "shared", [pytest.param(0.0, id="few_pairs", marks=pytest.mark.slow), pytest.param(2.0, id="nearly_all_pairs")]
+)
 def test_1500_points_can_be_interrupted(shared):
     """A signal that comes every fiftieth of a second is served many times, since no step takes long."""
     data = dreval.simulate("bump_map", n=1500, n_features=200, random_state=0).data
@@ -262,6 +264,6 @@ def test_inverse_kernels_take_values_one_by_one(monkeypatch):
     for kernel in FORMULAS:
         whole = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
         with monkeypatch.context() as patch:
-            patch.setattr("dreval.methods.ikd.PIECE", 3)
+            patch.setattr("dreval.methods.ikd.CHUNK_VALUES", 3)
             pieces = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
         assert_array_equal(pieces, whole)

@@ -20,12 +20,12 @@ def test_equals_scikit_learn(n, k, d):
     """Coordinates up to sign, path lengths and transform of new rows: the same graph (union), the same scaling."""
     roll = dreval.simulate("swiss_roll", n=n, random_state=1, noise=0.1)
     new = dreval.simulate("swiss_roll", n=20, random_state=2).data
-    mine = Isomap(d, n_neighbors=k, disconnected="error").fit(roll.data)
-    theirs = Oracle(n_neighbors=k, n_components=d, eigen_solver="dense").fit(roll.data)
-    assert_allclose(mine.geodesics_, theirs.dist_matrix_, rtol=1e-10)
-    signs = np.sign(np.einsum("ij,ij->j", theirs.embedding_, mine.embedding_))
-    assert_allclose(mine.embedding_, theirs.embedding_ * signs, atol=1e-6)
-    assert_allclose(mine.transform(new), theirs.transform(new) * signs, atol=1e-6)
+    result = Isomap(d, n_neighbors=k, disconnected="error").fit(roll.data)
+    reference = Oracle(n_neighbors=k, n_components=d, eigen_solver="dense").fit(roll.data)
+    assert_allclose(result.geodesics_, reference.dist_matrix_, rtol=1e-10)
+    signs = np.sign(np.einsum("ij,ij->j", reference.embedding_, result.embedding_))
+    assert_allclose(result.embedding_, reference.embedding_ * signs, atol=1e-6)
+    assert_allclose(result.transform(new), reference.transform(new) * signs, atol=1e-6)
 
 
 def test_unrolls_the_swiss_roll():
@@ -50,8 +50,8 @@ def test_a_path_by_hand():
     assert_allclose(np.abs(np.diff(Y[:, 0])), 1.0, atol=1e-12)
 
 
-def test_duplicates_lie_on_each_other():
-    """Copies of a point are at path length 0 and get one place."""
+def test_duplicates_have_the_same_place():
+    """Copies of a point have path length 0 and the same place."""
     X = np.repeat(dreval.simulate("spiral", n=60, random_state=0).data, 2, axis=0)
     iso = Isomap(1, n_neighbors=11).fit(X)
     assert not iso.geodesics_[np.arange(0, 120, 2), np.arange(1, 120, 2)].any()

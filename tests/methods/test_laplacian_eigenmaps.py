@@ -27,12 +27,12 @@ def _weights(X, k, t=None):
 def test_equals_scikit_learn(n, weights):
     """Columns are those of SpectralEmbedding on our graph, up to sign and length, by both solvers."""
     X = dreval.simulate("swiss_roll", n=n, random_state=0).data
-    mine = LaplacianEigenmaps(3, n_neighbors=10, weights=weights).fit(X)
-    W = _weights(X, 10, mine.bandwidth_)
-    theirs = SpectralEmbedding(3, affinity="precomputed", random_state=0, eigen_solver="arpack").fit_transform(W)
-    theirs /= np.linalg.norm(theirs, axis=0)
-    signs = np.sign(np.einsum("ij,ij->j", theirs, mine.embedding_))
-    assert_allclose(mine.embedding_, theirs * signs, atol=1e-6)
+    result = LaplacianEigenmaps(3, n_neighbors=10, weights=weights).fit(X)
+    W = _weights(X, 10, result.bandwidth_)
+    reference = SpectralEmbedding(3, affinity="precomputed", random_state=0, eigen_solver="arpack").fit_transform(W)
+    reference /= np.linalg.norm(reference, axis=0)
+    signs = np.sign(np.einsum("ij,ij->j", reference, result.embedding_))
+    assert_allclose(result.embedding_, reference * signs, atol=1e-6)
 
 
 @given(st.integers(0, 10**6), st.integers(12, 40), st.booleans())
@@ -69,7 +69,7 @@ def test_the_line_comes_first(weights):
 
 
 @pytest.mark.parametrize(("normalize", "length"), [("unit", 1.0), ("sqrt_n", 10.0)])
-def test_columns_have_the_length_asked_for(normalize, length):
+def test_columns_have_the_requested_length(normalize, length):
     """Length 1 or sqrt(n), and the largest entry of each column is positive."""
     X = np.random.default_rng(0).normal(size=(100, 3))
     Y = LaplacianEigenmaps(3, normalize=normalize).fit_transform(X)
@@ -80,9 +80,9 @@ def test_columns_have_the_length_asked_for(normalize, length):
 def test_default_bandwidth_is_the_median_squared_edge():
     """t is stated with the fit and scales with the data, so that the embedding does not."""
     X = np.random.default_rng(0).normal(size=(50, 2))
-    one, big = (LaplacianEigenmaps(n_neighbors=6, weights="heat").fit(c * X) for c in (1.0, 1000.0))
-    assert one.bandwidth_ == np.median(knn_graph(X, 6).data ** 2)
-    assert_allclose(one.embedding_, big.embedding_, atol=1e-9)
+    small, big = (LaplacianEigenmaps(n_neighbors=6, weights="heat").fit(c * X) for c in (1.0, 1000.0))
+    assert small.bandwidth_ == np.median(knn_graph(X, 6).data ** 2)
+    assert_allclose(small.embedding_, big.embedding_, atol=1e-9)
 
 
 def test_parts_are_refused_or_joined():

@@ -1,4 +1,4 @@
-"""Parameters that say how many components there can be: what is wrong with them is said of them, and with k as used."""
+"""Parameters that limit the number of components: errors name the parameter, and limits use the k in use."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ def _points(n):
 @each("method, name, least", LIMITS)
 def test_the_parameter_is_named_that_is_wrong(method, name, least, value):
     """Not the number of components, whose limit it sets."""
-    rule = f"`{name}` must be an integer >= {least}: got "
+    message = f"`{name}` must be an integer >= {least}: got "
     if value is None and least > 1:
-        rule = "`n_neighbors` must be a number where radius is None: got None for both"  # it may be, beside a radius
+        message = (
+            "`n_neighbors` must be a number where radius is None: got None for both"  # None is legal with a radius
+        )
     with pytest.raises(InputError) as refused:
         method(1, **{name: value}).fit(_points(20))
-    assert str(refused.value).startswith(rule)
+    assert str(refused.value).startswith(message)
 
 
 @each("method, name, least", LIMITS)
 def test_one_component_needs_the_least_number(method, name, least):
-    """It has one with that many, and is refused with one less."""
+    """The method fits with this number, and raises an error with one less."""
     with pytest.raises(InputError, match=rf"The smallest is {least}\."):
         method(1, **{name: least - 1}).fit(_points(20))
     assert method.card.max_components(20, 6, {**method().get_params(), name: least}) == 1
@@ -50,8 +52,10 @@ MOST = {ModifiedLLE: {4: 2, 5: 3, 6: 4}, LTSA: {4: 2, 5: 3, 6: 4}, HessianLLE: {
 @pytest.mark.filterwarnings("ignore:7 neighbors are too many", "ignore:HessianLLE. more than")
 @pytest.mark.parametrize(("method", "n"), [(method, n) for method, most in MOST.items() for n in most])
 def test_fewer_points_than_neighbors_lower_the_limit(method, n):
-    """The limit is that of the n - 1 neighbors which are used, not that of the 7 asked for."""
-    most = MOST[method][n]
-    with pytest.raises(InputError, match=rf"`n_components` must be at most {most} for {method.__name__} on {n} points"):
-        method(most + 1).fit(_points(n))
-    assert np.isfinite(method(most).fit_transform(_points(n))).all()
+    """The limit belongs to the n - 1 neighbors that are used, not to the 7 of the default."""
+    limit = MOST[method][n]
+    with pytest.raises(
+        InputError, match=rf"`n_components` must be at most {limit} for {method.__name__} on {n} points"
+    ):
+        method(limit + 1).fit(_points(n))
+    assert np.isfinite(method(limit).fit_transform(_points(n))).all()

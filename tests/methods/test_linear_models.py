@@ -16,7 +16,7 @@ from dreval.methods import PCA, FastICA, LocalizedPCA, ProbabilisticPCA
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
-def test_probabilistic_pca_is_the_model_it_says(seed, d):
+def test_probabilistic_pca_fits_its_model(seed, d):
     """Posterior means and log-likelihood by the formulas of the full Gaussian; sigma^2 that of scikit-learn (n - 1)."""
     X = np.random.default_rng(seed).normal(size=(30, 5)) * [5, 4, 3, 2, 1]
     ppca = ProbabilisticPCA(d).fit(X)
@@ -58,17 +58,19 @@ def test_fast_ica_equals_scikit_learn(kind):
     rng = np.random.default_rng(0)
     S = SOURCES[kind](rng, 2000)
     X = S @ rng.normal(size=(3, 3)).T + 5
-    mine = FastICA(3, tol=1e-14, random_state=0).fit(X)
-    theirs = decomposition.FastICA(3, whiten="unit-variance", tol=1e-14, max_iter=1000, random_state=0).fit_transform(X)
-    match = np.corrcoef(mine.embedding_.T, theirs.T)[:3, 3:]
+    result = FastICA(3, tol=1e-14, random_state=0).fit(X)
+    reference = decomposition.FastICA(
+        3, whiten="unit-variance", tol=1e-14, max_iter=1000, random_state=0
+    ).fit_transform(X)
+    match = np.corrcoef(result.embedding_.T, reference.T)[:3, 3:]
     order = np.abs(match).argmax(axis=1)
     assert sorted(order) == [0, 1, 2]
     signs = np.sign(match[range(3), order])
-    assert_allclose(mine.embedding_, theirs[:, order] * signs, atol=1e-6)
-    assert np.abs(np.corrcoef(mine.embedding_.T, S.T)[:3, 3:]).max(axis=1).min() > 0.98
-    assert_allclose(mine.embedding_.T @ mine.embedding_ / 2000, np.eye(3), atol=1e-9)
-    assert_allclose(mine.inverse_transform(mine.embedding_), X, atol=1e-9)
-    assert_allclose(mine.transform(X), mine.embedding_, atol=1e-9)
+    assert_allclose(result.embedding_, reference[:, order] * signs, atol=1e-6)
+    assert np.abs(np.corrcoef(result.embedding_.T, S.T)[:3, 3:]).max(axis=1).min() > 0.98
+    assert_allclose(result.embedding_.T @ result.embedding_ / 2000, np.eye(3), atol=1e-9)
+    assert_allclose(result.inverse_transform(result.embedding_), X, atol=1e-9)
+    assert_allclose(result.transform(X), result.embedding_, atol=1e-9)
 
 
 def test_subspaces_are_found():
@@ -85,8 +87,8 @@ def test_subspaces_are_found():
     assert sorted(blocks.argmax(axis=1)) == [0, 1, 2]
 
 
-def test_fast_ica_says_when_it_did_not_settle():
-    """One round is not enough; sizes that do not divide are refused."""
+def test_fast_ica_warns_when_it_did_not_settle():
+    """One round causes a warning; sizes that do not divide n_components raise an error."""
     X = np.random.default_rng(0).normal(size=(200, 4))
     with pytest.warns(ApproximationWarning, match="did not settle in 1 rounds"):
         FastICA(3, max_iter=1, random_state=0).fit(X)
@@ -110,8 +112,8 @@ def test_localized_pca_fits_a_curve_better():
     local, pca = LocalizedPCA(1, n_charts=8).fit(X), PCA(1).fit(X)
     steps = X - local.means_[local.regions_]
     axes = local.axes_[local.regions_]
-    left = steps - np.einsum("ipd,ip,iqd->iq", axes, steps, axes)
-    one = X - pca.inverse_transform(pca.embedding_)
-    assert (left**2).sum() < 0.1 * (one**2).sum()
+    residuals = steps - np.einsum("ipd,ip,iqd->iq", axes, steps, axes)
+    plane_residuals = X - pca.inverse_transform(pca.embedding_)
+    assert (residuals**2).sum() < 0.1 * (plane_residuals**2).sum()
     assert_allclose(local.transform(X), local.embedding_, atol=1e-9)
     assert_allclose(np.einsum("rpd,rpe->rde", local.axes_, local.axes_), np.ones((len(local.means_), 1, 1)), atol=1e-12)

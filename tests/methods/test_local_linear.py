@@ -40,19 +40,19 @@ def test_spans_what_scikit_learn_finds(data, method):
     """The planes of both embeddings agree to 1e-6."""
     cls, k = METHODS[method]
     X = DATA[data]()
-    theirs = Oracle(n_neighbors=k, n_components=2, method=method, eigen_solver="dense").fit_transform(X)
+    reference = Oracle(n_neighbors=k, n_components=2, method=method, eigen_solver="dense").fit_transform(X)
     without = {"include_self": False} if cls in (LTSA, HessianLLE) else {}
-    assert _apart(cls(2, n_neighbors=k, **without).fit_transform(X), theirs) < 1e-6
+    assert _apart(cls(2, n_neighbors=k, **without).fit_transform(X), reference) < 1e-6
 
 
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE])
 def test_a_point_that_is_nobodys_neighbor_is_held_by_its_own_neighborhood(cls):
-    """Without itself in its neighborhood an outlier has an eigenvalue 0 of its own; by default it has not."""
+    """Without itself in its neighborhood an outlier adds an eigenvalue 0; by default it does not."""
     X = np.vstack([dreval.simulate("s4", n=200, random_state=0).data, [[60.0, 60.0, 60.0]]])
-    loose, held = (cls(2, n_neighbors=12, include_self=own).fit(X) for own in (False, True))
+    loose, constrained = (cls(2, n_neighbors=12, include_self=include).fit(X) for include in (False, True))
     assert loose.eigenvalues_[0] < 1e-12
     assert abs(loose.embedding_[-1, 0]) > 0.99
-    assert held.eigenvalues_[0] > 1e-8
+    assert constrained.eigenvalues_[0] > 1e-8
 
 
 def test_hessian_eigenmaps_need_the_point_itself_on_small_neighborhoods():
@@ -61,14 +61,14 @@ def test_hessian_eigenmaps_need_the_point_itself_on_small_neighborhoods():
     Over 40 rolls 2 times and 11 times; with k = 15, where the graph has short cuts, both fail.
     """
     failed = {}
-    for own in (True, False):
-        found = []
+    for include in (True, False):
+        result = []
         for seed in range(10):
             roll = dreval.simulate("swiss_roll", n=500, random_state=seed)
-            Y = np.c_[np.ones(500), HessianLLE(2, n_neighbors=7, include_self=own).fit_transform(roll.data)]
+            Y = np.c_[np.ones(500), HessianLLE(2, n_neighbors=7, include_self=include).fit_transform(roll.data)]
             latent = (roll.latent - roll.latent.mean(axis=0)) / roll.latent.std(axis=0)
-            found.append(1 - np.mean((latent - Y @ np.linalg.lstsq(Y, latent, rcond=None)[0]) ** 2))
-        failed[own] = sum(value < 0.6 for value in found)
+            result.append(1 - np.mean((latent - Y @ np.linalg.lstsq(Y, latent, rcond=None)[0]) ** 2))
+        failed[include] = sum(value < 0.6 for value in result)
     assert failed[True] <= 1 < 3 <= failed[False]
 
 
@@ -76,10 +76,10 @@ def test_hessian_eigenmaps_need_the_point_itself_on_small_neighborhoods():
 def test_lle_places_new_points_like_scikit_learn():
     """Barycenters of the nearest fitted points, by the same weights."""
     X, new = DATA["s4"](), dreval.simulate("s4", n=40, random_state=1).data
-    mine = LLE(2, n_neighbors=12).fit(X)
-    theirs = Oracle(n_neighbors=12, n_components=2, eigen_solver="dense").fit(X)
-    signs = np.sign(np.einsum("ij,ij->j", mine.embedding_, theirs.embedding_))
-    assert_allclose(mine.transform(new) * signs, theirs.transform(new), atol=1e-6)
+    result = LLE(2, n_neighbors=12).fit(X)
+    reference = Oracle(n_neighbors=12, n_components=2, eigen_solver="dense").fit(X)
+    signs = np.sign(np.einsum("ij,ij->j", result.embedding_, reference.embedding_))
+    assert_allclose(result.transform(new) * signs, reference.transform(new), atol=1e-6)
 
 
 def _naive_hessian(X, k, d):
@@ -87,8 +87,8 @@ def _naive_hessian(X, k, d):
     n, neighbors = len(X), nearest(X, k)[0]
     M = np.zeros((n, n))
     for i in range(n):
-        own = np.r_[i, neighbors[i]]
-        rows = X[own] - X[own].mean(axis=0)
+        members = np.r_[i, neighbors[i]]
+        rows = X[members] - X[members].mean(axis=0)
         U = np.linalg.svd(rows)[0][:, :d]
         columns = [np.ones(k + 1), *U.T] + [U[:, a] * U[:, b] for a in range(d) for b in range(a, d)]
         basis = []
@@ -98,7 +98,7 @@ def _naive_hessian(X, k, d):
                     column = column - unit * (unit @ column)
             basis.append(column / np.linalg.norm(column))
         W = np.array(basis[d + 1 :]).T
-        M[np.ix_(own, own)] += W @ W.T
+        M[np.ix_(members, members)] += W @ W.T
     return M
 
 
@@ -123,8 +123,8 @@ def _naive_modified(X, k, d):
         h = alpha - V.sum(axis=0)
         h = h / np.linalg.norm(h) if np.linalg.norm(h) > 1e-12 else 0 * h
         W = np.vstack([-np.ones(s), (1 - alpha) * w[:, None] + V @ (np.eye(s) - 2 * np.outer(h, h))])
-        own = np.r_[i, neighbors[i]]
-        M[np.ix_(own, own)] += W @ W.T
+        members = np.r_[i, neighbors[i]]
+        M[np.ix_(members, members)] += W @ W.T
     return M
 
 
@@ -135,13 +135,13 @@ ARBITRARY = "eigenvalues? (is|are) 0 up to rounding, besides that of the constan
 
 
 def _fitted(method, X):
-    """The fitted method, and whether it said that its null space is larger than its embedding."""
+    """Return the fitted method, and whether it warned that its null space is larger than its embedding."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         method.fit(X)
-    said = [str(one.message) for one in caught]
-    assert all("neighbors are too many" in one or re.search(ARBITRARY, one) for one in said)
-    return method, any(re.search(ARBITRARY, one) for one in said)
+    messages = [str(warning.message) for warning in caught]
+    assert all("neighbors are too many" in warning or re.search(ARBITRARY, warning) for warning in messages)
+    return method, any(re.search(ARBITRARY, warning) for warning in messages)
 
 
 @given(st.sampled_from(sorted(TWINS)), st.integers(0, 10**6), st.integers(1, 2))
@@ -149,12 +149,12 @@ def test_matrices_equal_naive_twins(name, seed, d):
     """Eigenvalues and vectors are those of the matrix written out point by point (k = 8), the next one also."""
     cls, naive = TWINS[name]
     X = np.random.default_rng(seed).uniform(size=(30, 3)) * [4, 2, 1]
-    mine, arbitrary = _fitted(cls(d, n_neighbors=8), X)
+    result, arbitrary = _fitted(cls(d, n_neighbors=8), X)
     M = naive(X, 8, d)
     assert arbitrary == (np.linalg.eigvalsh(M)[d + 1] < 1e-12)
     assert_allclose(M @ np.ones(30), 0, atol=1e-9)
-    assert_allclose(M @ mine.embedding_, mine.embedding_ * mine.eigenvalues_, atol=1e-9)
-    assert_allclose(mine.eigenvalues_, np.linalg.eigvalsh(M)[1 : d + 1], atol=1e-9)
+    assert_allclose(M @ result.embedding_, result.embedding_ * result.eigenvalues_, atol=1e-9)
+    assert_allclose(result.eigenvalues_, np.linalg.eigvalsh(M)[1 : d + 1], atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [200, 900])
@@ -196,7 +196,7 @@ def test_lle_solves_its_problem(seed):
 
 
 def test_a_ridge_of_zero_is_refused():
-    """Weights are not unique without it."""
+    """Weights are not unique without a ridge."""
     with pytest.raises(InputError, match="`reg` must be above 0"):
         LLE(2, n_neighbors=8, reg=0.0).fit(DATA["s4"]())
 
@@ -216,7 +216,7 @@ def _shown(U, Y):
 
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE])
 @pytest.mark.parametrize("seed", range(8))
-def test_flat_data_are_shown_or_said_to_be_lost(cls, seed):
+def test_flat_data_are_recovered_or_a_warning_reports_the_loss(cls, seed):
     """Of these samples the first has a part that can turn by itself; with k = 10 it is held."""
     U, X = _flat(seed)
     method, arbitrary = _fitted(cls(2, n_neighbors=7), X)
@@ -228,7 +228,7 @@ def test_flat_data_are_shown_or_said_to_be_lost(cls, seed):
 
 
 @given(st.integers(0, 10**6), st.integers(4, 12), st.integers(1, 2))
-def test_hessian_eigenmaps_of_few_points_are_arbitrary_where_their_matrix_says_so(seed, n, d):
+def test_hessian_eigenmaps_of_few_points_are_arbitrary_if_their_matrix_is_singular(seed, n, d):
     """The rank of the matrix, written out, decides; with n <= k + 1 and so at most d (d + 1) / 2 it is too low."""
     X = np.random.default_rng(seed).normal(size=(n, 3))
     k = min(7, n - 1)
@@ -245,7 +245,7 @@ def test_hessian_eigenmaps_of_few_points_are_arbitrary_where_their_matrix_says_s
 @pytest.mark.parametrize("data", ["digits", "iris", "wdbc", "swiss_roll", "s4", "hemisphere", "normal"])
 @pytest.mark.filterwarnings("ignore:The graph of 7 nearest neighbors has")
 def test_ordinary_data_do_not_seem_arbitrary(cls, data):
-    """Two coordinates with the usual neighborhoods: nothing is said (warnings are errors)."""
+    """Two coordinates with the default neighborhoods: there is no warning (warnings are errors)."""
     tables = {"digits": load_digits, "iris": load_iris, "wdbc": load_breast_cancer}
     if data in tables:
         X = tables[data]().data[:800]
@@ -256,14 +256,14 @@ def test_ordinary_data_do_not_seem_arbitrary(cls, data):
 
 @pytest.mark.parametrize("cls", [LLE, LTSA, HessianLLE, ModifiedLLE])
 def test_copies_leave_an_arbitrary_embedding(cls):
-    """Forty points three times: a group of three has a place of its own at no cost."""
+    """Forty points three times: the place of each group of three is arbitrary at no cost."""
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), 3, axis=0)
     with pytest.warns(ApproximationWarning, match=ARBITRARY) as caught:
         cls().fit(X)
     assert caught[0].message.note.code == "null_space.larger"
 
 
-def test_all_coordinates_leave_none_to_choose():
+def test_with_all_coordinates_none_is_arbitrary():
     """With d = n - 1 no eigenvector is left out, whatever the eigenvalues."""
     X = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 2, axis=0)
     assert LLE(7, n_neighbors=5).fit(X).embedding_.shape == (8, 7)

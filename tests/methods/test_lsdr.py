@@ -31,14 +31,16 @@ def _naive_long(edges, lengths, n, p, alpha, test):
     """Point by point, edge by edge, quantiles by scipy.stats."""
     gone = set()
     for i in range(n):
-        mine = sorted((lengths[e] ** 2, e) for e in range(len(edges)) if i in edges[e])
-        squares = [s for s, _ in mine]
-        for j in range(2, len(mine) + 1):
+        incident = sorted((lengths[e] ** 2, e) for e in range(len(edges)) if i in edges[e])
+        squares = [s for s, _ in incident]
+        for j in range(2, len(incident) + 1):
             if test == "printed":
-                if len(mine) > 1 and squares[j - 1] / sum(squares) > beta.ppf(alpha, p / 2, (len(mine) - 1) * p / 2):
-                    gone.add(mine[j - 1][1])
+                if len(incident) > 1 and squares[j - 1] / sum(squares) > beta.ppf(
+                    alpha, p / 2, (len(incident) - 1) * p / 2
+                ):
+                    gone.add(incident[j - 1][1])
             elif squares[j - 1] / sum(squares[:j]) > beta.ppf(1 - (1 - alpha) / j, p / 2, (j - 1) * p / 2):
-                gone |= {e for _, e in mine[j - 1 :]}
+                gone |= {e for _, e in incident[j - 1 :]}
                 break
     return gone
 
@@ -47,10 +49,10 @@ def _naive_long(edges, lengths, n, p, alpha, test):
 def test_long_edges_equal_a_naive_twin(X, test, alpha):
     """All pairs as edges, and few of them."""
     edges = np.array(list(combinations(range(len(X)), 2)))
-    for some in (edges, edges[::3]):
-        lengths = np.linalg.norm(X[some[:, 0]] - X[some[:, 1]], axis=1)
-        found = long_edges(some, lengths, len(X), X.shape[1], alpha, test)
-        assert set(np.flatnonzero(found)) == _naive_long(some, lengths, len(X), X.shape[1], alpha, test)
+    for subset in (edges, edges[::3]):
+        lengths = np.linalg.norm(X[subset[:, 0]] - X[subset[:, 1]], axis=1)
+        result = long_edges(subset, lengths, len(X), X.shape[1], alpha, test)
+        assert set(np.flatnonzero(result)) == _naive_long(subset, lengths, len(X), X.shape[1], alpha, test)
 
 
 @given(
@@ -59,13 +61,13 @@ def test_long_edges_equal_a_naive_twin(X, test, alpha):
     st.sampled_from(["delaunay", "gabriel"]),
 )
 def test_boundaries_equal_a_naive_twin(X, seed, graph):
-    """After edges are taken away at random: facets counted simplex by simplex, triangles point by point."""
+    """After random edges are removed: facets are counted simplex by simplex, triangles point by point."""
     edges, simplices = proximity_graph(X, graph, 1.0, 500)
     edges = edges[np.random.default_rng(seed).uniform(size=len(edges)) < 0.8]
-    left, expected = {frozenset(e) for e in edges.tolist()}, set()
+    edge_sets, expected = {frozenset(e) for e in edges.tolist()}, set()
 
     def whole(corners):
-        return all(frozenset(pair) in left for pair in combinations(corners, 2))
+        return all(frozenset(pair) in edge_sets for pair in combinations(corners, 2))
 
     if simplices is None:
         for i, j in edges:
@@ -134,14 +136,14 @@ def test_a_step_of_metric_scaling_is_its_formula(seed, d):
 @LOUD
 def test_the_spiral_needs_the_forward_test():
     """Clean spirals, 20 draws of 300 points: the median |rho| with arc length is above .99, as printed below .5."""
-    found = {"forward": [], "printed": []}
+    result = {"forward": [], "printed": []}
     for seed in range(20):
         data = dreval.simulate("spiral", n=300, random_state=seed)
-        for test, values in found.items():
+        for test, values in result.items():
             Y = LSDR(1, edge_test=test).fit_transform(data.data)
             values.append(abs(np.corrcoef(Y[:, 0], data.latent[:, 0])[0, 1]))
-    assert np.median(found["forward"]) > 0.99
-    assert np.median(found["printed"]) < 0.5
+    assert np.median(result["forward"]) > 0.99
+    assert np.median(result["printed"]) < 0.5
 
 
 def test_gaps_between_clusters_stay():
@@ -153,7 +155,7 @@ def test_gaps_between_clusters_stay():
     assert 3.0 < gaps[1] / gaps[0] < 5.0
 
 
-def test_all_on_the_boundary_is_said():
+def test_all_points_on_the_boundary_cause_a_warning():
     """A clean curve has no inside: the embedding is metric scaling of path lengths, and follows the curve."""
     t = np.linspace(0, np.pi, 40)
     X = np.c_[np.cos(t), np.sin(t)]
@@ -164,7 +166,7 @@ def test_all_on_the_boundary_is_said():
     assert m.boundary_.all()
 
 
-def test_none_on_the_boundary_is_said():
+def test_no_point_on_the_boundary_causes_a_warning():
     """Every edge of a cross-polytope's Gabriel graph has four triangles or more."""
     X = np.vstack([np.eye(4), -np.eye(4)]) * (1 + 1e-3 * np.arange(8))[:, None]
     with pytest.warns(ApproximationWarning, match="No point is on the boundary"):
@@ -173,7 +175,7 @@ def test_none_on_the_boundary_is_said():
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_fitted_rows_come_back_where_all_points_are_skeletal(copies):
-    """Rows equal to fitted ones get their coordinates; between two neighbors on the curve lies a place between."""
+    """Rows equal to fitted ones get their coordinates; a row between two neighbors on the curve is placed between."""
     X = np.repeat(dreval.simulate("spiral", n=200, random_state=0).data, copies, axis=0)
     with pytest.warns(ApproximationWarning, match="All points were taken as skeletal"):
         m = LSDR(1).fit(X)
@@ -200,8 +202,8 @@ def test_copies_are_one_point():
 def test_chunks_are_joined_by_the_tree():
     """One chunk is the whole tessellation; small ones have fewer edges and are connected by the spanning tree."""
     X = np.random.default_rng(0).normal(size=(300, 2))
-    one, whole = LSDR(2, graph="chunked_delaunay").fit(X), LSDR(2, graph="delaunay").fit(X)
-    assert_array_equal(one.edges_, whole.edges_)
+    single, whole = LSDR(2, graph="chunked_delaunay").fit(X), LSDR(2, graph="delaunay").fit(X)
+    assert_array_equal(single.edges_, whole.edges_)
     many = proximity_graph(X, "chunked_delaunay", 1.0, 50)[1]
     assert len(simplex_edges(many)) < len(simplex_edges(proximity_graph(X, "delaunay", 1.0, 50)[1]))
     chunked = LSDR(2, graph="chunked_delaunay", chunk_size=50).fit(X)
@@ -219,15 +221,15 @@ def test_many_columns_take_the_gabriel_graph():
     assert_array_equal(LSDR(2).fit(X).edges_, LSDR(2, graph="delaunay").fit(X).edges_)
 
 
-def test_a_bandwidth_can_be_given():
-    """A tiny one gives each point the place of its nearest skeletal point."""
+def test_the_bandwidth_is_a_parameter():
+    """A tiny bandwidth gives each point the place of its nearest skeletal point."""
     X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
     m = LSDR(1, bandwidth=1e-6).fit(X)
     nearest = np.argmin(cdist(X, X[m.skeletal_]), axis=1)
     assert_allclose(m.embedding_, m.skeletal_places_[nearest], atol=1e-12)
 
 
-def test_words_and_ranges_are_refused():
+def test_illegal_options_and_ranges_are_refused():
     """Each parameter says what it takes."""
     X = np.random.default_rng(0).normal(size=(20, 2))
     with warnings.catch_warnings():
@@ -244,32 +246,32 @@ def test_words_and_ranges_are_refused():
 @pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
 @pytest.mark.parametrize("settings", [{}, {"graph": "beta_skeleton", "beta": 1.3}, {"edge_test": "printed"}])
 @pytest.mark.parametrize("seed", range(3))
-def test_distances_give_what_their_points_give(seed, settings):
+def test_distances_and_their_points_give_equal_results(seed, settings):
     """Euclidean distances with the Gabriel graph: edges, boundary, skeleton, width and embedding, copies included."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(90, 3)) * [30.0, 10.0, 3.0] + 100
     X[40:50] = X[:10]
     by_points = LSDR(2, **{"graph": "gabriel", **settings}).fit(X)
-    found = LSDR(2, metric="precomputed", **settings).fit(cdist(X, X))
-    assert_array_equal(found.edges_, by_points.edges_)
-    assert_array_equal(found.boundary_, by_points.boundary_)
-    assert_array_equal(found.skeletal_, by_points.skeletal_)
-    assert found.bandwidth_ == pytest.approx(by_points.bandwidth_, rel=1e-9)
-    signs = np.sign(np.einsum("ij,ij->j", found.embedding_, by_points.embedding_))
-    assert_allclose(found.embedding_ * signs, by_points.embedding_, atol=1e-6 * np.ptp(X))
+    result = LSDR(2, metric="precomputed", **settings).fit(cdist(X, X))
+    assert_array_equal(result.edges_, by_points.edges_)
+    assert_array_equal(result.boundary_, by_points.boundary_)
+    assert_array_equal(result.skeletal_, by_points.skeletal_)
+    assert result.bandwidth_ == pytest.approx(by_points.bandwidth_, rel=1e-9)
+    signs = np.sign(np.einsum("ij,ij->j", result.embedding_, by_points.embedding_))
+    assert_allclose(result.embedding_ * signs, by_points.embedding_, atol=1e-6 * np.ptp(X))
     new = rng.normal(size=(7, 3)) * [30.0, 10.0, 3.0] + 100
-    assert_allclose(found.transform(cdist(new, X)) * signs, by_points.transform(new), atol=1e-6 * np.ptp(X))
+    assert_allclose(result.transform(cdist(new, X)) * signs, by_points.transform(new), atol=1e-6 * np.ptp(X))
 
 
 @LOUD
 def test_distances_of_a_skeleton_that_is_not_all_points():
     """In the plane some points are inside: means of the places of skeletal ones, by points and by distances."""
     X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
-    by_points, found = LSDR(1, graph="gabriel").fit(X), LSDR(1, metric="precomputed").fit(cdist(X, X))
-    assert 1 < len(found.skeletal_) < 120
-    assert_array_equal(found.skeletal_, by_points.skeletal_)
-    assert_allclose(found.embedding_, by_points.embedding_, atol=1e-8)
-    assert_allclose(found.transform(cdist(X, X)), found.embedding_, atol=1e-8)
+    by_points, result = LSDR(1, graph="gabriel").fit(X), LSDR(1, metric="precomputed").fit(cdist(X, X))
+    assert 1 < len(result.skeletal_) < 120
+    assert_array_equal(result.skeletal_, by_points.skeletal_)
+    assert_allclose(result.embedding_, by_points.embedding_, atol=1e-8)
+    assert_allclose(result.transform(cdist(X, X)), result.embedding_, atol=1e-8)
 
 
 @LOUD
@@ -287,9 +289,9 @@ def test_distances_along_strings_have_an_embedding():
 
 @pytest.mark.parametrize("graph", ["delaunay", "chunked_delaunay"])
 def test_tessellations_need_coordinates(graph):
-    """They are refused for distances, with the graphs that distances decide; so is what is no matrix of distances."""
+    """Tessellations raise an error for distances, and so does a matrix that does not hold distances."""
     X = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(InputError, match=r'`graph` must be a graph that distances decide: .*Choose "gabriel" or'):
+    with pytest.raises(InputError, match=r'`graph` must be a graph of distances: .*Choose "gabriel" or'):
         LSDR(1, metric="precomputed", graph=graph).fit(cdist(X, X))
     with pytest.raises(InputError, match="`X`"):
         LSDR(1, metric="precomputed").fit(np.triu(cdist(X, X)))
@@ -301,9 +303,9 @@ def test_tessellations_need_coordinates(graph):
 def test_the_gabriel_graph_of_distances_is_the_definition(X):
     """An edge where no third point l has |il|^2 + |jl|^2 < |ij|^2, by three loops."""
     squared = cdist(X, X, "sqeuclidean")
-    wanted = [
+    expected = [
         [i, j]
         for i, j in combinations(range(len(X)), 2)
         if all(squared[i, m] + squared[j, m] >= squared[i, j] for m in range(len(X)) if m not in (i, j))
     ]
-    assert beta_skeleton_of(squared, 1.0).tolist() == wanted
+    assert beta_skeleton_of(squared, 1.0).tolist() == expected

@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 
 import dreval
 from dreval.methods import ManifoldCharting
-from dreval.methods.manifold_charting import _atlas, connected, said
+from dreval.methods.manifold_charting import _atlas, chart_maps, weighted_predictions
 
 
 def _disagreement(u, shares, maps):
@@ -37,7 +37,7 @@ def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
     rng = np.random.default_rng(seed)
     n, d = 25, q
     u, shares = rng.normal(size=(n, c, q)), rng.dirichlet(np.ones(c), size=n)
-    left, maps = connected(u, shares, d)
+    disagreements, maps = chart_maps(u, shares, d)
     size = c * (q + 1)
     A, D, R = np.zeros((size, size)), np.zeros((size, size)), np.zeros((n, size))
     for i in range(n):
@@ -51,13 +51,13 @@ def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
                 A += shares[i, j] * shares[i, k] * np.outer(rows[j] - rows[k], rows[j] - rows[k])
     centered = null_space(R.sum(axis=0)[None])
     values = eigh(centered.T @ A @ centered / 2, centered.T @ D @ centered, eigvals_only=True)[:d]
-    assert_allclose(left, values, atol=1e-9)
+    assert_allclose(disagreements, values, atol=1e-9)
     g = maps.reshape(size, d)
     assert_allclose(g.T @ D @ g, np.eye(d), atol=1e-8)
     assert_allclose(g.T @ A @ g / 2, np.diag(values), atol=1e-8)
     assert _disagreement(u, shares, maps) == pytest.approx(2 * values.sum(), abs=1e-8)
-    assert_allclose(said(u, shares, maps), R @ g, atol=1e-9)
-    assert_allclose(said(u, shares, maps).mean(axis=0), 0, atol=1e-9)
+    assert_allclose(weighted_predictions(u, shares, maps), R @ g, atol=1e-9)
+    assert_allclose(weighted_predictions(u, shares, maps).mean(axis=0), 0, atol=1e-9)
 
 
 def test_probabilities_are_those_of_gaussians():
@@ -66,8 +66,8 @@ def test_probabilities_are_those_of_gaussians():
     atlas = _atlas(X, np.array([0, 7, 20, 41]), 9, 2)
     densities = []
     for mean, axes, along, off in zip(*atlas, strict=True):
-        rest = np.eye(4) - axes @ axes.T
-        densities.append(multivariate_normal(mean, axes @ np.diag(along) @ axes.T + off * rest).pdf(X))
+        complement = np.eye(4) - axes @ axes.T
+        densities.append(multivariate_normal(mean, axes @ np.diag(along) @ axes.T + off * complement).pdf(X))
     expected = np.array(densities).T
     expected /= expected.sum(axis=1, keepdims=True)
     assert_allclose(atlas.shares(X, atlas.coordinates(X)), expected, atol=1e-9)
@@ -138,12 +138,12 @@ def test_links_join_the_charts_of_parts(seed):
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(120, 3)) * [1, 1, 0.01]
     X[60:, 0] += 3
-    (one, flat), (other, above) = _bent_strip(150, seed), _bent_strip(100, seed + 10)
-    strips, plane = np.vstack([one, np.add(other, [0, 0, 12])]), np.vstack([flat, np.add(above, [0, 12])])
-    for data, truth, k, most in ((X, X[:, :2], 8, 1e-6), (strips, plane, 10, 0.01)):
+    (near_strip, flat), (far_strip, above) = _bent_strip(150, seed), _bent_strip(100, seed + 10)
+    strips, plane = np.vstack([near_strip, np.add(far_strip, [0, 0, 12])]), np.vstack([flat, np.add(above, [0, 12])])
+    for data, truth, k, tolerance in ((X, X[:, :2], 8, 1e-6), (strips, plane, 10, 0.01)):
         with pytest.warns(dreval.errors.ApproximationWarning, match="joined by 1 link "):
             charting = ManifoldCharting(2, n_neighbors=k, disconnected="connect").fit(data)
-        assert procrustes(truth, charting.embedding_)[2] < most
+        assert procrustes(truth, charting.embedding_)[2] < tolerance
         size = np.linalg.norm(truth - truth.mean(axis=0))
         assert np.linalg.norm(charting.embedding_) == pytest.approx(size, rel=0.05)
         assert_allclose(charting.transform(data), charting.embedding_, atol=1e-9)

@@ -23,15 +23,15 @@ def test_equals_scikit_learn(seed, n, p, data):
     """Scores up to sign, variances, ratios and mean agree to 1e-10, for n < p as well."""
     X = _gaussian(seed, n, p)
     d = data.draw(st.integers(1, min(n - 1, p)))
-    mine, theirs = PCA(d).fit(X), Oracle(d, svd_solver="full").fit(X)
-    scores = theirs.transform(X)
-    signs = np.sign(np.einsum("ij,ij->j", scores, mine.embedding_))
-    assert_allclose(mine.embedding_, scores * signs, atol=1e-10)
-    assert_allclose(mine.components_, theirs.components_ * signs[:, None], atol=1e-10)
-    assert_allclose(mine.explained_variance_, theirs.explained_variance_, rtol=1e-10)
-    assert_allclose(mine.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-10)
-    assert_allclose(mine.singular_values_, theirs.singular_values_, rtol=1e-10)
-    assert_allclose(mine.mean_, theirs.mean_, rtol=1e-12)
+    result, reference = PCA(d).fit(X), Oracle(d, svd_solver="full").fit(X)
+    scores = reference.transform(X)
+    signs = np.sign(np.einsum("ij,ij->j", scores, result.embedding_))
+    assert_allclose(result.embedding_, scores * signs, atol=1e-10)
+    assert_allclose(result.components_, reference.components_ * signs[:, None], atol=1e-10)
+    assert_allclose(result.explained_variance_, reference.explained_variance_, rtol=1e-10)
+    assert_allclose(result.explained_variance_ratio_, reference.explained_variance_ratio_, rtol=1e-10)
+    assert_allclose(result.singular_values_, reference.singular_values_, rtol=1e-10)
+    assert_allclose(result.mean_, reference.mean_, rtol=1e-12)
 
 
 @given(clouds(min_p=1, max_p=5))
@@ -73,9 +73,9 @@ def test_by_hand():
 def test_known_singular_values_come_back(smallest, size):
     """Values from 1 down to the smallest, to 1e-11 of each, or 1e-15 of the largest; axes to 1e-12 in their cosine."""
     rng = np.random.default_rng(0)
-    left = np.linalg.qr(np.c_[np.ones(200), rng.normal(size=(200, 8))])[0][:, 1:]  # columns of mean 0
+    vectors = np.linalg.qr(np.c_[np.ones(200), rng.normal(size=(200, 8))])[0][:, 1:]  # columns of mean 0
     axes, values = np.linalg.qr(rng.normal(size=(8, 8)))[0], np.geomspace(1.0, smallest, 8)
-    pca = PCA(8).fit((left * values) @ axes.T * size)
+    pca = PCA(8).fit((vectors * values) @ axes.T * size)
     error = max(1e-11, 1e-15 / smallest)  # the data themselves are rounded to 2e-16 of the largest value
     assert_allclose(pca.singular_values_ / size, values, rtol=error)
     assert_allclose(np.abs(np.einsum("ij,ji->i", pca.components_, axes)), 1.0, rtol=1e-12)
@@ -84,8 +84,8 @@ def test_known_singular_values_come_back(smallest, size):
 
 @pytest.mark.parametrize("shape", [(3000, 7), (40, 7), (7, 40)])
 @pytest.mark.parametrize("smallest", [0.02, 1e-5])
-def test_offsets_cost_what_their_digits_cost(shape, smallest):
-    """A million beside a spread of 1: values to 1e-8, in blocks or at once, as of data centered in long double."""
+def test_offsets_cost_only_their_digits(shape, smallest):
+    """With an offset of a million and spread 1, values agree to 1e-8 with those of data centered in long double."""
     rng = np.random.default_rng(1)
     count = min(shape) - 1
     X = rng.normal(size=(shape[0], count)) * np.geomspace(1.0, smallest, count) @ rng.normal(size=(count, shape[1]))
@@ -116,24 +116,24 @@ def test_constant_data_have_no_variance_to_share():
 
 
 @pytest.mark.parametrize("power", [-1060, -700, -300, 300, 700, 1015])
-def test_the_unit_of_the_data_is_no_matter(power):
+def test_the_unit_of_the_data_does_not_matter(power):
     """Data times 2^power, up to the ends of the numbers: the same axes and ratios, scores times 2^power, no warning."""
     X = _gaussian(2, 30, 4)
     unit = 2.0**power
-    here, there = PCA(2).fit(X), PCA(2).fit(X * unit)
+    plain, scaled = PCA(2).fit(X), PCA(2).fit(X * unit)
     digits = 1e-13 if power > -1000 else 1e-3  # the smallest numbers have few digits
-    assert_allclose(there.embedding_ / unit, here.embedding_, atol=digits)
-    assert_allclose(there.components_, here.components_, atol=digits)
-    assert_allclose(there.explained_variance_ratio_, here.explained_variance_ratio_, atol=digits)
-    assert_allclose(there.singular_values_ / unit, here.singular_values_, rtol=digits)
-    assert_allclose(there.mean_ / unit, here.mean_, rtol=digits)
-    assert_allclose(there.transform(X * unit), there.embedding_, atol=digits * unit)
-    back = here.inverse_transform(here.embedding_)
-    assert_allclose(there.inverse_transform(there.embedding_) / unit, back, atol=digits)
+    assert_allclose(scaled.embedding_ / unit, plain.embedding_, atol=digits)
+    assert_allclose(scaled.components_, plain.components_, atol=digits)
+    assert_allclose(scaled.explained_variance_ratio_, plain.explained_variance_ratio_, atol=digits)
+    assert_allclose(scaled.singular_values_ / unit, plain.singular_values_, rtol=digits)
+    assert_allclose(scaled.mean_ / unit, plain.mean_, rtol=digits)
+    assert_allclose(scaled.transform(X * unit), scaled.embedding_, atol=digits * unit)
+    back = plain.inverse_transform(plain.embedding_)
+    assert_allclose(scaled.inverse_transform(scaled.embedding_) / unit, back, atol=digits)
 
 
 def test_variances_without_a_number_are_infinite_or_zero():
-    """The square of 1e200 is no number; that of 1e100 is."""
+    """The square of 1e200 overflows, the one of 1e100 does not."""
     X = _gaussian(2, 30, 4)
     variance = PCA(2).fit(X).explained_variance_
     assert_allclose(PCA(2).fit(X * 1e100).explained_variance_, variance * 1e200)
@@ -141,10 +141,10 @@ def test_variances_without_a_number_are_infinite_or_zero():
     assert PCA(2).fit(X * 1e-200).explained_variance_.tolist() == [0.0, 0.0]
 
 
-def test_scores_beyond_all_numbers_are_refused():
-    """Where the data fit into numbers and their scores do not, the refusal says so."""
+def test_scores_that_overflow_raise_an_error():
+    """If the data are finite and their scores are not, an error says so."""
     X = np.outer([-1.0, 1.0, -1.0, 1.0], np.ones(9)) * 1e308
-    with pytest.raises(InputError, match="`X` must leave room for its principal scores: got values up to 1e"):
+    with pytest.raises(InputError, match="`X` must have principal scores that are finite: got values up to 1e"):
         PCA(1).fit(X)
 
 

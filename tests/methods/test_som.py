@@ -97,15 +97,15 @@ def test_the_two_best_units_by_hand():
     assert_allclose(squared, [0.0, 1.01, 0.0, 1.0])
 
 
-@pytest.mark.parametrize(("grid", "most"), [("rectangular", 2.0**0.5), ("hexagonal", 1.0)])
-def test_the_topographic_error_counts_broken_neighborhoods(grid, most):
-    """The share of rows whose two nearest prototypes lie further apart than neighbors do, by plain loops."""
+@pytest.mark.parametrize(("grid", "max_distance"), [("rectangular", 2.0**0.5), ("hexagonal", 1.0)])
+def test_the_topographic_error_counts_broken_neighborhoods(grid, max_distance):
+    """The share of rows whose two nearest prototypes are not neighbors, by plain loops."""
     X = np.random.default_rng(0).normal(size=(150, 4))
     som = SOM(2, shape=(8, 6), grid=grid, radius=(2.0, 0.0)).fit(X)
     broken = 0
     for x in X:
-        first, second = np.argsort(((som.prototypes_ - x) ** 2).sum(axis=1))[:2]
-        broken += np.linalg.norm(som.units_[first] - som.units_[second]) > most + 1e-9
+        nearest, second = np.argsort(((som.prototypes_ - x) ** 2).sum(axis=1))[:2]
+        broken += np.linalg.norm(som.units_[nearest] - som.units_[second]) > max_distance + 1e-9
     assert broken > 0
     assert som.topographic_error_ == broken / 150
 
@@ -125,8 +125,8 @@ def test_moved_rows_get_the_same_batch_map():
     X = np.random.default_rng(0).normal(size=(80, 3)) * [3.0, 2.0, 1.0]
     rng = np.random.default_rng(1)
     order, turn = rng.permutation(80), np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    one, other = SOM(2, shape=(8, 5)).fit(X), SOM(2, shape=(8, 5)).fit(X[order] @ turn + 7.0)
-    for a, b, side in zip(one.embedding_[order].T, other.embedding_.T, (8, 5), strict=True):
+    som, turned = SOM(2, shape=(8, 5)).fit(X), SOM(2, shape=(8, 5)).fit(X[order] @ turn + 7.0)
+    for a, b, side in zip(som.embedding_[order].T, turned.embedding_.T, (8, 5), strict=True):
         assert np.array_equal(a, b) or np.array_equal(a, side - 1 - b)
 
 
@@ -152,6 +152,6 @@ def test_only_online_learning_reads_the_seed():
     ],
 )
 def test_illegal_parameters_are_refused(wrong, error, match):
-    """Each by its name."""
+    """The error names the argument."""
     with pytest.raises(error, match=match):
         SOM(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))

@@ -54,16 +54,16 @@ def _unit(V, like):
 def test_cca_equals_statsmodels_and_scikit_learn(kind):
     """Variates of both sets to 1e-6 of statsmodels, and to 1e-4 of scikit-learn, whose power iteration ends earlier."""
     X, Y = _two_sets(kind)
-    mine, exact = CCA(2).fit(X, Y), CanCorr(Y, X)
+    result, exact = CCA(2).fit(X, Y), CanCorr(Y, X)
     other = cross_decomposition.CCA(2, scale=False, max_iter=100_000, tol=1e-15).fit(X, Y).transform(X, Y)
     order = np.argsort(-exact.cancorr)[:2]
-    pairs = ((mine.embedding_, X @ exact.x_cancoef[:, order]), (mine.response_, Y @ exact.y_cancoef[:, order]))
-    for (one, theirs), third in zip(pairs, other, strict=True):
-        assert_allclose(one, _unit(theirs, one), atol=1e-6)
-        assert_allclose(one, _unit(third, one), atol=1e-4)
-    assert_allclose(mine.correlations_, exact.cancorr[order], rtol=1e-8)
-    assert_allclose((mine.embedding_ * mine.response_).mean(axis=0), mine.correlations_, rtol=1e-9)
-    assert_allclose(mine.transform(X), mine.embedding_, atol=1e-7)
+    pairs = ((result.embedding_, X @ exact.x_cancoef[:, order]), (result.response_, Y @ exact.y_cancoef[:, order]))
+    for (variates, reference), third in zip(pairs, other, strict=True):
+        assert_allclose(variates, _unit(reference, variates), atol=1e-6)
+        assert_allclose(variates, _unit(third, variates), atol=1e-4)
+    assert_allclose(result.correlations_, exact.cancorr[order], rtol=1e-8)
+    assert_allclose((result.embedding_ * result.response_).mean(axis=0), result.correlations_, rtol=1e-9)
+    assert_allclose(result.transform(X), result.embedding_, atol=1e-7)
 
 
 @pytest.mark.parametrize("cls", [CCA, SIR])
@@ -85,7 +85,7 @@ def test_sliced_methods_equal_naive_twins(seed, cls, n_slices):
     n, p = 60, 4
     X = rng.normal(size=(n, p)) @ rng.normal(size=(p, p))
     y = X[:, 0] + rng.normal(size=n)
-    mine = cls(1, n_slices=n_slices).fit(X, y)
+    result = cls(1, n_slices=n_slices).fit(X, y)
     centered = X - X.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.T @ centered / n)
     root = vectors @ np.diag(values**-0.5) @ vectors.T
@@ -95,21 +95,21 @@ def test_sliced_methods_equal_naive_twins(seed, cls, n_slices):
     for h in range(n_slices):
         rows = Z[slice_of == h]
         mean = rows.mean(axis=0)
-        rest = np.eye(p) - np.cov(rows.T, bias=True)
-        M += len(rows) / n * (np.outer(mean, mean) if cls is SIR else rest @ rest)
+        difference = np.eye(p) - np.cov(rows.T, bias=True)
+        M += len(rows) / n * (np.outer(mean, mean) if cls is SIR else difference @ difference)
     top, directions = np.linalg.eigh(M)
-    assert mine.eigenvalues_[0] == pytest.approx(top[-1], rel=1e-8)
-    assert _apart(mine.directions_, root @ directions[:, -1:]) < 1e-6
-    assert_allclose(mine.embedding_.T @ mine.embedding_ / n, np.eye(1), atol=1e-9)
-    assert_allclose(mine.transform(X), mine.embedding_, atol=1e-9)
+    assert result.eigenvalues_[0] == pytest.approx(top[-1], rel=1e-8)
+    assert _apart(result.directions_, root @ directions[:, -1:]) < 1e-6
+    assert_allclose(result.embedding_.T @ result.embedding_ / n, np.eye(1), atol=1e-9)
+    assert_allclose(result.transform(X), result.embedding_, atol=1e-9)
 
 
 @pytest.mark.parametrize("case", SLICED, ids=lambda case: f"{case['method']}-{case['sample']}")
 def test_sliced_methods_equal_the_package_sliced(case):
     """The planes of SIR and SAVE are those of the Python package that follows R's dr, to 1e-9."""
     cls = SIR if case["method"] == "sir" else SAVE
-    mine = cls(2, n_slices=case["n_slices"]).fit(np.array(case["X"]), np.array(case["y"]))
-    assert _apart(mine.directions_, np.array(case["directions"])) < 1e-9
+    result = cls(2, n_slices=case["n_slices"]).fit(np.array(case["X"]), np.array(case["y"]))
+    assert _apart(result.directions_, np.array(case["directions"])) < 1e-9
 
 
 def test_the_linear_model_of_li():
@@ -118,12 +118,12 @@ def test_the_linear_model_of_li():
     The mean of the unit directions is within .03 of (1, 1, 1, 1, 0) / 2 in each coordinate: its own error over 100
     samples is near .007, and the estimates shrink by a few per cent.
     """
-    rng, found = np.random.default_rng(0), []
+    rng, result = np.random.default_rng(0), []
     for _ in range(100):
         X = rng.normal(size=(100, 5))
         b = SIR(1).fit(X, X[:, :4].sum(axis=1) + rng.normal(size=100)).directions_[:, 0]
-        found.append(b / np.linalg.norm(b) * np.sign(b[:4].sum()))
-    assert_allclose(np.mean(found, axis=0), [0.5, 0.5, 0.5, 0.5, 0.0], atol=0.03)
+        result.append(b / np.linalg.norm(b) * np.sign(b[:4].sum()))
+    assert_allclose(np.mean(result, axis=0), [0.5, 0.5, 0.5, 0.5, 0.0], atol=0.03)
 
 
 MODELS = {
@@ -153,7 +153,7 @@ def test_directions_of_known_models_are_found(model, cls, d):
 
 
 def test_sir_does_not_see_symmetric_dependence():
-    """The known blind spot: y = x^2 leaves the slice means at 0, so the direction is far from the truth."""
+    """A known limit: with y = x^2 the slice means are 0, so that the direction is far from the truth."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6))
     assert _apart(SIR(1).fit(X, X[:, 0] ** 2).directions_, np.eye(6)[:, :1]) > 0.5
@@ -164,8 +164,8 @@ def test_mave_lowers_the_local_variance():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 5))
     y = MODELS["product"](X, rng.normal(size=200))
-    first, last = (_apart(MAVE(2, max_iter=m).fit(X, y).directions_, np.eye(5)[:, :2]) for m in (1, 20))
-    assert last <= first + 0.02
+    after_one, after_many = (_apart(MAVE(2, max_iter=m).fit(X, y).directions_, np.eye(5)[:, :2]) for m in (1, 20))
+    assert after_many <= after_one + 0.02
 
 
 @given(st.integers(0, 10**6))
@@ -173,14 +173,14 @@ def test_kernel_cca_solves_the_generalized_problem(seed):
     """Correlations are those of a'GxGy b over the regularized norms, as a generalized eigenproblem; scores fit them."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(20, 2)), rng.normal(size=(20, 1))
-    mine = KernelCCA(2, kappa=0.1).fit(X, y)
+    result = KernelCCA(2, kappa=0.1).fit(X, y)
     Gx, Gy = center(gram_matrix(X, "X").matrix), center(gram_matrix(y, "y").matrix)
     ridge = 20 * 0.1 / 2 * np.eye(20)
     zero = np.zeros((20, 20))
-    left = np.block([[zero, Gx @ Gy], [Gy @ Gx, zero]])
+    cross = np.block([[zero, Gx @ Gy], [Gy @ Gx, zero]])
     right = np.block([[(Gx + ridge) @ (Gx + ridge), zero], [zero, (Gy + ridge) @ (Gy + ridge)]])
-    assert_allclose(mine.correlations_, eigh(left, right, eigvals_only=True)[::-1][:2], atol=1e-9)
-    assert_allclose(mine.transform(X), mine.embedding_, atol=1e-8)
+    assert_allclose(result.correlations_, eigh(cross, right, eigvals_only=True)[::-1][:2], atol=1e-9)
+    assert_allclose(result.transform(X), result.embedding_, atol=1e-8)
 
 
 def test_kernel_cca_with_linear_kernels_and_no_ridge_is_cca():
@@ -188,9 +188,9 @@ def test_kernel_cca_with_linear_kernels_and_no_ridge_is_cca():
     X, Y = _two_sets("normal")
     y = Y[:, :1]
     w, U = np.linalg.eigh(center(gram_matrix(X, "X", "linear").matrix))
-    mine, plain = KernelCCA(1, kernel="linear", kappa=1e-9).fit(X, (y > 0)[:, 0]), CCA(1).fit(X, (y > 0)[:, 0])
-    assert_allclose(np.abs(mine.embedding_), np.abs(plain.embedding_), atol=1e-5)
-    assert mine.correlations_[0] == pytest.approx(plain.correlations_[0], abs=1e-5)
+    result, plain = KernelCCA(1, kernel="linear", kappa=1e-9).fit(X, (y > 0)[:, 0]), CCA(1).fit(X, (y > 0)[:, 0])
+    assert_allclose(np.abs(result.embedding_), np.abs(plain.embedding_), atol=1e-5)
+    assert result.correlations_[0] == pytest.approx(plain.correlations_[0], abs=1e-5)
     assert len(w) == len(U)
 
 
@@ -199,19 +199,19 @@ def test_gsir_equals_a_naive_twin(seed, reg):
     """Leading eigenvector of S Gy S with the smoother S = Gx (Gx + k)^-1, written out; values S v, variance 1."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(20, 2)), rng.normal(size=(20, 1))
-    mine = GSIR(1, reg=reg).fit(X, y)
+    result = GSIR(1, reg=reg).fit(X, y)
     Gx, Gy = center(gram_matrix(X, "X").matrix), center(gram_matrix(y, "y").matrix)
     smoother = Gx @ np.linalg.inv(Gx + reg * np.linalg.eigvalsh(Gx)[-1] * np.eye(20))
     values, vectors = np.linalg.eigh(smoother @ Gy @ smoother)
-    assert mine.eigenvalues_[0] == pytest.approx(values[-1], rel=1e-8)
-    assert_allclose(mine.embedding_, _unit(smoother @ vectors[:, -1:], mine.embedding_), atol=1e-6)
-    assert_allclose(mine.transform(X), mine.embedding_, atol=1e-8)
-    assert mine.reg_ == reg
+    assert result.eigenvalues_[0] == pytest.approx(values[-1], rel=1e-8)
+    assert_allclose(result.embedding_, _unit(smoother @ vectors[:, -1:], result.embedding_), atol=1e-6)
+    assert_allclose(result.transform(X), result.embedding_, atol=1e-8)
+    assert result.reg_ == reg
 
 
 @given(st.integers(0, 10**6))
 def test_the_ridge_of_gsir_has_the_least_error_left_out(seed):
-    """By leaving points out one by one, no ridge ten times larger or smaller predicts features of y better."""
+    """Leave-one-out: no ridge ten times larger or smaller predicts the features of y better."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(25, 2))
     y = X[:, :1] + 0.5 * rng.normal(size=(25, 1))
@@ -223,13 +223,13 @@ def test_the_ridge_of_gsir_has_the_least_error_left_out(seed):
     def error(ridge):
         total = 0.0
         for i in range(25):
-            rest = np.delete(np.arange(25), i)
+            train = np.delete(np.arange(25), i)
             # least squares with a free constant: the bordered system of kernel ridge regression
             system = np.block(
-                [[Gx[np.ix_(rest, rest)] + ridge * np.eye(24), np.ones((24, 1))], [np.ones((1, 24)), 0.0]]
+                [[Gx[np.ix_(train, train)] + ridge * np.eye(24), np.ones((24, 1))], [np.ones((1, 24)), 0.0]]
             )
-            found = np.linalg.solve(system, np.vstack([features[rest], np.zeros((1, 25))]))
-            total += np.sum((features[i] - Gx[i, rest] @ found[:-1] - found[-1]) ** 2)
+            result = np.linalg.solve(system, np.vstack([features[train], np.zeros((1, 25))]))
+            total += np.sum((features[i] - Gx[i, train] @ result[:-1] - result[-1]) ** 2)
         return total
 
     at_best = error(chosen * largest)
@@ -284,7 +284,7 @@ def test_gsave_with_a_linear_kernel_is_save(seed):
     ids=["one_direction", "two_directions", "a_ridge_above_all"],
 )
 def test_gsave_warns_of_columns_that_are_zero(columns, settings, zero):
-    """Fewer features than columns, since the kernel has no more or the ridge leaves none: their number is said."""
+    """With fewer features than columns, because of the kernel or the ridge, a warning has their number."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, columns)), rng.normal(size=60)
     with pytest.warns(DegenerateDataWarning, match=f"{zero} of the 3 columns of the embedding are 0"):
@@ -295,7 +295,7 @@ def test_gsave_warns_of_columns_that_are_zero(columns, settings, zero):
 
 @pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
 def test_responses_are_checked(cls):
-    """None, a constant, another length and missing values are refused, each with its argument."""
+    """None, a constant, another length and missing values raise an error that names the argument."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     for wrong in (None, np.ones(30), np.zeros(30, int), np.ones(29) * np.arange(29), np.r_[np.nan, np.arange(29.0)]):
         with pytest.raises(InputError, match="`y` must"):
@@ -303,8 +303,8 @@ def test_responses_are_checked(cls):
 
 
 @pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
-def test_objects_are_what_they_hold(cls):
-    """Objects that are floats are numbers, integers, booleans and text classes; missing values are refused."""
+def test_object_columns_have_the_type_of_their_entries(cls):
+    """Objects that are floats are numbers; integers, booleans and text are classes; missing values raise an error."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     numbers = np.round(X[:, 0] + X[:, 1] ** 2)
@@ -323,7 +323,7 @@ def test_objects_are_what_they_hold(cls):
 @pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
 @pytest.mark.parametrize("power", [-1000, 531, 1020])
 def test_the_unit_of_the_response_does_not_matter(cls, power):
-    """Responses whose squares are no numbers give the embedding of those of size 1, without a warning."""
+    """Responses whose squares overflow give the same embedding as responses of size 1, without a warning."""
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = X[:, 0] + X[:, 1] ** 2
     usual = cls(1).fit_transform(X, y)
@@ -361,7 +361,7 @@ def test_supervised_methods_in_an_evaluation():
 
 @pytest.mark.parametrize("cls", [SIR, SAVE, GSAVE])
 def test_slices_have_two_points_at_least(cls):
-    """Fewer than two slices and more than n / 2 are refused in words about slices; n / 2 is the default for few."""
+    """Fewer than two slices and more than n / 2 raise an error about slices; n / 2 is the default for few points."""
     X, y = np.random.default_rng(0).normal(size=(90, 4)), np.linspace(0.0, 1.0, 90)
     for few in (1, "5", 2.5):
         with pytest.raises(InputError, match="`n_slices` must be an integer >= 2"):
@@ -381,8 +381,8 @@ def test_slices_are_runs_of_the_sorted_response():
 
 
 @pytest.mark.parametrize("cls", [CCA, GSAVE, GSIR, KernelCCA, MAVE, SAVE, SIR])
-def test_integers_that_are_numbers_are_not_taken_as_classes_in_silence(cls):
-    """More classes than n / 2 are refused with the cure, many integers warned of, floats taken as numbers."""
+def test_integers_that_look_like_numbers_are_classes_with_a_warning(cls):
+    """More classes than n / 2 raise an error with a hint, many integers cause a warning, floats are numbers."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 4))
     y = np.argsort(np.argsort(X[:, 0] + 0.1 * rng.normal(size=100)))

@@ -21,7 +21,7 @@ from dreval.geometry._loops import layouts
 from dreval.methods import UMAP
 from dreval.methods.umap import (
     curve_parameters,
-    due_every,
+    edge_periods,
     fuzzy_graph,
     fuzzy_weights,
     places_of_parts,
@@ -41,13 +41,13 @@ def test_the_curve_is_that_of_umap_learn(min_dist, spread, a, b):
 @pytest.mark.parametrize("name", CLOUDS)
 def test_the_graph_is_that_of_umap_learn(name):
     """The same edges with the same weights, to the tolerance of its bisection and its single precision."""
-    theirs = np.array(ORACLE[name]["graph"])
+    reference = np.array(ORACLE[name]["graph"])
     graph = fuzzy_graph(cloud(name).X, N_NEIGHBORS)[0]
-    mine = graph.tocoo()
-    above = mine.row < mine.col
-    order = np.lexsort((theirs[:, 1], theirs[:, 0]))
-    assert_array_equal(np.column_stack([mine.row, mine.col])[above], theirs[order, :2])
-    assert_allclose(mine.data[above], theirs[order, 2], atol=2e-5)
+    result = graph.tocoo()
+    above = result.row < result.col
+    order = np.lexsort((reference[:, 1], reference[:, 0]))
+    assert_array_equal(np.column_stack([result.row, result.col])[above], reference[order, :2])
+    assert_allclose(result.data[above], reference[order, 2], atol=2e-5)
     assert abs(graph - graph.T).max() == 0.0
 
 
@@ -71,9 +71,9 @@ def test_weights_where_the_sum_is_not_reached():
     assert_allclose(sigma, [1e-3 / 3, 2e-3, 7e-3 / 9])
 
 
-def _naive_layout(Y, edges, every, n_epochs, curve, rates, n_negative, state):
+def _naive_layout(Y, edges, periods, n_epochs, curve, rates, n_negative, state):
     """The steps of UMAP in plain Python, with splitmix64 for the pushes."""
-    (a, b), (rate, repulsion), due, whole = curve, rates, list(every), 2**64
+    (a, b), (rate, repulsion), due, whole = curve, rates, list(periods), 2**64
 
     def clip(v):
         return np.clip(v, -4.0, 4.0)
@@ -83,7 +83,7 @@ def _naive_layout(Y, edges, every, n_epochs, curve, rates, n_negative, state):
         for e, (i, j) in enumerate(edges):
             if due[e] > epoch:
                 continue
-            due[e] += every[e]
+            due[e] += periods[e]
             gap = Y[i] - Y[j]
             d2 = gap @ gap
             move = step * clip(-2 * a * b * d2 ** (b - 1) / (1 + a * d2**b) * gap)
@@ -108,34 +108,34 @@ def test_the_layout_equals_a_slow_twin(seed, d):
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(6, d))
     edges = np.array([[i, j] for i in range(6) for j in range(6) if i != j and rng.uniform() < 0.5] or [[0, 1]])
-    every, curve, rates = rng.uniform(1, 4, size=len(edges)), (1.5, 0.9), (0.5, 1.2)
+    periods, curve, rates = rng.uniform(1, 4, size=len(edges)), (1.5, 0.9), (0.5, 1.2)
     state = rng.integers(2**63, dtype=np.uint64)
-    slow = _naive_layout(Y.copy(), edges, every, 8, curve, rates, 3, int(state))
+    slow = _naive_layout(Y.copy(), edges, periods, 8, curve, rates, 3, int(state))
     head, tail = np.ascontiguousarray(edges.T)
-    layouts.lay_out(Y, Y, True, head, tail, every, 8, curve, rates, 3, state)
+    layouts.lay_out(Y, Y, True, head, tail, periods, 8, curve, rates, 3, state)
     assert_allclose(Y, slow, rtol=1e-6, atol=1e-9)
 
 
 def test_steps_go_down_the_cross_entropy():
     """A pull follows the gradient of -log w, a push that of -log(1 - w), by central differences."""
     a, b, h = 1.3, 0.8, 1e-6
-    for own, other in np.random.default_rng(0).normal(size=(5, 2, 2)):
+    for point, other in np.random.default_rng(0).normal(size=(5, 2, 2)):
 
         def w(y, other=other):
             return 1 / (1 + a * ((y - other) @ (y - other)) ** b)
 
         for log, move in ((lambda y: np.log(w(y)), layouts._pull_edge), (lambda y: np.log(1 - w(y)), layouts._push)):
-            slope = [(log(own + h * e) - log(own - h * e)) / (2 * h) for e in np.eye(2)]
-            moved = own.copy()
+            slope = [(log(point + h * e) - log(point - h * e)) / (2 * h) for e in np.eye(2)]
+            moved = point.copy()
             move(moved, other.copy(), (a, b), 1e-3, False if move is layouts._pull_edge else 1.0)
-            assert_allclose((moved - own) / 1e-3, slope, rtol=0.02)  # 1e-3 is added to squared distances that push
+            assert_allclose((moved - point) / 1e-3, slope, rtol=0.02)  # 1e-3 is added to squared distances that push
 
 
 def test_edges_are_due_in_proportion_to_their_weight():
-    """The heaviest every round, one of half its weight every second; too light ones never."""
-    kept, every = due_every(np.array([1.0, 0.5, 0.1, 0.001]), 100)
-    assert kept.tolist() == [True, True, True, False]
-    assert_allclose(every, [1.0, 2.0, 10.0])
+    """The heaviest edge is used in every round, half its weight in every second; light edges never."""
+    used, periods = edge_periods(np.array([1.0, 0.5, 0.1, 0.001]), 100)
+    assert used.tolist() == [True, True, True, False]
+    assert_allclose(periods, [1.0, 2.0, 10.0])
 
 
 @pytest.mark.parametrize("n", [100, 900])
@@ -151,22 +151,22 @@ def test_the_start_solves_the_eigenproblem(n):
 @pytest.mark.parametrize("count", [3, 4, 8])
 def test_the_start_in_parts_is_that_of_umap_learn(count):
     """Places of the parts and their reach; within a part eigenvectors of its graph (it has at times missed one)."""
-    data, theirs = parts_of_a_graph(count), ORACLE["starts"][str(count)]
+    data, reference = parts_of_a_graph(count), ORACLE["starts"][str(count)]
     graph = fuzzy_graph(data.X, N_NEIGHBORS)[0]
     places = places_of_parts(data.X, data.labels, 2)
     if count > 4:
-        assert_allclose(places, theirs["places"], atol=1e-6)
+        assert_allclose(places, reference["places"], atol=1e-6)
     else:
         assert_array_equal(places, [[1, 0], [0, 1], [-1, 0], [0, -1]][:count])
     Y, replaced = start_in_parts(graph, data.labels, data.X, 2, np.random.default_rng(0))
     assert replaced == 0
     for c in range(count):
-        own, rows = Y[data.labels == c] - places[c], data.labels == c
-        assert np.abs(own).max() == pytest.approx(theirs["reach"][c], rel=1e-5)
+        part_Y, rows = Y[data.labels == c] - places[c], data.labels == c
+        assert np.abs(part_Y).max() == pytest.approx(reference["reach"][c], rel=1e-5)
         part = graph[rows][:, rows].toarray()
         roots = 1 / np.sqrt(part.sum(axis=1))
         vectors = np.linalg.eigh(roots[:, None] * part * roots)[1][:, [-2, -3]]
-        assert_allclose(np.abs(np.einsum("ij,ij->j", own / np.linalg.norm(own, axis=0), vectors)), 1.0, atol=1e-6)
+        assert_allclose(np.abs(np.einsum("ij,ij->j", part_Y / np.linalg.norm(part_Y, axis=0), vectors)), 1.0, atol=1e-6)
 
 
 def test_small_parts_start_at_random_and_parts_at_one_place_have_a_start():
@@ -197,17 +197,17 @@ for X, init in cases:
     Y = dreval.methods.UMAP(init=init, n_epochs=20, random_state=0).fit_transform(X)
     print(hashlib.sha256(np.ascontiguousarray(Y).tobytes()).hexdigest())
 """
-    said = []
+    digests = []
     for threads in ("1", "2"):
         environment = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)}
         run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        said.append(run.stdout.split())
-    assert len(set(said[0])) == 4
-    assert said[0] == said[1]
+        digests.append(run.stdout.split())
+    assert len(set(digests[0])) == 4
+    assert digests[0] == digests[1]
 
 
 @pytest.mark.slow
-def test_digits_are_shown_as_well_as_by_umap_learn():
+def test_digits_are_embedded_as_well_as_by_umap_learn():
     """Trustworthiness (k = 15) within .01 of the mean of its five seeds; its 15 neighbors are our 14."""
     X = dreval.load_dataset("digits").data
     Y = UMAP(n_neighbors=14, random_state=0).fit_transform(X)
@@ -225,7 +225,7 @@ def test_clusters_stay_apart(start):
     assert dreval.knn_accuracy(clusters.data, Y, labels=clusters.labels, n_neighbors=1) > 0.97
 
 
-def test_new_points_lie_where_the_fitted_ones_do():
+def test_new_points_are_near_their_fitted_copies():
     """Copies land near their originals (median below a tenth of the width); each is placed by itself."""
     X = dreval.simulate("swiss_roll", n=300, random_state=0).data
     umap = UMAP(n_neighbors=10, random_state=0).fit(X)
@@ -239,7 +239,8 @@ def test_parameters_are_read():
     """Number of rounds, seed, pushes and curve change the embedding; without pushes it contracts."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     fits = [
-        UMAP(random_state=0, **more).fit(X) for more in ({}, {"n_epochs": 50}, {"n_negative": 0}, {"min_dist": 0.9})
+        UMAP(random_state=0, **options).fit(X)
+        for options in ({}, {"n_epochs": 50}, {"n_negative": 0}, {"min_dist": 0.9})
     ]
     embeddings = [fit.embedding_ for fit in fits] + [UMAP(random_state=1).fit_transform(X)]
     assert len({embedding.tobytes() for embedding in embeddings}) == 5
@@ -260,12 +261,12 @@ def test_parameters_are_read():
     ],
 )
 def test_illegal_parameters_are_refused(wrong, match):
-    """Each by its name."""
+    """The error names the argument."""
     with pytest.raises(InputError, match=match):
         UMAP(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))
 
 
 def test_an_unknown_start_is_refused():
-    """The nearest right word is named."""
+    """The error suggests the nearest option."""
     with pytest.raises(UnknownName, match="Did you mean 'spectral'"):
         UMAP(init="spectrum").fit(np.random.default_rng(0).normal(size=(30, 3)))
