@@ -15,7 +15,7 @@ from dreval.records.frames import columns_by_full_name, curves_frame, full_name,
 from dreval.records.notes import ASSUMPTION, FAILURE, define
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.reading import read_results
+from dreval.report.result_view import read_results
 
 # measure, parameters, chance
 DEFAULT = (

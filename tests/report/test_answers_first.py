@@ -10,11 +10,11 @@ import pytest
 import dreval
 from dreval.registry import MEASURES
 from dreval.report.contents.comparison import comparison_summary, outcomes
-from dreval.report.contents.evaluation import printed_block
-from dreval.report.document import Best
-from dreval.report.reading import read_results
+from dreval.report.contents.evaluation import printed_table
+from dreval.report.document import BestCell
+from dreval.report.findings import missing_reason
 from dreval.report.render.markup import plain_symbols, sentence
-from dreval.report.statements import absence
+from dreval.report.result_view import read_results
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -44,12 +44,12 @@ def number(text: str) -> float:
 
 def check_block(results: dreval.Results) -> None:
     """Values, half-widths and stars of the narrow table, recomputed from the tidy table and ``ranking``."""
-    reading = read_results(results)
-    block = printed_block(reading)
+    view = read_results(results)
+    block = printed_table(view)
     rows = results.tidy().set_index(["embedding", "measure"])
     best = results.ranking().set_index(["embedding", "measure"])["in_best_set"]
-    heads = {column.called: column.measure for column in reading.by_goal}
-    heads |= {column.title: column.measure for column in reading.by_goal}
+    heads = {column.short_title: column.measure for column in view.by_goal}
+    heads |= {column.title: column.measure for column in view.by_goal}
     down = len(results.names) > 5
     measures = [
         heads[re.sub(r" (\(k = \d+\)|↓)", "", str(h)).strip()]
@@ -66,7 +66,7 @@ def check_block(results: dreval.Results) -> None:
             if half:
                 width = (row["conf_high"] - row["conf_low"]) / 2
                 assert number(half) == pytest.approx(width, abs=0.0011), (name, measure)
-            assert isinstance(cell, Best) == bool(best[name, measure]), (name, measure)
+            assert isinstance(cell, BestCell) == bool(best[name, measure]), (name, measure)
             seen += 1
     assert seen == len(measures) * len(names) > 8
     low = {measure for measure in measures if MEASURES.card(measure).direction == "lower"}
@@ -87,7 +87,7 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
     check_block(five)
     long = cloud(5).run("trustworthiness", None)
     assert "… is umap_min_dist=;" in " ".join(str(long).split())
-    assert [str(head) for head in printed_block(read_results(long)).columns[1:6]] == [
+    assert [str(head) for head in printed_table(read_results(long)).columns[1:6]] == [
         "…0.00",
         "…0.01",
         "…0.02",
@@ -99,13 +99,13 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
 @pytest.mark.slow
 def test_of_many_embeddings_the_best_stand_and_the_rest_is_counted(twelve: dreval.Results) -> None:
     """By mean rank over all measures; whole names; the page features the first eight."""
-    text, reading = str(twelve), read_results(twelve)
+    text, view = str(twelve), read_results(twelve)
     table = twelve.ranking().groupby("embedding")["rank"].mean().sort_values(kind="stable")
-    shown = [row[0] for row in printed_block(reading).rows if row[0] in twelve.names]
+    shown = [row[0] for row in printed_table(view).rows if row[0] in twelve.names]
 
     assert "... 2 more" in text
     assert [table[name] for name in shown] == sorted(table)[:10]
-    assert list(reading.featured) == list(reading.ranked[:8])
+    assert list(view.featured) == list(view.ranked[:8])
     assert all(name in text for name in shown)
     assert len(text.splitlines()) <= 60
     check_block(twelve)
@@ -200,13 +200,13 @@ def test_the_baseline_leads_where_it_is_named(five: dreval.Results) -> None:
 def test_stars_beside_a_baseline_are_those_that_beat_it(twelve: dreval.Results) -> None:
     """Of many embeddings beside a baseline those have a star that are significantly better, whoever is the best."""
     found = twelve.compare(baseline=twelve.names[-1])
-    pairs, table = found.tidy(), comparison_summary(found).blocks[0]
+    pairs, table = found.tidy(), comparison_summary(found).tables[0]
     called = {plain_symbols(c.symbol): c.name for c in MEASURES.cards() if c.name in set(pairs["measure"])}
 
     assert table.best == f"significantly better than {twelve.names[-1]}"
     for place, head in enumerate(table.columns[1:], 1):
         mine = pairs[pairs["measure"] == called[head.removesuffix(" ↓")]]
-        starred = {row[0] for row in table.rows if isinstance(row[place], Best)}
+        starred = {row[0] for row in table.rows if isinstance(row[place], BestCell)}
         shown = {row[0] for row in table.rows}
         assert starred == shown & ({*mine["better"]} - {"", twelve.names[-1]})
 
@@ -247,4 +247,4 @@ def test_values_with_other_settings_are_said_below_the_table():
     assert number(alone[2]) == pytest.approx(rows.loc[alone[3], "value"], abs=5e-4)
     cells = read_results(found)
     absent = next(c for c in cells.main if c.measure == "stability")
-    assert absence(cells, absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")
+    assert missing_reason(cells, absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")

@@ -18,7 +18,7 @@ import dreval
 from dreval.comparison.base import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import letter_words
+from dreval.report.contents.comparison import letter_text
 from dreval.report.figures._panels import ramp_between
 from dreval.report.figures.comparisons import shared_letters
 from dreval.report.format import probability
@@ -100,7 +100,7 @@ def test_a_figure_and_the_words_of_a_comparison_name_one_test(n):
     for said in (
         " ".join(texts(found.plot("critical_difference"))),
         " ".join(texts(found.plot("forest"))),
-        letter_words(found),
+        letter_text(found),
         found.paragraph(),
     ):
         assert word in said

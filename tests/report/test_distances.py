@@ -12,7 +12,7 @@ from report_cases import make_results, measure_row, simulated_results, simulated
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
-from dreval.report.figures._pairs import shepard_words
+from dreval.report.figures._pairs import shepard_text
 from dreval.report.page import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
@@ -83,9 +83,9 @@ def test_without_pairs_there_is_a_cure():
 def test_which_pairs_are_shown_is_said():
     """All, a random part, or those of anchors."""
     table = simulated_shepard(0)
-    assert f"all {table.total:,} pairs" in shepard_words(table)
-    assert f"{table.pairs:,} of 9,999 pairs" in shepard_words(replace(table, total=9999))
-    assert "pairs seen from the anchors" in shepard_words(replace(table, anchored=True))
+    assert f"all {table.total:,} pairs" in shepard_text(table)
+    assert f"{table.pairs:,} of 9,999 pairs" in shepard_text(replace(table, total=9999))
+    assert "pairs seen from the anchors" in shepard_text(replace(table, anchored=True))
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

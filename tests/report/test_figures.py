@@ -23,10 +23,10 @@ from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures._lines import spread_labels
 from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps
-from dreval.report.figures.maps import PANEL
+from dreval.report.figures.maps import PANEL_INCHES
 from dreval.report.figures.nulls import null_histogram
 from dreval.report.plot import plot
-from dreval.report.reading import BESIDE, named_embeddings, read_results
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, colored_embeddings, read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a result made by hand can draw
@@ -50,7 +50,7 @@ def test_every_kind_is_drawn_for_any_number_of_embeddings(kind, count):
     """One to ten embeddings: a figure each, all named; of more than eight, lines have the names of those in color."""
     names = tuple(f"embedding {i}" for i in range(count))
     results = simulated_results(names, ks=(5, 15, 60))
-    figure, named = plot(results, kind), read_results(results).named
+    figure, named = plot(results, kind), read_results(results).colored
 
     assert isinstance(figure, Figure)
     assert drawn(figure).startswith(b"\x89PNG")
@@ -205,7 +205,7 @@ def test_beyond_eight_no_two_embeddings_share_a_color():
 )
 def test_which_embeddings_have_a_color(names, first, chosen, named):
     """Of few all; of many the first ones, and those chosen, which take no color of those that stay."""
-    assert named_embeddings(names, first, chosen) == tuple(named)
+    assert colored_embeddings(names, first, chosen) == tuple(named)
 
 
 def test_a_curve_shows_values_chance_and_intervals():
@@ -306,7 +306,7 @@ def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
 
     assert (np.diff(levels[order]) >= 0).all()
     assert levels.min() >= 0
-    assert levels.max() < len(_style.RAMP)
+    assert levels.max() < len(_style.QUALITY_RAMP)
     assert scale.clipped_low == (values.min() < scale.low)
     assert ("or less" in "".join(scale.ends())) == scale.clipped_low
 
@@ -332,7 +332,7 @@ def test_the_scale_of_one_value_goes_from_chance_to_the_best(value, higher, boun
 
     assert (scale.low, scale.high) == ends
     assert (scale.clipped_low, scale.clipped_high) == (False, False)
-    assert set(scale.levels(values)) == {level % len(_style.RAMP)}
+    assert set(scale.levels(values)) == {level % len(_style.QUALITY_RAMP)}
 
 
 def test_a_map_of_many_points_shows_the_mean_of_each_cell():
@@ -377,15 +377,15 @@ def contrast(a, b):
 
 def test_colors_can_be_read_and_told_apart():
     """Text colors have a contrast of 4.5 with the paper, points 1.5, and all variables have their own color."""
-    assert len(_style.EMBEDDINGS_LIGHT) == len(_style.EMBEDDINGS_DARK) == BESIDE
+    assert len(_style.EMBEDDINGS_LIGHT) == len(_style.EMBEDDINGS_DARK) == MAX_SIDE_BY_SIDE
     for paper, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
         assert contrast(paper["ink"], paper["panel"]) > 12
         assert contrast(paper["soft"], paper["panel"]) >= 4.5
         assert all(contrast(color, paper["paper"]) >= 4.5 for color in (*embeddings, paper["other"]))
-        assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.RAMP))
+        assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.QUALITY_RAMP))
     known = [*_style.LIGHT.values(), *_style.EMBEDDINGS_LIGHT]
     assert len(set(known)) == len(known) == len(_style.css_variables())
-    light = [luminance(color) for color in _style.RAMP]
+    light = [luminance(color) for color in _style.QUALITY_RAMP]
     assert light == sorted(light, reverse=True)
 
 
@@ -409,7 +409,7 @@ def seen_as(colors, view):
 @pytest.mark.parametrize("embeddings", [_style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
 def test_colors_differ_for_all_readers(view, embeddings):
     """No color means two things, as protanopes and deuteranopes see them too: smallest distances within and between."""
-    sets = {"embeddings": embeddings, "classes": _style.CLASS_COLORS, "scale": _style.RAMP}
+    sets = {"embeddings": embeddings, "classes": _style.CLASS_COLORS, "scale": _style.QUALITY_RAMP}
     seen = {name: seen_as(colors, view) for name, colors in sets.items()}
 
     def nearest(one, other):
@@ -456,7 +456,7 @@ def test_the_points_of_a_drawing_are_the_points():
     for code in range(3):
         wanted = placed[results.labels == code]
         got = np.array(sorted(dots[code]))
-        scale = PANEL * 72 / 2
+        scale = PANEL_INCHES * 72 / 2
         side = np.array(sorted((wanted[:, 0] * scale).tolist()))
         np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), side - side.mean(), atol=0.02)
         assert len(got) == len(wanted)
@@ -549,4 +549,4 @@ def test_letters_that_no_font_has_are_noted_once(tmp_path):
     figure.savefig(tmp_path / "a.svg")
     results.report(tmp_path / "a.html")
     assert repr(figure).startswith("<Figure size")
-    assert _style.unknown_letters(["naïve λ", "one two"]) == ""
+    assert _style.letters_without_glyph(["naïve λ", "one two"]) == ""

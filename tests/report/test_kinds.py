@@ -28,7 +28,7 @@ from dreval.registry import FIGURES
 from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures.comparisons import LOWEST_RATIO, MATRIX_CELLS
-from dreval.report.format import fixed, probability
+from dreval.report.format import format_fixed, probability
 from dreval.report.plot import kinds, plot
 
 ASKED = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
@@ -153,11 +153,11 @@ def test_a_map_of_one_value_stays_within_the_bounds():
     ev = dreval.Evaluation(X, {"same": X, "turned": X[:, ::-1]}, n_neighbors=5, random_state=0)
     results = ev.run("trustworthiness", None, None)
     figure = results.plot("map")
-    chance = fixed(results.table["chance"].iloc[0], 3)
+    chance = format_fixed(results.table["chance"].iloc[0], 3)
 
     assert {f"{chance} (worse)", "1.000 (better)", f"mark: chance level {chance}"} <= set(texts(figure))
     for ax in figure.axes[:2]:
-        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.RAMP[-1])}
+        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.QUALITY_RAMP[-1])}
 
 
 def test_a_heatmap_has_every_value_with_its_interval(three):
@@ -168,12 +168,12 @@ def test_a_heatmap_has_every_value_with_its_interval(three):
 
     for measure, places in (("trustworthiness", 3), ("procrustes_disparity", 3)):
         rows = table[(table["measure"] == measure) & ~table["parameters"].str.contains("=5")]
-        values = [fixed(value, places) for value in rows["value"]]
+        values = [format_fixed(value, places) for value in rows["value"]]
         best = rows["value"].max() if measure == "trustworthiness" else rows["value"].min()
         assert set(values) <= set(said)
-        assert fixed(best, places) in bold
+        assert format_fixed(best, places) in bold
         shades = {text: patch.get_alpha() for text, patch in zip(values, _row(ax, measure), strict=True)}
-        assert max(shades, key=shades.get) == fixed(best, places)
+        assert max(shades, key=shades.get) == format_fixed(best, places)
     assert sum(words.startswith("±") or " to " in words for words in said) >= 10
     assert len(three.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
@@ -247,8 +247,8 @@ def test_measures_are_the_lines_of_few_pairs(three):
             np.testing.assert_allclose(bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / way)
             assert (mark.get_markerfacecolor() != _style.LIGHT["paper"]) == bool(row["better"])
             sign = "+" if row["advantage"] > 0 else ""
-            ends = ", ".join(fixed(row[key], 3) for key in ("conf_low", "conf_high"))
-            assert f"{sign}{fixed(row['advantage'], 3)} [{ends}]" in said
+            ends = ", ".join(format_fixed(row[key], 3) for key in ("conf_low", "conf_high"))
+            assert f"{sign}{format_fixed(row['advantage'], 3)} [{ends}]" in said
             assert probability(row["p_adjusted"]) in said
 
 
@@ -374,7 +374,7 @@ def test_a_coranking_embedding_is_the_matrix(three):
     figure, X = three.plot("coranking", n_neighbors=7), three.data
     for name, ax in zip("abc", figure.axes, strict=False):
         kept = coranking(sweep(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
-        assert ax.get_title(loc="right").endswith(fixed(kept, 3))
+        assert ax.get_title(loc="right").endswith(format_fixed(kept, 3))
         edges = rank_edges(60, MATRIX_CELLS, 7)
         counts = coranking_cells(X, three.embeddings[name], edges)
         opacity = np.asarray(ax.images[0].get_array())[..., 3]
@@ -454,7 +454,7 @@ def test_a_failed_embedding_is_refused_with_its_reason(odd):
 
 def test_colors_of_numbers_rise_in_lightness():
     """From dark to light, so that they keep their order in print."""
-    parts = np.array([mpl.colors.to_rgb(color) for color in _style.SEQUENCE])
+    parts = np.array([mpl.colors.to_rgb(color) for color in _style.NUMBER_RAMP])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
     assert (np.diff(linear @ [0.2126, 0.7152, 0.0722]) > 0).all()

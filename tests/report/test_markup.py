@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreval.glossary import printable
-from dreval.report.render.markup import known_letters, latex_text, markdown_text
+from dreval.report.render.markup import latex_text, markdown_text, with_code_points
 
 anything = st.text(max_size=80)
 SPELLED = {
@@ -76,4 +76,4 @@ def test_markdown_is_no_markup(text: str) -> None:
 @given(anything)
 def test_code_points_stand_for_letters_that_are_not_known(text: str) -> None:
     """What is left needs no other program."""
-    assert r"\ifdefined" not in latex_text(known_letters(printable(text)))
+    assert r"\ifdefined" not in latex_text(with_code_points(printable(text)))

@@ -16,12 +16,12 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 import dreval
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report.evaluation import _source, cards, tags_of
+from dreval.report.evaluation import _formula_and_reference, embedding_cards, embedding_labels
+from dreval.report.findings import shared_sentences
 from dreval.report.page import write_report
-from dreval.report.reading import read_results
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
-from dreval.report.statements import shared_lines
+from dreval.report.result_view import read_results
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (
@@ -444,8 +444,8 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
 
 def cards_of(results):
     """The cards of the embeddings by their names."""
-    reading = read_results(results)
-    return {card.tag.name: card for card in cards(reading, tags_of(reading))}
+    view = read_results(results)
+    return {card.label.name: card for card in embedding_cards(view, embedding_labels(view))}
 
 
 def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
@@ -468,7 +468,7 @@ def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
 def test_a_card_says_what_is_its_own():
     """The example word by word: what all share is no matter of a card, and the best is best by all."""
     results = simulated_results(("tsne", "umap", "pca"), intervals=False)
-    made, alike = cards_of(results), [one.text for one in shared_lines(read_results(results))]
+    made, alike = cards_of(results), [one.text for one in shared_sentences(read_results(results))]
 
     assert made["tsne"].standing == "Best value by all six measures."
     assert list(made["tsne"].good[:2]) == [
@@ -507,7 +507,7 @@ def test_a_long_first_table_is_folded(count, folded, tmp_path):
 def test_formulas_are_set_by_the_browser():
     """Of every measure the formula of its page becomes MathML without a command that is left; what is none stays."""
     for card in MEASURES.cards():
-        formula = _source(card.name)[0]
+        formula = _formula_and_reference(card.name)[0]
         made = str(_formula(formula)) if formula else "<math"
         assert made.startswith("<math"), card.name
         assert "\\" not in made, card.name

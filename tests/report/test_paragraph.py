@@ -19,11 +19,11 @@ import dreval
 from dreval.errors import DrevalError
 from dreval.glossary import format_p
 from dreval.references import reference
-from dreval.report.contents.methods import VOICES, methods
+from dreval.report.contents.methods import MARKUPS, methods
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.reading import read_results
+from dreval.report.findings import best_set_text
 from dreval.report.render.markup import sentence
-from dreval.report.statements import standing_words
+from dreval.report.result_view import read_results
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5)) * [3, 2, 1, 1, 1]
@@ -164,11 +164,11 @@ def test_equal_values_are_credited_to_all_that_have_them() -> None:
 
 def test_the_words_on_the_best_are_those_of_the_report(full: dreval.Results) -> None:
     """One fact has one wording: what leads the measures is ``standing_words`` of the statements."""
-    said, reading = full.paragraph(), read_results(full)
+    said, view = full.paragraph(), read_results(full)
 
-    for column in reading.columns:
+    for column in view.columns:
         if column.ranks:
-            assert sentence(standing_words(reading, column)) + ", by " in said
+            assert sentence(best_set_text(view, column)) + ", by " in said
     assert "is best, not distinguishable" not in said
 
 
@@ -315,7 +315,7 @@ def test_up_to_ten_measures_are_named() -> None:
     some = dreval.list_measures()
     chosen = [name for name in some if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
     results = evaluation(a=X[:, :2]).run(chosen, None, None)
-    said = " ".join(methods(results, VOICES["text"], 12))
+    said = " ".join(methods(results, MARKUPS["text"], 12))
     ordered = [*dict.fromkeys(results.tidy()["measure"]), *dict.fromkeys(results.curves["measure"])]
 
     assert len(ordered) == 14

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
-from dreval.report.document import Best, Block, same_digits, significance_stars
+from dreval.report.document import BestCell, Table, same_digits, significance_stars
 from dreval.report.format import distinct_short_names
 from dreval.report.render.summary import Summary
 
@@ -65,7 +65,7 @@ def test_long_names_are_cut_in_the_middle() -> None:
 @given(st.text(min_size=1, max_size=90), st.text(max_size=60))
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
-    block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
+    block = Table("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
     summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
@@ -75,7 +75,7 @@ def test_any_name_fits(name: str, value: str) -> None:
 @given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=200).filter(str.isprintable))
 def test_any_setting_fits(name: str, setting: str) -> None:
     """A second column of words is shortened too, and numbers never are."""
-    block = Block("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
+    block = Table("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
     text = Summary("Title", [], [block]).as_text()
 
     assert max(map(len, text.split("\n"))) <= 80
@@ -175,7 +175,7 @@ def test_names_are_no_markup() -> None:
     cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
     for kind in ("tabular", "longtable", "table"):
         assert cells.count(rf"\begin{{{kind}}}") == cells.count(rf"\end{{{kind}}}")
-    assert cells.count(r"\label{") == len(summary.blocks)  # a table that is broken has one, too
+    assert cells.count(r"\label{") == len(summary.tables)  # a table that is broken has one, too
     assert not re.search(r"(?<!\\)[%#]", cells)
     assert r"\textbackslash{}end\{tabular\}" in cells
 
@@ -262,7 +262,7 @@ def test_several_kinds_of_intervals_say_whose_they_are() -> None:
 @pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])
 def test_broad_letters_keep_the_columns(name: str) -> None:
     """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
-    block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
+    block = Table("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
     text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
     ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
@@ -296,8 +296,8 @@ def pairs_summary(names: list[str]) -> Summary:
     numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
     headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
-    values = Block("Values", ["", "value"], [[name, "0.5"] for name in names])
-    return Summary("Title", [], [values, Block("Pairs", headings, pairs, 2)])
+    values = Table("Values", ["", "value"], [[name, "0.5"] for name in names])
+    return Summary("Title", [], [values, Table("Pairs", headings, pairs, 2)])
 
 
 def test_a_short_form_is_one_name_wherever_it_stands() -> None:
@@ -319,7 +319,7 @@ def test_a_short_form_is_one_name_wherever_it_stands() -> None:
 def test_tables_of_several_kinds_have_one_form_for_a_name() -> None:
     """The tightest table sets the form for all that have no room."""
     wide = [f"c{i:09d}" for i in range(4)]
-    blocks = [Block("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
+    blocks = [Table("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
     text = Summary("t", [], blocks).as_text().partition("\nNames\n")
     forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
 
@@ -351,7 +351,7 @@ def test_labels_of_two_summaries_differ() -> None:
 def test_a_table_that_is_too_wide_is_broken() -> None:
     """Its columns stand below each other with the names before them, and no number is lost or cut."""
     row = [f"{i}.{i}23456789012345" for i in range(9)]
-    block = Block("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
+    block = Table("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
     text = Summary("t", [], [block]).as_text()
 
     assert max(map(len, text.splitlines())) <= 80
@@ -364,8 +364,8 @@ def test_the_best_is_bold_where_there_is_bold() -> None:
     """The best values of each measure and setting, as they are printed; none where nothing is better."""
     table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
     ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
-    block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).blocks[0]
-    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], Best)]
+    block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).tables[0]
+    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], BestCell)]
 
     assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
 
@@ -387,7 +387,7 @@ def test_failures_alike_are_one_note() -> None:
     summary = ev.run("stress", ci=None).summary(full=True)
 
     assert ("Embeddings", "1 of 3 (2 failed)") in summary.header
-    assert [row[0] for row in summary.blocks[0].cells] == ["e"]
+    assert [row[0] for row in summary.tables[0].cells] == ["e"]
     assert [note for note in summary.notes if "failed" in note] == [
         note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
     ]

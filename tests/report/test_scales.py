@@ -15,7 +15,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._lines import scale_curves
 from dreval.report.page import write_report
-from dreval.report.reading import read_results
+from dreval.report.result_view import read_results
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 N = 120
@@ -138,7 +138,7 @@ def test_one_embedding_and_one_that_lacks_values():
 
     assert "pca" in words
     assert not {"umap", "tsne"} & words
-    assert scale_curves(results, read_results(results))["r_nx"].banded
+    assert scale_curves(results, read_results(results))["r_nx"].has_intervals
 
 
 def test_a_page_shows_them(tmp_path):

@@ -14,11 +14,9 @@ from scipy.spatial import procrustes
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.contents.evaluation import printed_block
-from dreval.report.document import Best
-from dreval.report.reading import read_results
-from dreval.report.render.markup import plain_symbols, sentence
-from dreval.report.statements import (
+from dreval.report.contents.evaluation import printed_table
+from dreval.report.document import BestCell
+from dreval.report.findings import (
     BEST,
     CHANCE,
     EQUAL,
@@ -33,15 +31,17 @@ from dreval.report.statements import (
     STANDS,
     TIED,
     WORSE,
+    embedding_findings,
     findings,
-    grade_words,
-    missing_of,
-    shared,
-    shared_lines,
-    standing_of,
-    statements_of,
-    verdict,
+    grade_definitions,
+    main_findings,
+    missing_findings,
+    shared_findings,
+    shared_sentences,
+    standing_finding,
 )
+from dreval.report.render.markup import plain_symbols, sentence
+from dreval.report.result_view import read_results
 
 NAMES = re.compile("\u2068(.*?)\u2069")
 NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:e[-+−]\d+)?")
@@ -153,7 +153,7 @@ def check_best(statement, results):
     text = re.sub(r"(, and behind it only|,) borderline by [\w -]+\.$", ".", sentence(statement.text))
     text = re.sub(r", borderline by \w+\.$", ".", text)
     if statement.kind == STANDS:
-        name = next(name for name in results.names if standing_of(read_results(results), name) == statement)
+        name = next(name for name in results.names if standing_finding(read_results(results), name) == statement)
         alone = sum(one == {name} for one in sets.values())
         among = sum(name in one and len(one) > 1 for one in sets.values())
         words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -198,7 +198,7 @@ def check_best(statement, results):
         untested = results.table["conf_low"].isna().all()
         assert untested == bool(re.search(r" (has|have) the best values? at ", text))
         assert all(one == common for one in sets.values())
-        alike = any(common <= {*group} for group in read_results(results).equal)
+        alike = any(common <= {*group} for group in read_results(results).same_maps)
         assert untested or (len(common) == 1 or alike) == ("among the best" not in text)
     elif statement.kind == NONE:
         assert not named or "intervals" in text
@@ -226,10 +226,10 @@ def real():
 
 def statements(results):
     """All that is said of a result."""
-    reading = read_results(results)
-    said = [*verdict(reading), *shared(reading)]
-    for name in reading.names:
-        said += [standing_of(reading, name), *statements_of(reading, name), *missing_of(reading, name)]
+    view = read_results(results)
+    said = [*main_findings(view), *shared_findings(view)]
+    for name in view.names:
+        said += [standing_finding(view, name), *embedding_findings(view, name), *missing_findings(view, name)]
     return [one for one in said if one.text]
 
 
@@ -247,24 +247,24 @@ def test_every_statement_of_a_real_result_is_recomputed_from_its_rows(real, whic
 
 
 @given(readings())
-def test_every_statement_of_any_values_is_recomputed_from_its_rows(reading):
+def test_every_statement_of_any_values_is_recomputed_from_its_rows(view):
     """The same for any values; nothing prints as nan."""
-    for one in statements(reading.results):
+    for one in statements(view.results):
         if one.kind not in (BEST, NONE, SPLIT, STANDS):
-            recompute(one, reading.results)
+            recompute(one, view.results)
         assert "nan" not in one.text.split()
 
 
 @given(readings())
-def test_what_all_share_is_on_no_card_and_the_rest_is_on_its_own(reading):
+def test_what_all_share_is_on_no_card_and_the_rest_is_on_its_own(view):
     """A card and the shared statements together rest on the rows of all that is said of an embedding, each once."""
-    alike = shared(reading)
+    alike = shared_findings(view)
     told = [row for one in alike for row in one.rows]
-    for name in reading.computed:
-        mine = [row for one in statements_of(reading, name, without=alike) for row in one.rows]
-        every = [row for one in statements_of(reading, name) for row in one.rows]
+    for name in view.computed:
+        mine = [row for one in embedding_findings(view, name, without=alike) for row in one.rows]
+        every = [row for one in embedding_findings(view, name) for row in one.rows]
         assert sorted(mine + [row for row in told if row[2] == name]) == sorted(every)
-    assert not alike or len(reading.computed) > 1
+    assert not alike or len(view.computed) > 1
 
 
 def test_members_of_a_best_set_have_equal_words():
@@ -273,13 +273,13 @@ def test_members_of_a_best_set_have_equal_words():
     X = rng.normal(size=(80, 5)) * [4, 3, 1, 1, 1]
     made = {f"copy {i}": X[:, :2] + 0.02 * rng.normal(size=(80, 2)) for i in range(3)} | {"noise": X[::-1, 3:]}
     results = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
-    reading = read_results(results)
-    words = {name: standing_of(reading, name).text for name in reading.names}
+    view = read_results(results)
+    words = {name: standing_finding(view, name).text for name in view.names}
 
     assert words["copy 0"] == words["copy 1"] == words["copy 2"]
     assert words["copy 0"] == "Not distinguishable from the best by both measures."
     assert words["noise"] == "Significantly behind the best by both measures."
-    (said,) = findings(reading)
+    (said,) = findings(view)
     assert sentence(said.text).startswith("copy 0, copy 1 and copy 2 are among the best at keeping neighbors by both")
 
 
@@ -295,10 +295,10 @@ def anchored():
 
 def test_table_statements_and_ranking_agree_where_not_everything_is_tested(anchored):
     """Starred are the best set and, where nothing is tested, the best value; nobody is best beside one not tested."""
-    reading, ranks = read_results(anchored), anchored.ranking().set_index(["measure", "embedding"])["in_best_set"]
-    block = printed_block(reading)
-    starred = {row[0]: [isinstance(cell, Best) for cell in row[1:4]] for row in block.rows}
-    said = [sentence(one.text) for one in findings(reading)]
+    view, ranks = read_results(anchored), anchored.ranking().set_index(["measure", "embedding"])["in_best_set"]
+    block = printed_table(view)
+    starred = {row[0]: [isinstance(cell, BestCell) for cell in row[1:4]] for row in block.rows}
+    said = [sentence(one.text) for one in findings(view)]
 
     assert starred["T"] == ranks["trustworthiness"][["a", "near", "noise"]].tolist() == [True, True, False]
     assert starred["R_N,opt ↓"] == [True, False, False] == ranks["procrustes_rn_opt"].fillna(False).tolist()
@@ -309,8 +309,8 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
     assert said[1].startswith("a is among the best at keeping local shapes")
     assert said[1].endswith("; near could not be tested. Even the best is poor.")
     assert not any("distances" in one for one in said)
-    assert standing_of(reading, "a").text == "Not distinguishable from the best by both measures."
-    assert standing_of(reading, "near").text == "Not distinguishable from the best."
+    assert standing_finding(view, "a").text == "Not distinguishable from the best by both measures."
+    assert standing_finding(view, "near").text == "Not distinguishable from the best."
 
 
 def test_equal_values_without_a_test_share_the_best_value():
@@ -332,7 +332,7 @@ def test_an_order_that_ties_can_turn_is_not_called():
             measure_row("b", "neighborhood_overlap", "n_neighbors=15", 0.05, 0.1),
         ]
         results = make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})
-        return [sentence(one.text) for one in verdict(read_results(results))]
+        return [sentence(one.text) for one in main_findings(read_results(results))]
 
     assert said(0.01)[0] == "Equal distances leave open which embedding is best at keeping neighbors by Q."
     assert said(0.2)[0] == (
@@ -363,7 +363,7 @@ def test_a_grade_holds_for_every_order_of_equal_distances(values, chance):
     worst, value, best = sorted(values)
     row = measure_row("a", "trustworthiness", "n_neighbors=5", value, chance, worst=worst, best=best)
     results = make_results([row], {"a": np.eye(5)[:, :2]})
-    said = statements_of(read_results(results), "a")
+    said = embedding_findings(read_results(results), "a")
     table = results.table.iloc[0]
     whole = [value, chance, worst, best]
 
@@ -385,7 +385,7 @@ def test_words_of_a_measure_come_from_its_card():
         chance = perfect - 0.5 if card.direction == "higher" else perfect + 0.5
         for share, place in ((0.99, 0), (0.05, -1)):
             row = measure_row("a", card.name, "n_neighbors=15", chance + share * (perfect - chance), chance)
-            (said,) = statements_of(read_results(make_results([row], {"a": np.eye(5)[:, :2]})), "a")
+            (said,) = embedding_findings(read_results(make_results([row], {"a": np.eye(5)[:, :2]})), "a")
             assert said.kind == (HOLDS if place == 0 else FAILS)
             start = card.says[place] if card.says else card.title
             assert said.text.startswith(start), said.text
@@ -398,7 +398,8 @@ def test_measures_that_say_the_same_are_one_sentence():
         for name, value in (("spearman_distance", 0.3), ("pearson_distance", 0.2))
     ]
     said = [
-        plain_symbols(one.text) for one in statements_of(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})), "a")
+        plain_symbols(one.text)
+        for one in embedding_findings(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})), "a")
     ]
 
     assert said == ["Do not read distances between groups (ρ_D\u00a00.300, r_D\u00a00.200)."]
@@ -409,7 +410,7 @@ def test_perfect_values_that_chance_reaches_too_are_no_reproach():
 
     def kinds(value):
         rows = [measure_row("a", "label_continuity", "", value, 1.0)]
-        return [one.kind for one in statements_of(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})), "a")]
+        return [one.kind for one in embedding_findings(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})), "a")]
 
     assert kinds(1.0) == []
     assert kinds(0.9) == [CHANCE]
@@ -417,12 +418,12 @@ def test_perfect_values_that_chance_reaches_too_are_no_reproach():
 
 def test_failures_and_points_in_one_place_are_said_plainly():
     """Nothing else is said of them, and they count for nothing."""
-    reading = read_results(simulated_results(("a", "b"), failed={"broken": "no memory"}))
-    assert [sentence(one.text) for one in statements_of(reading, "broken")] == ["Could not be computed: no memory"]
-    assert standing_of(reading, "broken").text == ""
+    view = read_results(simulated_results(("a", "b"), failed={"broken": "no memory"}))
+    assert [sentence(one.text) for one in embedding_findings(view, "broken")] == ["Could not be computed: no memory"]
+    assert standing_finding(view, "broken").text == ""
 
     row = measure_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)
-    (said,) = statements_of(read_results(make_results([row], {"a": np.ones((6, 2))})), "a")
+    (said,) = embedding_findings(read_results(make_results([row], {"a": np.ones((6, 2))})), "a")
     assert said.text == "All points lie in one place: this embedding shows nothing of the data."
 
 
@@ -446,20 +447,20 @@ def test_what_lies_in_one_place_makes_no_other_best():
 
 def test_without_tests_nothing_is_called_significant():
     """The best values are named, and that nothing was tested is said once."""
-    reading = read_results(simulated_results(intervals=False))
+    view = read_results(simulated_results(intervals=False))
     said = " ".join(
-        sentence(one.text) for one in [*verdict(reading), *(standing_of(reading, n) for n in reading.names)]
+        sentence(one.text) for one in [*main_findings(view), *(standing_finding(view, n) for n in view.names)]
     )
 
     assert "ignificant" not in said
     assert said.count("These are values without intervals") == 1
-    assert standing_of(reading, "tsne").text == "Best value by all six measures."
-    assert standing_of(reading, "pca").text == "Best value by no measure."
+    assert standing_finding(view, "tsne").text == "Best value by all six measures."
+    assert standing_finding(view, "pca").text == "Best value by no measure."
 
 
 def test_the_glossary_holds_the_grades_of_the_cards():
     """Each pair of grades stands once, with the symbols of the measures that go by it."""
-    said = dict(grade_words(read_results(simulated_results())))["sentences"]
+    said = dict(grade_definitions(read_results(simulated_results())))["sentences"]
 
     assert "from 90 % on for the good sentence, and below 80 % for the poor one (T, C)" in said
     assert "from 50 % on for the good sentence, and below 50 % for the poor one (Q)" in said
@@ -469,8 +470,8 @@ def test_shared_lines_name_all_measures_and_no_embedding():
     """What all have in common stands in one sentence for the good and one for the poor."""
     rows = [measure_row(n, "continuity", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.97), ("b", 0.98), ("c", 0.96))]
     rows += [measure_row(n, "procrustes_rc", "n_neighbors=15", 0.8, 0.9) for n in "abc"]
-    reading = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
-    good, poor = shared_lines(reading)
+    view = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
+    good, poor = shared_sentences(view)
 
     assert good.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
     assert poor.text == "All three embeddings: neighborhoods lose their shape (R_C)."
@@ -482,7 +483,7 @@ def test_noise_is_called_noise_first():
     X = rng.normal(size=(80, 6))
     made = {name: rng.normal(size=(80, 2)) for name in "abc"}
     results = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
-    said = [sentence(one.text) for one in verdict(read_results(results))]
+    said = [sentence(one.text) for one in main_findings(read_results(results))]
 
     assert said == ["No embedding is told from chance by any measure."]
 
@@ -493,8 +494,8 @@ def test_a_measure_by_which_all_is_noise_makes_none_best():
     ev = dreval.Evaluation(
         X, {"pca": "pca", "wide": 4 * np.random.default_rng(1).normal(size=(150, 2))}, random_state=0
     )
-    reading = read_results(ev.run(["stress", "spearman_distance"], tests=None))
-    said = [sentence(one.text) for one in findings(reading)]
+    view = read_results(ev.run(["stress", "spearman_distance"], tests=None))
+    said = [sentence(one.text) for one in findings(view)]
 
     assert said[0].startswith("pca keeps distances best (rho_D")
     assert said[1:] == ["No embedding is told from chance by S."]
@@ -546,8 +547,8 @@ def test_batches_that_are_mixed_as_by_chance_are_mixed():
     X, batch = rng.normal(size=(120, 5)), rng.integers(0, 2, 120)
     made = {"mixed": X[:, :2], "apart": X[:, :2] + 9.0 * batch[:, None]}
     results = dreval.Evaluation(X, made, batch=batch, n_neighbors=8, random_state=0).run(["ilisi", "kbet"], tests=None)
-    reading = read_results(results)
-    said = {name: [(one.kind, sentence(one.text)) for one in statements_of(reading, name)] for name in made}
+    view = read_results(results)
+    said = {name: [(one.kind, sentence(one.text)) for one in embedding_findings(view, name)] for name in made}
 
     assert [kind for kind, _ in said["mixed"]] == [HOLDS]
     assert said["mixed"][0][1].startswith("Batches are mixed (iLISI")

@@ -15,7 +15,7 @@ from report_cases import make_results, simulated_results
 
 import dreval
 from dreval.errors import DrevalWarning
-from dreval.report.document import Best, Block
+from dreval.report.document import BestCell, Table
 from dreval.report.render.summary import Summary
 
 NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
@@ -111,9 +111,9 @@ def test_pdflatex_sets_every_report(case: str, tmp_path: Path) -> None:
 @pytest.mark.debian
 def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
     """What ``as_latex`` gives needs nothing but booktabs and longtable, whatever names and numbers."""
-    rows = [[name, Best("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
-    wide = Block("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
-    blocks = [Block("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
+    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
+    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
+    blocks = [Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
     summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
     summaries = (summary, within().summary(), evaluation().summary(), many().summary())
     parts = [*(one.as_latex() for one in summaries), f"\\sloppy {across().paragraph(format='latex')}"]

@@ -18,9 +18,9 @@ from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.glossary import format_p
 from dreval.inference.ties import is_tie, order_by_mean_rank, tied_ranks
 from dreval.report.contents.comparison import by_mean_rank, outcomes
-from dreval.report.reading import read_results
+from dreval.report.findings import borderlines, findings, measure_rankings, standing_finding
 from dreval.report.render.markup import sentence
-from dreval.report.statements import borderlines, contests, findings, standing_of
+from dreval.report.result_view import read_results
 
 ALPHA = 0.05
 RANKED = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]
@@ -226,9 +226,9 @@ def test_p_near_the_level_has_more_places(p, text):
 
 def test_how_an_embedding_stands_is_counted_measure_by_measure(twelve):
     """Significant is what both tests find; what ``ranking`` alone finds is borderline."""
-    reading, ranks, pairs = read_results(twelve), twelve.ranking(), twelve.compare().tidy()
+    view, ranks, pairs = read_results(twelve), twelve.ranking(), twelve.compare().tidy()
     seen = set()
-    for name in reading.names:
+    for name in view.names:
         clear = near = kept = 0
         for key, part in ranks.groupby(KEYS):
             part = part.set_index("embedding")
@@ -240,7 +240,7 @@ def test_how_an_embedding_stands_is_counted_measure_by_measure(twelve):
             other = mine["first"].where(mine["second"] == name, mine["second"].where(mine["first"] == name))
             borderline = mine.loc[other.isin(best), "p_adjusted"].min() > ALPHA
             near, clear = near + borderline, clear + (not borderline)
-        text = standing_of(reading, name).text
+        text = standing_finding(view, name).text
         if not kept and near and clear:
             wanted = (
                 f"Behind the best by all five measures: significantly by {WORDS[clear]}, borderline by {WORDS[near]}."
@@ -263,10 +263,10 @@ def test_how_an_embedding_stands_is_counted_measure_by_measure(twelve):
 
 def test_every_borderline_difference_is_named_or_counted(twelve):
     """The least clear one with both p-values, others by their names, and how many pairs more."""
-    reading = read_results(twelve)
-    lines = [at for one in contests(reading) for at in borderlines(reading, one)]
+    view = read_results(twelve)
+    lines = [at for one in measure_rankings(view) for at in borderlines(view, one)]
     assert len(lines) > 2
-    for said in (one for one in findings(reading) if "Borderline" in one.text):
+    for said in (one for one in findings(view) if "Borderline" in one.text):
         keys = {row[:2] for row in said.rows}
         mine = [at for at in lines if (at.column.measure, at.column.parameters) in keys]
         text = sentence(said.text).partition("Borderline")[2]
@@ -275,14 +275,14 @@ def test_every_borderline_difference_is_named_or_counted(twelve):
         assert f"{worst.best} against {worst.other}: " in first
         rest = {(at.best, at.other) for at in mine} - {(worst.best, worst.other)}
         again = [at for at in mine if at is not worst and (at.best, at.other) == (worst.best, worst.other)]
-        assert all(at.column.called in also.partition("against")[0] for at in again)
+        assert all(at.column.short_title in also.partition("against")[0] for at in again)
         found = re.findall(r"(?:(pca|mds|noisy \d+) )?against (pca|mds|noisy \d+)", also)
         named = {(best or worst.best, other) for best, other in found}
         more = re.search(r"(\d+) more pairs", also)
         assert named <= rest
         assert len(named) + (int(more[1]) if more else 0) == len(rest)
         for at in mine:
-            assert at.column.called in first or len({one.column.called for one in mine}) == 1
+            assert at.column.short_title in first or len({one.column.short_title for one in mine}) == 1
 
 
 def test_the_smallest_p_is_said_where_a_sentence_uses_it():
@@ -337,13 +337,13 @@ def test_a_paragraph_names_measures_without_a_value():
 
 def test_a_reference_is_said_once_on_its_card():
     """The data have their one sentence."""
-    from dreval.report.evaluation import cards
+    from dreval.report.evaluation import embedding_cards
     from dreval.report.format import short_names
 
     results = evaluated(3, with_data=True)
-    reading = read_results(results)
-    tags = dict.fromkeys(short_names(reading.names, 60))
-    (card,) = [one for one in cards(reading, tags) if one.title == "data"]
+    view = read_results(results)
+    tags = dict.fromkeys(short_names(view.names, 60))
+    (card,) = [one for one in embedding_cards(view, tags) if one.title == "data"]
     assert [card.standing, *card.good, *card.poor] == ["The data, shown for reference."]
 
 
@@ -416,8 +416,8 @@ def test_a_drawn_chance_level_is_said_to_be_near():
     """Levels of random permutations have an error; those in closed form have none."""
     summary = evaluated(3).summary()
     text = " ".join(str(summary).split())
-    drawn = [one for one in read_results(evaluated(3)).main if one.drawn_chance]
+    drawn = [one for one in read_results(evaluated(3)).main_columns if one.chance_is_estimated]
     assert {one.measure for one in drawn} == {"procrustes_rc", "procrustes_disparity"}
     for said in re.findall(r"\(([^()]*chance level[^()]*)\)", text):
-        assert ("chance level about" in said) == any(said.startswith(one.called) for one in drawn)
+        assert ("chance level about" in said) == any(said.startswith(one.short_title) for one in drawn)
     assert "≈ approximate" in text

@@ -11,9 +11,9 @@ import pytest
 import dreval
 from dreval.registry import MEASURES
 from dreval.report.contents.comparison import outcomes
-from dreval.report.reading import read_results
+from dreval.report.findings import BEST, NONE, SPLIT, borderlines, findings, measure_ranking, standing_finding
 from dreval.report.render.markup import sentence
-from dreval.report.statements import BEST, NONE, SPLIT, borderlines, contest, findings, standing_of
+from dreval.report.result_view import read_results
 
 NAMES = re.compile("\u2068(.*?)\u2069")
 RANKED = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc", "spearman_distance",
@@ -90,11 +90,11 @@ def test_a_best_set_that_compare_does_not_bear_out_is_borderline(many):
     """With both p-values; and nothing is called borderline that ``compare`` finds."""
     seen = 0
     for results in many:
-        reading, ranks = read_results(results), results.ranking()
+        view, ranks = read_results(results), results.ranking()
         pairs = results.compare().tidy()
-        said = " ".join(one.text for one in findings(reading))
-        for column in reading.main:
-            one = contest(reading, column)
+        said = " ".join(one.text for one in findings(view))
+        for column in view.main_columns:
+            one = measure_ranking(view, column)
             rows = ranks[(ranks[KEYS] == [column.measure, column.parameters]).all(axis=1)].set_index("embedding")
             mine = pairs[(pairs[KEYS] == [column.measure, column.parameters]).all(axis=1)]
             kept, out = rows.index[rows["in_best_set"].fillna(False)], rows.index[~rows["in_best_set"].fillna(True)]
@@ -107,16 +107,16 @@ def test_a_best_set_that_compare_does_not_bear_out_is_borderline(many):
                 for name in out
             }
             doubtful = {name: p for name, p in smallest.items() if p > ALPHA}
-            lines = borderlines(reading, one)
+            lines = borderlines(view, one)
             assert {at.other: at.p_compare for at in lines} == doubtful
             if lines:
                 found = lines[0]
                 assert found.p_compare == max(doubtful.values()) == smallest[found.other]
                 assert found.p_ranking == rows.loc[found.other, "p_adjusted"] <= ALPHA
-                assert re.search(rf"Borderline[^(]*\b{re.escape(column.called)}\b|Borderline \(", said)
+                assert re.search(rf"Borderline[^(]*\b{re.escape(column.short_title)}\b|Borderline \(", said)
                 seen += 1
-        tested = [one for column in reading.main if (one := contest(reading, column)) is not None]
-        assert ("Borderline" in said) == any(borderlines(reading, one) for one in tested)
+        tested = [one for column in view.main_columns if (one := measure_ranking(view, column)) is not None]
+        assert ("Borderline" in said) == any(borderlines(view, one) for one in tested)
         for match in re.finditer(r"two-sided and adjusted for all (\d+) tests", said):
             assert int(match[1]) == pairs["p_value"].notna().sum()
     assert seen
@@ -141,13 +141,13 @@ def test_the_phrase_of_a_borderline_result():
 def test_only_two_embeddings_have_another_one(many):
     """ "The other" and "both others" are said where there are as many; the data do not count."""
     for results in many:
-        reading = read_results(results)
-        texts = [sentence(one.text) for one in findings(reading)]
+        view = read_results(results)
+        texts = [sentence(one.text) for one in findings(view)]
         texts += [sentence(text) for text in outcomes(results.compare())]
-        texts += [standing_of(reading, name).text for name in reading.names]
+        texts += [standing_finding(view, name).text for name in view.names]
         for text in texts:
             assert not re.search(r"\bthe other\b(?! \w)", text)
-            assert "both others" not in text or len(reading.contenders) == 3
+            assert "both others" not in text or len(view.contenders) == 3
             assert not re.search(r"\bOnly\b.*among the best", text)
 
 

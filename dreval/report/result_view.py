@@ -1,4 +1,4 @@
-"""A result as reports read it: one measure over all embeddings, and all of them together, without words."""
+"""A result as reports use it: one column for each measure over all embeddings, and all columns together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method, over_replicates
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.format import decimals_for, fixed, half_width, in_words
+from dreval.report.format import decimals_for, format_fixed, half_width, number_word
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -42,14 +42,14 @@ PERSONS = (
 )
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
-WIDE = 0.1
+WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
-BESIDE = 8  # embeddings that stand side by side; of more the first by their mean rank have panels and colors
+MAX_SIDE_BY_SIDE = 8  # embeddings that stand side by side; of more the first by their mean rank have panels and colors
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One value of one embedding; ``value`` is NaN where it is missing, and ``note`` then says why."""
+class MeasuredValue:
+    """One value of one embedding; ``value`` is NaN where it is missing, and ``note`` then gives the reason."""
 
     value: float
     low: float = math.nan
@@ -74,15 +74,15 @@ class Cell:
         """Whether there are values over all orders of equal distances."""
         return not (math.isnan(self.worst) or math.isnan(self.best))
 
-    def moved(self, value: float) -> Cell:
-        """The same cell with another value, and its interval as far from it."""
+    def with_value(self, value: float) -> MeasuredValue:
+        """Return the same value record with another value, and its interval shifted by the same difference."""
         step = value - self.value
         return replace(self, value=value, low=self.low + step, high=self.high + step)
 
 
 @dataclass(frozen=True)
 class Column:
-    """One measure at one set of parameters, with the cells of all embeddings."""
+    """One measure at one set of parameters, with the values of all embeddings."""
 
     measure: str
     parameters: str
@@ -91,14 +91,14 @@ class Column:
     question: str
     direction: str
     bounds: tuple[float, float]
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, MeasuredValue]
     goal: str = ""
     says: tuple[str, ...] = ()
     grades: tuple[float, float] = (0.5, 0.9)
     share: str = ""
     whole: bool = False
     reference: frozenset[str] = frozenset()  # embeddings that are the data, which are not compared
-    drawn_chance: bool = False  # whether chance is a mean of random permutations, which has an error of its own
+    chance_is_estimated: bool = False  # whether chance is a mean of random permutations, which has an error of its own
 
     @property
     def higher(self) -> bool:
@@ -107,79 +107,79 @@ class Column:
 
     @property
     def ranks(self) -> bool:
-        """Whether one way is better; without that the measure describes, and nothing is best or last on it."""
+        """Whether one direction is better; else the measure describes, and no embedding is best or worst by it."""
         return self.direction in ("higher", "lower")
 
     @property
-    def better_words(self) -> str:
-        """Which way is better, in words."""
+    def direction_text(self) -> str:
+        """The better direction, in words."""
         return DIRECTIONS[self.direction]
 
     @cached_property
     def values(self) -> dict[str, float]:
-        """Values that are there."""
+        """The values that are not missing."""
         return {name: cell.value for name, cell in self.cells.items() if not cell.missing}
 
     @cached_property
-    def compared(self) -> dict[str, float]:
+    def compared_values(self) -> dict[str, float]:
         """The values without those of embeddings that are the data."""
         return {name: value for name, value in self.values.items() if name not in self.reference}
 
     @cached_property
-    def places(self) -> int:
-        """Places behind the point, the same for the whole column."""
+    def decimals(self) -> int:
+        """Decimals, the same for the whole column."""
         return 0 if self.whole else decimals_for(self.values.values(), self.bounds)
 
-    def shown(self, value: float) -> str:
-        """A value of this column as it is printed."""
-        return fixed(value, self.places)
+    def format_value(self, value: float) -> str:
+        """Return a value of this column as it is printed."""
+        return format_fixed(value, self.decimals)
 
     def interval(self, name: str) -> str:
-        """The interval of an embedding as it is printed; empty where there is none."""
+        """Return the interval of an embedding as it is printed; empty where there is none."""
         cell = self.cells[name]
-        return half_width(cell.value, cell.low, cell.high, self.places) if cell.has_interval else ""
+        return half_width(cell.value, cell.low, cell.high, self.decimals) if cell.has_interval else ""
 
     def is_symmetric(self, name: str) -> bool:
-        """Whether the interval of an embedding lies around its value, up to the last place; also without one."""
+        """Return whether the interval of an embedding is symmetric up to the last decimal; also without an interval."""
         cell = self.cells[name]
         lopsided = abs((cell.value - cell.low) - (cell.high - cell.value)) / 2
-        return not cell.has_interval or lopsided < 10.0**-self.places
+        return not cell.has_interval or lopsided < 10.0**-self.decimals
 
-    def ends(self, name: str) -> str:
-        """The interval of an embedding as its two ends; empty where there is none."""
+    def interval_ends(self, name: str) -> str:
+        """Return the interval of an embedding as its two ends; empty where there is none."""
         cell = self.cells[name]
-        return f"[{self.shown(cell.low)}, {self.shown(cell.high)}]" if cell.has_interval else ""
+        return f"[{self.format_value(cell.low)}, {self.format_value(cell.high)}]" if cell.has_interval else ""
 
-    def ties(self, name: str) -> str:
-        """Worst and best over all orders of equal distances; empty where they print the same."""
+    def tie_range(self, name: str) -> str:
+        """Return worst and best over all orders of ties; empty where they print the same."""
         cell = self.cells[name]
-        worst, best = self.shown(cell.worst), self.shown(cell.best)
+        worst, best = self.format_value(cell.worst), self.format_value(cell.best)
         return f"{worst} to {best}" if cell.has_ties and worst != best else ""
 
     def ties_matter(self, name: str) -> bool:
-        """Whether the orders of equal distances leave more open than the interval does."""
+        """Return whether the range over orders of ties is wider than the interval."""
         cell = self.cells[name]
         wide = abs(cell.best - cell.worst) > (cell.high - cell.low) / 2
-        return bool(self.ties(name)) and (not cell.has_interval or wide)
+        return bool(self.tie_range(name)) and (not cell.has_interval or wide)
 
     def better(self, a: float, b: float) -> bool:
-        """Whether a is better than b."""
+        """Return whether a is better than b."""
         return self.ranks and not self.is_tie(a, b) and (a > b if self.higher else a < b)
 
     @cached_property
-    def size(self) -> float:
-        """Size of the scale, beside which a difference of values near 0 may be rounding."""
+    def scale_size(self) -> float:
+        """Size of the scale; relative to it a difference of values near 0 may be rounding."""
         return scale_size(self.bounds, (cell.chance for cell in self.cells.values()))
 
     def is_tie(self, a: float, b: float) -> bool:
         """Return whether two values of this column are equal but for rounding."""
-        return is_tie(a, b, self.size)
+        return is_tie(a, b, self.scale_size)
 
     @cached_property
     def ranks_of_values(self) -> dict[str, float]:
         """The ranks of the compared embeddings, 1 for the best; ties share their mean rank."""
-        goodness = [value if self.higher else -value for value in self.compared.values()]
-        return dict(zip(self.compared, map(float, tied_ranks(goodness, self.size)), strict=True))
+        goodness = [value if self.higher else -value for value in self.compared_values.values()]
+        return dict(zip(self.compared_values, map(float, tied_ranks(goodness, self.scale_size)), strict=True))
 
     @cached_property
     def leaders(self) -> tuple[str, ...]:
@@ -187,18 +187,18 @@ class Column:
         return self._extreme(best=True)
 
     @cached_property
-    def last(self) -> tuple[str, ...]:
+    def worst(self) -> tuple[str, ...]:
         """Embeddings with the worst value; none where fewer than two differ in print."""
         return self._extreme(best=False)
 
     def _extreme(self, best: bool) -> tuple[str, ...]:
-        if not self.ranks or len(set(map(self.shown, self.compared.values()))) < 2:
+        if not self.ranks or len(set(map(self.format_value, self.compared_values.values()))) < 2:
             return ()
-        top = max(self.compared.values()) if self.higher == best else min(self.compared.values())
-        return tuple(name for name in self.compared if self.is_tie(self.compared[name], top))
+        top = max(self.compared_values.values()) if self.higher == best else min(self.compared_values.values())
+        return tuple(name for name in self.compared_values if self.is_tie(self.compared_values[name], top))
 
     @property
-    def has_some_intervals(self) -> bool:
+    def has_any_interval(self) -> bool:
         """Whether a value has an interval."""
         return any(cell.has_interval for cell in self.cells.values())
 
@@ -208,97 +208,97 @@ class Column:
         return all(cell.has_interval for cell in self.cells.values() if not cell.missing)
 
     def intervals_overlap(self, name: str) -> bool:
-        """Whether all have intervals, and that of an embedding overlaps another one."""
+        """Return whether all have intervals, and that of an embedding overlaps another one."""
         if not self.has_intervals:
             return False
         cells = {other: cell for other, cell in self.cells.items() if not cell.missing}
-        mine = cells[name]
-        return any(mine.low <= c.high and c.low <= mine.high for other, c in cells.items() if other != name)
+        own_cell = cells[name]
+        return any(own_cell.low <= c.high and c.low <= own_cell.high for other, c in cells.items() if other != name)
 
     def ties_overlap(self, name: str, ignored: Sequence[str] = ()) -> bool:
-        """Whether another order of equal distances lets another embedding reach this one."""
-        asked = {other: cell for other, cell in self.cells.items() if other == name or other not in ignored}
-        spans = {other: _span(cell) for other, cell in asked.items() if not cell.missing}
+        """Return whether another order of ties lets another embedding reach this one."""
+        considered = {other: cell for other, cell in self.cells.items() if other == name or other not in ignored}
+        spans = {other: _tie_range(cell) for other, cell in considered.items() if not cell.missing}
         low, high = spans[name]
         tied = {other for other in spans if spans[other][0] < spans[other][1]}
         pairs = [span for other, span in spans.items() if other != name and (name in tied or other in tied)]
         return any(low <= span[1] and span[0] <= high for span in pairs)
 
     def shade(self, name: str) -> float:
-        """0 for the worst to 1 for the best of the column; what differs little beside the whole scale looks alike."""
-        if not self.ranks or len(self.compared) < 2 or name not in self.compared:
+        """Return the shade from 0 for the worst to 1 for the best of the column; small differences look alike."""
+        if not self.ranks or len(self.compared_values) < 2 or name not in self.compared_values:
             return 0.0
         best, worst = (max, min) if self.higher else (min, max)
-        top = best(self.compared.values())
-        gap = abs(top - worst(self.compared.values()))
+        top = best(self.compared_values.values())
+        gap = abs(top - worst(self.compared_values.values()))
         chances = [c.chance for c in self.cells.values() if not math.isnan(c.chance)]
         perfect = self.bounds[1] if self.higher else self.bounds[0]
         scale = 0.2 * min(abs(perfect - c) for c in chances) if chances and math.isfinite(perfect) else 0.0
         span = max(gap, scale)
         return 1.0 - abs(top - self.values[name]) / span if span > 0 and math.isfinite(span) else 0.0
 
-    def way(self, names: Iterable[str]) -> float:
-        """How far it is from the mean chance level of some embeddings to a perfect value; NaN where it is not known."""
+    def distance_to_perfect(self, names: Iterable[str]) -> float:
+        """Return the distance from the mean chance level of some embeddings to a perfect value; NaN if unknown."""
         perfect = self.bounds[1] if self.higher else self.bounds[0]
         chances = [self.cells[name].chance for name in names]
-        way = abs(perfect - sum(chances) / len(chances))
-        return way if math.isfinite(way) and way > 0 else math.nan
+        span = abs(perfect - sum(chances) / len(chances))
+        return span if math.isfinite(span) and span > 0 else math.nan
 
     @cached_property
     def chance(self) -> str:
         """Chance level in words: one, or the range over embeddings; empty where it has no meaning."""
-        texts = [fixed(c, self._chance_places) for c in self.chances]
+        texts = [format_fixed(c, self._chance_decimals) for c in self.chances]
         return "" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
     @cached_property
     def short_chance(self) -> str:
-        """Chance level in a table: a wide range over embeddings is only said to differ."""
+        """Chance level for a table: a wide range over embeddings is "differs"."""
         if " to " not in self.chance:
             return self.chance
         low, high = self.chances[0], self.chances[-1]
         span = self.bounds[1] - self.bounds[0]
         scale = span if math.isfinite(span) else max(abs(low), abs(high))
-        return self.chance if high - low <= WIDE * scale else DIFFERS
+        return self.chance if high - low <= WIDE_CHANCE_RANGE * scale else DIFFERS
 
     @cached_property
     def chances(self) -> list[float]:
         """Chance levels of all embeddings, ascending; without those of the data, where there are others."""
-        cells = [self.cells[name] for name in self.compared] or self.cells.values()
+        cells = [self.cells[name] for name in self.compared_values] or self.cells.values()
         return sorted(c.chance for c in cells if not math.isnan(c.chance))
 
     @property
-    def _chance_places(self) -> int:
-        return min(self.places, 3) if self.chances and max(map(abs, self.chances)) >= 0.1 else self.places
+    def _chance_decimals(self) -> int:
+        return min(self.decimals, 3) if self.chances and max(map(abs, self.chances)) >= 0.1 else self.decimals
 
     @property
-    def named(self) -> str:
-        """The title as it stands within a sentence."""
-        return title_within(self.title)
+    def title_in_sentence(self) -> str:
+        """The title within a sentence."""
+        return title_in_sentence(self.title)
 
     @property
-    def called(self) -> str:
+    def short_title(self) -> str:
         """The symbol, or the title where there is none."""
-        return self.symbol or self.named
+        return self.symbol or self.title_in_sentence
 
 
-def _span(cell: Cell) -> tuple[float, float]:
-    """The smallest and the largest value over the orders of equal distances."""
+def _tie_range(cell: MeasuredValue) -> tuple[float, float]:
+    """Return the smallest and the largest value over the orders of ties."""
     ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
     return min(ends), max(ends)
 
 
-def title_within(title: str) -> str:
-    """Return a title as it stands within a sentence: names of persons and abbreviations keep their capitals."""
-    first = re.split(r"[\W\d_]", title, maxsplit=1)[0]
-    lower = len(first) > 1 and first[1:].islower() and first not in PERSONS
+def title_in_sentence(title: str) -> str:
+    """Return a title for use within a sentence: names of persons and abbreviations keep their capitals."""
+    first_word = re.split(r"[\W\d_]", title, maxsplit=1)[0]
+    lower = len(first_word) > 1 and first_word[1:].islower() and first_word not in PERSONS
     return title[0].lower() + title[1:] if lower else title
 
 
-SCALE = "n_neighbors"
+NEIGHBORS_PARAMETER = "n_neighbors"
 
 
-class Standing(NamedTuple):
-    """Which embeddings are best by one measure.
+class BestSet(NamedTuple):
+    """The embeddings that are best by one measure.
 
     ``best`` is the best set of ``Results.ranking``, the best value first, and ``unjudged`` those that cannot be judged
     beside it. Where nothing is known to be in the set nothing was ``tested``: ``best`` are then the embeddings with
@@ -314,8 +314,8 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A result, read: the embeddings in order, every column, and the ones that the first table shows."""
+class ResultView:
+    """A result as reports use it: the embeddings in order, every column, and those of the first table."""
 
     names: tuple[str, ...]
     failed: Mapping[str, str]
@@ -323,12 +323,12 @@ class Reading:
     tests: tuple[Mapping[str, Any], ...]
     recipe: Mapping[str, Any]
     rows: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
-    of_methods: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
+    method_tests: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
     results: Results | None = field(repr=False, default=None)
     collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
-    equal: tuple[tuple[str, ...], ...] = ()  # embeddings that are the same map
+    same_maps: tuple[tuple[str, ...], ...] = ()  # embeddings that are the same map
     reference: tuple[str, ...] = ()  # embeddings that are the data
-    chosen: tuple[str, ...] = ()  # embeddings that are asked for by name
+    requested: tuple[str, ...] = ()  # embeddings that are asked for by name
 
     @cached_property
     def computed(self) -> tuple[str, ...]:
@@ -337,7 +337,7 @@ class Reading:
 
     @property
     def unranked(self) -> tuple[str, ...]:
-        """Embeddings that are best at nothing, whatever their values: those in one place and the data."""
+        """Embeddings that are never best, whatever their values: those in one place and the data."""
         return (*self.collapsed, *self.reference)
 
     @cached_property
@@ -346,22 +346,26 @@ class Reading:
         return tuple(name for name in self.computed if name not in self.reference)
 
     @property
-    def many(self) -> bool:
-        """Whether there are more embeddings than stand side by side."""
-        return len(self.names) > BESIDE
+    def has_many(self) -> bool:
+        """Whether there are more embeddings than fit side by side."""
+        return len(self.names) > MAX_SIDE_BY_SIDE
 
     @cached_property
     def ranked_by(self) -> tuple[Column, ...]:
-        """The main measures that have a better end and several values: mean ranks are over these."""
-        return tuple(column for column in self.main if column.ranks and len(column.compared) > 1)
+        """The main measures that have a better direction and several values: mean ranks are over these."""
+        return tuple(column for column in self.main_columns if column.ranks and len(column.compared_values) > 1)
 
     @property
-    def mean_rank_words(self) -> str:
-        """What the order by mean rank goes by, in words."""
-        n, every = len(self.ranked_by), len(self.ranked_by) == len(self.main)
-        some = "both" if n == 2 else f"all {in_words(n)}"
-        over = f" over {some} measures" if every else f" over the {in_words(n)} measures that rank them"
-        return f"embeddings by their mean rank{over}" if n > 1 else f"embeddings by {self.ranked_by[0].named}" * n
+    def mean_rank_text(self) -> str:
+        """The measures of the order by mean rank, in words."""
+        n, is_all = len(self.ranked_by), len(self.ranked_by) == len(self.main_columns)
+        quantifier = "both" if n == 2 else f"all {number_word(n)}"
+        over = f" over {quantifier} measures" if is_all else f" over the {number_word(n)} measures that rank them"
+        return (
+            f"embeddings by their mean rank{over}"
+            if n > 1
+            else f"embeddings by {self.ranked_by[0].title_in_sentence}" * n
+        )
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
@@ -372,13 +376,13 @@ class Reading:
 
     @cached_property
     def featured(self) -> tuple[str, ...]:
-        """The embeddings that have panels of their own: all, or of many the first by mean rank."""
-        return self.ranked[:BESIDE] if self.many else self.computed
+        """The embeddings with their own panels: all, or of many the first by mean rank."""
+        return self.ranked[:MAX_SIDE_BY_SIDE] if self.has_many else self.computed
 
     @cached_property
-    def named(self) -> tuple[str, ...]:
-        """The embeddings with a color of their own: all, or of many those with panels and those asked for by name."""
-        return named_embeddings(self.names, self.featured, self.chosen)
+    def colored(self) -> tuple[str, ...]:
+        """The embeddings with their own color: all, or of many those with panels and the requested ones."""
+        return colored_embeddings(self.names, self.featured, self.requested)
 
     @property
     def level(self) -> str:
@@ -387,80 +391,92 @@ class Reading:
 
     @cached_property
     def scales(self) -> tuple[int, ...]:
-        """The numbers of neighbors of the evaluation, ascending; of an unknown one those of most measures."""
-        ran = [k for column in self.columns if (k := scale_of(column)) is not None]
-        given = self.recipe.get("n_neighbors")
-        asked = {given} if isinstance(given, int) else set(given or ())
-        known = sorted(asked & set(ran)) or sorted(k for k in set(ran) if ran.count(k) == max(map(ran.count, ran)))
-        return tuple(known)
+        """The numbers of neighbors of the evaluation, ascending; if unknown those of most measures."""
+        run_scales = [k for column in self.columns if (k := neighbors_of(column)) is not None]
+        setting = self.recipe.get("n_neighbors")
+        requested = {setting} if isinstance(setting, int) else set(setting or ())
+        scales = sorted(requested & set(run_scales)) or sorted(
+            k for k in set(run_scales) if run_scales.count(k) == max(map(run_scales.count, run_scales))
+        )
+        return tuple(scales)
 
     @cached_property
     def k(self) -> int | None:
-        """The number of neighbors of words and the first table: 15, or the middle one."""
+        """The number of neighbors of sentences and the first table: 15, or the middle one."""
         return None if not self.scales else 15 if 15 in self.scales else self.scales[len(self.scales) // 2]
 
     def curve(self, column: Column) -> list[Column]:
-        """The columns that differ from this one in the number of neighbors only, by rising number."""
-        family = [c for c in self.columns if c.measure == column.measure and scale_of(c) is not None]
-        rest = without(column.parameters, SCALE)
-        return sorted((c for c in family if without(c.parameters, SCALE) == rest), key=lambda c: scale_of(c) or 0)
+        """Return the columns that differ from this one in the number of neighbors only, by rising number."""
+        family = [c for c in self.columns if c.measure == column.measure and neighbors_of(c) is not None]
+        other_parameters = without_parameter(column.parameters, NEIGHBORS_PARAMETER)
+        return sorted(
+            (c for c in family if without_parameter(c.parameters, NEIGHBORS_PARAMETER) == other_parameters),
+            key=lambda c: neighbors_of(c) or 0,
+        )
 
     @cached_property
-    def main(self) -> tuple[Column, ...]:
+    def main_columns(self) -> tuple[Column, ...]:
         """One column for each measure: at the scale k where it was run there, else at the scale nearest to it."""
         chosen: dict[str, Column] = {}
         for column in self.columns:
-            k = scale_of(column)
+            k = neighbors_of(column)
             old = chosen.get(column.measure)
             if old is None or (k is not None and self._far(column) < self._far(old)):
                 chosen[column.measure] = column
         return tuple(chosen.values())
 
     def _far(self, column: Column) -> float:
-        k = scale_of(column)
+        k = neighbors_of(column)
         return math.inf if k is None or self.k is None else abs(math.log(k / self.k))
 
-    def elsewhere(self, column: Column, name: str) -> Column | None:
-        """Another column of the same measure that has a value of an embedding."""
-        return next((one for one in self.columns if one.measure == column.measure and name in one.values), None)
+    def column_with_value(self, column: Column, name: str) -> Column | None:
+        """Return another column of the same measure that has a value of an embedding."""
+        return next(
+            (
+                candidate
+                for candidate in self.columns
+                if candidate.measure == column.measure and name in candidate.values
+            ),
+            None,
+        )
 
-    def find(self, measure: str) -> Column | None:
-        """The main column of a measure, if it was run."""
-        return next((column for column in self.main if column.measure == measure), None)
+    def find_column(self, measure: str) -> Column | None:
+        """Return the main column of a measure, if it was run."""
+        return next((column for column in self.main_columns if column.measure == measure), None)
 
     @cached_property
     def by_goal(self) -> tuple[Column, ...]:
-        """The main columns, those that serve one goal side by side."""
+        """The main columns, those of one goal side by side."""
         order = [*GOALS, ""]
-        return tuple(sorted(self.main, key=lambda column: order.index(column.goal)))
+        return tuple(sorted(self.main_columns, key=lambda column: order.index(column.goal)))
 
-    def standing(self, column: Column) -> Standing:
-        """Which embeddings are best by one column."""
-        return self._standings[column.measure].get(column.parameters, Standing())
+    def best_set(self, column: Column) -> BestSet:
+        """Return the embeddings that are best by one column."""
+        return self._best_sets[column.measure].get(column.parameters, BestSet())
 
     @cached_property
-    def _standings(self) -> Mapping[str, Mapping[str, Standing]]:
+    def _best_sets(self) -> Mapping[str, Mapping[str, BestSet]]:
         """The best sets of all columns, by measure and parameters."""
-        found: dict[str, dict[str, Standing]] = {}
+        best_sets: dict[str, dict[str, BestSet]] = {}
         for column in self.columns:
-            mine = found.setdefault(column.measure, {})
-            if not column.ranks or len(column.compared) < 2:
+            by_parameters = best_sets.setdefault(column.measure, {})
+            if not column.ranks or len(column.compared_values) < 2:
                 continue
-            mine[column.parameters] = Standing(column.leaders)
-        asked = [measure for measure, mine in found.items() if mine]
-        if self.results is None or not asked:
-            return found
+            by_parameters[column.parameters] = BestSet(column.leaders)
+        ranked = [measure for measure, by_parameters in best_sets.items() if by_parameters]
+        if self.results is None or not ranked:
+            return best_sets
         try:
-            table = ranking(self.results, asked)
+            table = ranking(self.results, ranked)
         except DrevalError:  # no intervals, or not what they were made of: nothing is tested
-            return found
+            return best_sets
         for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
             part = part[~part["embedding"].isin(self.reference)]
-            kept, p = part["in_best_set"], part.dropna(subset="p_adjusted").set_index("embedding")["p_adjusted"]
-            best, unjudged = part.loc[kept.fillna(False), "embedding"], part.loc[kept.isna(), "embedding"]
-            if len(best) and str(parameters) in found[str(measure)]:
-                found[str(measure)][str(parameters)] = Standing(tuple(best), tuple(unjudged), True, p.to_dict())
-        return found
+            in_best_set, p = part["in_best_set"], part.dropna(subset="p_adjusted").set_index("embedding")["p_adjusted"]
+            best, unjudged = part.loc[in_best_set.fillna(False), "embedding"], part.loc[in_best_set.isna(), "embedding"]
+            if len(best) and str(parameters) in best_sets[str(measure)]:
+                best_sets[str(measure)][str(parameters)] = BestSet(tuple(best), tuple(unjudged), True, p.to_dict())
+        return best_sets
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -493,114 +509,120 @@ class Reading:
         pairs = pairs[pairs["p_value"].notna()]
         p = pairs["p_adjusted"].where(pairs["p_adjusted"].notna(), pairs["p_value"])
         rows = zip(pairs["measure"], pairs["parameters"], pairs["first"], pairs["second"], p, strict=True)
-        return {(measure, words, frozenset(pair)): float(p) for measure, words, *pair, p in rows}
+        return {(measure, parameters, frozenset(pair)): float(p) for measure, parameters, *pair, p in rows}
 
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:
         """The families of columns that were run at more than one number of neighbors."""
-        families = {(c.measure, without(c.parameters, SCALE)): tuple(self.curve(c)) for c in self.main}
+        families = {
+            (c.measure, without_parameter(c.parameters, NEIGHBORS_PARAMETER)): tuple(self.curve(c))
+            for c in self.main_columns
+        }
         return tuple(family for family in families.values() if len(family) > 1)
 
 
-def targets_of(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What the intervals of some rows are for, each once, in words."""
+def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the targets of the intervals of some rows, each once, in words."""
     kinds = recipe.get("intervals") or {}
     rows = [row for row in rows if row["target"] and row["conf_low"] == row["conf_low"]]
-    found = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
-    known = [one if one in TARGETS else row["target"] for one, row in zip(found, rows, strict=True)]
-    return [TARGETS.get(one, one) for one in dict.fromkeys(known)]
+    targets = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
+    known_targets = [target if target in TARGETS else row["target"] for target, row in zip(targets, rows, strict=True)]
+    return [TARGETS.get(target, target) for target in dict.fromkeys(known_targets)]
 
 
-def named_embeddings(names: Sequence[str], first: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
-    """The embeddings with a color of their own, in the order of the colors: of few all.
+def colored_embeddings(names: Sequence[str], ranked: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the embeddings with their own color, in the order of the colors: of few all.
 
     Of many they are the first of those in ``first``, and those chosen, which take the places of the last of them.
 
     Examples
     --------
-    >>> named_embeddings("abcdefghij", "dcba", "j")
+    >>> colored_embeddings("abcdefghij", "dcba", "j")
     ('d', 'c', 'b', 'a', 'j')
     """
-    if len(names) <= BESIDE:
+    if len(names) <= MAX_SIDE_BY_SIDE:
         return tuple(names)
-    found = list(first[:BESIDE])
-    for name in chosen if len(chosen) <= BESIDE else ():
-        if name not in found and len(found) < BESIDE:
-            found.append(name)
-        elif name not in found:
-            found[max(place for place, other in enumerate(found) if other not in chosen)] = name
-    return tuple(found)
+    colored = list(ranked[:MAX_SIDE_BY_SIDE])
+    for name in chosen if len(chosen) <= MAX_SIDE_BY_SIDE else ():
+        if name not in colored and len(colored) < MAX_SIDE_BY_SIDE:
+            colored.append(name)
+        elif name not in colored:
+            colored[max(place for place, other in enumerate(colored) if other not in chosen)] = name
+    return tuple(colored)
 
 
-def parameter(parameters: str, name: str) -> str | None:
-    """The value of one parameter in ``name=value, name=value``."""
+def parameter_value(parameters: str, name: str) -> str | None:
+    """Return the value of one parameter in ``name=value, name=value``."""
     pairs = (part.strip().partition("=") for part in parameters.split(","))
     return next((value for key, _, value in pairs if key == name), None)
 
 
-def without(parameters: str, name: str) -> str:
-    """The parameters but one."""
+def without_parameter(parameters: str, name: str) -> str:
+    """Return the parameters except one."""
     return ", ".join(p for part in parameters.split(",") if (p := part.strip()) and p.partition("=")[0] != name)
 
 
-def parameter_words(parameters: str) -> str:
-    """Parameters as they are printed."""
+def parameter_text(parameters: str) -> str:
+    """Return parameters as they are printed."""
     return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
 
 
-def scale_of(column: Column) -> int | None:
-    """Number of neighbors of a column, None where the measure has none."""
-    text = parameter(column.parameters, SCALE)
+def neighbors_of(column: Column) -> int | None:
+    """Return the number of neighbors of a column, None where the measure has none."""
+    text = parameter_value(column.parameters, NEIGHBORS_PARAMETER)
     return int(text) if text is not None and text.isdigit() else None
 
 
-def read_results(results: Results) -> Reading:
-    """Read a result: of replicates of an embedding the mean is read."""
+def read_results(results: Results) -> ResultView:
+    """Return the view of a result; replicates of an embedding are replaced by their mean."""
     table = over_replicates(results.table)
     curves = {name for name in table["measure"].unique() if name in MEASURES and MEASURES.card(name).curve}
-    kept = table[(table["test"] == "") & (table["measure"] != "") & ~table["measure"].isin(curves)]
-    kept = kept.drop_duplicates(["embedding", "measure", "parameters"])
+    measure_rows = table[(table["test"] == "") & (table["measure"] != "") & ~table["measure"].isin(curves)]
+    measure_rows = measure_rows.drop_duplicates(["embedding", "measure", "parameters"])
     columns: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in kept.to_dict("records"):
+    for row in measure_rows.to_dict("records"):
         columns.setdefault((row["measure"], row["parameters"]), []).append(row)
-    return Reading(
+    return ResultView(
         names=tuple(results.names),
         failed=results.failed,
         columns=tuple(make_column(*key, rows, results.reference) for key, rows in columns.items()),
         tests=tuple(independence_rows(table).to_dict("records")),
-        of_methods=tuple(table[table["test"].map(of_method)].to_dict("records")),
+        method_tests=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,
-        rows=tuple(kept.to_dict("records")),
+        rows=tuple(measure_rows.to_dict("records")),
         results=results,
-        collapsed=collapsed(results),
-        equal=same(results),
+        collapsed=collapsed_embeddings(results),
+        same_maps=same_maps(results),
         reference=tuple(name for name in results.reference if name in results.embeddings),
     )
 
 
-def collapsed(results: Results) -> tuple[str, ...]:
-    """Embeddings whose points all lie in one place: they show nothing, and are best at nothing."""
+def collapsed_embeddings(results: Results) -> tuple[str, ...]:
+    """Return embeddings whose points all are in one place: they show nothing, and are never best."""
     return tuple(name for name, Y in results.embeddings.items() if len(Y) > 1 and bool((Y == Y[:1]).all()))
 
 
-def same(results: Results) -> tuple[tuple[str, ...], ...]:
-    """Groups of embeddings that are the same map; of results that do not say, those with the same coordinates."""
-    known = results.recipe.get("equal_maps")
-    if known is not None:
-        return tuple(tuple(names) for names in known)
-    found: dict[tuple[Any, bytes], list[str]] = {}
+def same_maps(results: Results) -> tuple[tuple[str, ...], ...]:
+    """Return groups of embeddings that are the same map; without a record of it, those with the same coordinates."""
+    recorded = results.recipe.get("equal_maps")
+    if recorded is not None:
+        return tuple(tuple(names) for names in recorded)
+    names_by_coordinates: dict[tuple[Any, bytes], list[str]] = {}
     for name, Y in results.embeddings.items():
-        found.setdefault((Y.shape, sha256(np.ascontiguousarray(Y)).digest()), []).append(name)
-    return tuple(tuple(names) for names in found.values() if len(names) > 1)
+        names_by_coordinates.setdefault((Y.shape, sha256(np.ascontiguousarray(Y)).digest()), []).append(name)
+    return tuple(tuple(names) for names in names_by_coordinates.values() if len(names) > 1)
 
 
 def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], reference: Iterable[str] = ()) -> Column:
-    """One column of the rows of one measure; what no card says is read from the table."""
+    """Return one column of the rows of one measure; without a card its properties are read from the table."""
     card = MEASURES.card(measure) if measure in MEASURES else None
-    said = [row for row in rows if row["direction"]]
-    low, high = said[0]["lower"] if said else math.nan, said[0]["upper"] if said else math.nan
+    with_direction = [row for row in rows if row["direction"]]
+    low, high = (
+        with_direction[0]["lower"] if with_direction else math.nan,
+        with_direction[0]["upper"] if with_direction else math.nan,
+    )
     bounds = card.bounds if card else (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
-    direction = said[0]["direction"] if said else card.direction if card else "higher"
+    direction = with_direction[0]["direction"] if with_direction else card.direction if card else "higher"
     return Column(
         measure=measure,
         parameters=parameters,
@@ -611,15 +633,15 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], refer
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
         reference=frozenset(reference),
-        drawn_chance=card is not None and card.chance is not None and not card.has_closed_chance,
+        chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
         **({key: getattr(card, key) for key in ("says", "grades", "share", "whole")} if card else {}),
     )
 
 
-def _cell(row: Mapping[str, Any]) -> Cell:
+def _cell(row: Mapping[str, Any]) -> MeasuredValue:
     value = float(row["value"])
     if not math.isfinite(value):
-        return Cell(math.nan, note=row["note"] or "not computed")
+        return MeasuredValue(math.nan, note=row["note"] or "not computed")
     keys = {"low": "conf_low", "high": "conf_high", "chance": "chance", "worst": "worst", "best": "best"}
-    return Cell(value, note=row["note"], **{key: float(row[name]) for key, name in keys.items()})
+    return MeasuredValue(value, note=row["note"], **{key: float(row[name]) for key, name in keys.items()})
