@@ -316,7 +316,7 @@ class _QuietFigure(Figure):
             return super().get_tightbbox(*args, **options)
 
     def __repr__(self) -> str:
-        return super().__repr__().replace("_Quiet", "Figure", 1)
+        return super().__repr__().replace("_QuietFigure", "Figure", 1)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """Return the image for a notebook, and its width there, where pyplot has not registered a display."""

@@ -223,7 +223,7 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
         data = point_data(lacking, view, None, {})
         assert (data["near"], data["panels"][0]["near"]) == (None, None)
         assert "does not hold the neighbors in the data" in data["why"]
-    monkeypatch.setattr("dreval.report.figures.maps.MOST_MARKED", 4 * 80 * 9 - 1)
+    monkeypatch.setattr("dreval.report.figures.maps.MAX_MARKED_NEIGHBORS", 4 * 80 * 9 - 1)
     assert "too large" in point_data(results, view, None, {})["why"]
     monkeypatch.setattr("dreval.report.figures.maps.MOST_LISTED", 79)
     assert "up to 79 points" in point_data(results, view, None, {})["why"]
