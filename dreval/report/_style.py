@@ -21,7 +21,7 @@ from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.report.render.markup import math_symbols
 
-# What a page calls its colors, in light and dark. Figures are drawn in the light ones; where a figure enters a page
+# Names of the colors of a page, in light and dark. Figures are drawn in the light ones; where a figure enters a page
 # each of them becomes the variable of its name, so all values of LIGHT differ.
 LIGHT = {
     "paper": "#ffffff",
@@ -143,7 +143,8 @@ FALLBACK_FONTS = (
     "Symbola",
 )
 DPI = 150
-PANEL_GAP_INCHES, SIDE_INCHES = 0.16, 0.18  # inches between two panels, and beside them all
+PANEL_GAP_INCHES = 0.16  # between two panels
+SIDE_INCHES = 0.18  # left and right of all panels
 MAX_PANELS_INCHES = (
     6.9  # inches of panels side by side: on a line of 6.3, of a report, letters of 8 points still have 7
 )
@@ -151,7 +152,7 @@ PIXELS_PER_INCH = 96  # of a page, by the definition of CSS
 
 _RC = {
     "text.usetex": False,
-    "text.parse_math": False,  # names are shown as they are, `$` and `_` included
+    "text.parse_math": False,  # names are shown unchanged, including `$` and `_`
     "text.color": LIGHT["ink"],
     "font.size": 9.0,
     "axes.edgecolor": LIGHT["soft"],
@@ -304,7 +305,7 @@ def _without_glyph_warnings() -> Iterator[None]:
 class _QuietFigure(Figure):
     """A figure that does not warn of letters without a glyph, and that a notebook displays.
 
-    Notebooks show the figures of pyplot, once it has been imported; these are none of its.
+    Notebooks show figures of pyplot, once it has been imported; these figures are not registered with pyplot.
     """
 
     def draw(self, renderer: Any) -> None:
@@ -382,7 +383,7 @@ def panel_grid(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with ``count`` square panels of ``panel`` inches, as many a row as fit on paper, and two margins.
 
-    ``beside`` and ``below`` are the room left of and under each panel for the numbers of its axes.
+    ``left_inches`` and ``below_inches`` are the spaces left of and under each panel for the numbers of its axes.
     """
     if count > 1 and _PANEL.get() is not None:
         raise single_panel_error(count)

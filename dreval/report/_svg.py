@@ -27,11 +27,11 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
     Parameters
     ----------
     figure : Figure
-        PageFigure in the colors of ``_style.LIGHT`` and ``EMBEDDINGS_LIGHT``.
+        A figure in the colors of ``_style.LIGHT`` and ``EMBEDDINGS_LIGHT``.
     prefix : str
         Letters and digits that no other figure of the page has; all ids begin with it.
     label : str
-        What the figure shows, for those who do not see it.
+        A description of the figure, for screen readers.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def _matplotlib_svg(figure: Figure, prefix: str) -> bytes:
 def _join_glyphs(text: ET.Element) -> None:
     """Join text with mathematics, which comes glyph by glyph at fixed places, into runs that any font can set.
 
-    Runs stand in the order of reading; what stands low or high is shifted from the run before.
+    Runs are in reading order; subscripts and superscripts are shifted from the run before.
     """
     glyphs = []
     for span in list(text):

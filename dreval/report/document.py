@@ -13,7 +13,7 @@ from dreval.glossary import printable, spread, terminal_width, true_minus
 from dreval.report.render.markup import isolate_name, plain_symbols
 
 TEXT_COLUMNS = 78
-TERMINAL_COLUMNS = 80  # columns, all of which a table may take
+TERMINAL_COLUMNS = 80  # columns of the widest table
 MIN_NAME_COLUMNS = 8  # columns of a terminal that a name keeps
 SPLIT_NAME_COLUMNS = 24  # of a table that is broken into several each name keeps so many
 CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
@@ -55,7 +55,7 @@ def same_digits(values: Sequence[float]) -> list[str]:
 
 def significance_stars(p: float) -> str:
     """Return R's significance codes."""
-    return next((mark for bound, mark in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
+    return next((stars for bound, stars in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
 
 
 BEST_MARK = "*"  # behind the value of a best cell in a terminal
@@ -88,9 +88,9 @@ class TextCell(str):
 class Table:
     """One table of a summary: a heading, column names and rows of text.
 
-    A row of one cell is a heading of the rows below it. The first ``names`` columns hold names, which are shortened
-    where there is no room, as are columns without a heading, by one map of short forms for all tables of a summary;
-    numbers never are. Below the table stands what the mark of its best cells means, ``best``, and ``foot``.
+    A row of one cell is a heading of the rows below it. The first ``names`` columns hold names. Names, and columns
+    without a heading, are shortened where they do not fit, by one map of short forms for all tables of a summary;
+    numbers are not. Below the table are ``best``, the meaning of the mark of best cells, and ``foot``.
     """
 
     title: str
@@ -194,7 +194,7 @@ class Table:
         """Yield the table; if it is wider, its columns below each other with repeated names, as R does."""
         widths = self._widths()
         names_width = sum(widths[: self.names]) + 2 * (self.names - 1)
-        groups: list[list[int]] = []  # a column without a heading stays with the one before it
+        groups: list[list[int]] = []  # a column without a heading stays with the column before it
         for place in range(self.names, len(widths)):
             new = not groups or bool(self.columns[place])
             groups += [[place]] if new else []
@@ -240,9 +240,9 @@ class Table:
 class DocumentParts:
     """All parts of a printed result, in their order.
 
-    ``about`` says in a line or two what was computed, ``header`` and ``call`` say it at length; ``said`` are the
-    findings, in sentences whose names stand between marks; then tables, what is said ``after`` them, notes, and what
-    ``more`` there is.
+    ``about`` describes the computation in one or two lines, ``header`` and ``call`` in full. ``findings`` are sentences
+    whose names are between direction marks. Tables follow, then the sentences ``after`` them, notes, and ``further``:
+    where to find more.
     """
 
     title: str
@@ -285,9 +285,9 @@ class Footnote:
 class Cell:
     """One cell of a page's table.
 
-    ``kind`` says what its text is: a "value", a plain "number", "words" of ours, a "name" of users, a "pair" of names,
-    an "embedding", a "note", a "reason" why a row has no values, or a "state" in soft print. ``small`` stands behind
-    it; ``shade`` runs from 0, the worst, to 1; ``sort`` is what a column is sorted by where that is not the text.
+    ``kind`` is the kind of its text: a "value", a plain "number", "words" of this package, a "name" of users, a "pair"
+    of names, an "embedding", a "note", a "reason" for a row without values, or a "state" in soft print. ``small``
+    follows the text; ``shade`` runs from 0, the worst, to 1; ``sort`` is the sort key where it is not the text.
     """
 
     text: str = MISSING_VALUE
@@ -375,10 +375,10 @@ class TermEntry:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Sentences; names of users stand between marks, unless the text is ``written`` in its form already.
+    """Sentences; names of users are between direction marks, unless the text is already ``written`` in its form.
 
-    ``look`` is "finding" for an answer, "note" for how something is read, "said" for a text beside a figure. What a
-    page can do only where its script runs is said by ``scripted``.
+    ``style`` is "finding" for an answer, "note" for how to read a part, "said" for a text next to a figure.
+    ``scripted`` describes the actions that need the script of the page.
     """
 
     text: str
@@ -432,8 +432,8 @@ class PageFigure:
 class Figures:
     """Figures side by side.
 
-    ``look`` is "curves", "nulls", "forests", "forests lines" or "diagrams"; a row of a wide and of a narrower page has
-    as many as ``columns``.
+    ``style`` is "curves", "nulls", "forests", "forests lines" or "diagrams"; ``columns`` are the numbers of figures in
+    a row of a wide and of a narrower page.
     """
 
     figures: Sequence[PageFigure]
@@ -524,8 +524,8 @@ class Group:
 class Section:
     """A heading with the parts below it; a section without parts is left out.
 
-    A page lists those with a ``short`` title at its top; the heading of those with an ``id`` only is for readers who
-    cannot see.
+    A page lists the sections with a ``short`` title at its top; the heading of those with an ``id`` only is for screen
+    readers.
     """
 
     title: str

@@ -68,8 +68,8 @@ from dreval.report.result_view import DIFFERS, NEIGHBORS_PARAMETER, Column, Resu
 # The report of a result: its sections, tables, cards, cautions and definitions, apart from how they look.
 
 MAX_TABLE_NAME_LETTERS = 30  # letters of a name in the first table
-VISIBLE_ROWS = 12  # rows of the first table that stand on a page of many embeddings
-MAX_UNFOLDED_ROWS = 15  # rows; with more, those beyond the first are shown by a button
+VISIBLE_ROWS = 12  # rows of the first table that a page of many embeddings shows at first
+MAX_UNFOLDED_ROWS = 15  # rows; of longer tables a button shows the further rows
 
 
 @dataclass
@@ -381,7 +381,7 @@ def _figure_files(
         if kind != "curve" and view.has_many:
             options = {**options, "names": list(view.featured)}
         with warnings.catch_warnings():
-            if not folder.tex:  # letters are the reader's business in a text of today; LaTeX gets boxes, which is said
+            if not folder.tex:  # SVG uses the reader's fonts; LaTeX gets boxes, with a warning
                 warnings.simplefilter("ignore", DrevalWarning)
             try:
                 figure = plot(results, kind, **options)
@@ -436,7 +436,7 @@ def _shared_note(column: Column) -> str:
 def _head(column: Column, notes: Footnotes, k: int | None) -> Head:
     """Return title, symbol, parameters and direction of a column."""
     symbol = "" if column.title.endswith(column.symbol) else column.symbol
-    shared_parameter = f"{NEIGHBORS_PARAMETER}={k}"  # said once, above the table
+    shared_parameter = f"{NEIGHBORS_PARAMETER}={k}"  # named once, above the table
     parameters = parameter_text(", ".join(p for p in column.parameters.split(", ") if p != shared_parameter))
     below = ", ".join(filter(None, [symbol, parameters, "" if column.higher else column.direction_text]))
     return Head(
@@ -703,7 +703,7 @@ def embedding_cards(view: ResultView, labels: Mapping[str, EmbeddingLabel]) -> l
     for name in view.names if len(view.names) > 1 else ():
         own_findings = (
             embedding_findings(view, name, without=shared) if name not in view.reference else []
-        )  # it stands first
+        )  # it is the first row
         good = [finding.text for finding in own_findings if finding.kind in (HOLDS, MOSTLY)]
         poor = [finding.text for finding in own_findings if finding.kind not in (HOLDS, MOSTLY)]
         missing = [finding.text for finding in missing_findings(view, name)]

@@ -30,24 +30,34 @@ from dreval.report.result_view import (
 )
 
 EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
-MAX_LISTED_NAMES = 3  # names in a sentence before the rest is counted
-MAX_EXTRA_DECIMALS = 4  # places behind those of the table in which two values of a sentence differ
-# How a value counts: by the way from chance to perfect; or it is not told from chance, is worse, or ties leave it open.
-HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN = "holds", "mostly", "fails", "chance", "worse", "open"
-GRADES_BEFORE_COLON = (CHANCE, WORSE, OPEN)  # what is said with the measures behind a colon
+MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
+MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of the table, by which two values of a sentence differ
+# Grades: by the distance from chance to perfect; or not better than chance, worse, or dependent on the order of ties.
+HOLDS = "holds"  # at or above the upper limit of the card
+MOSTLY = "mostly"  # between the limits
+FAILS = "fails"  # below the lower limit
+CHANCE = "chance"  # not better than chance
+WORSE = "worse"  # worse than chance
+OPEN = "open"  # dependent on the order of ties
+GRADES_BEFORE_COLON = (CHANCE, WORSE, OPEN)  # grades whose sentence has its measures after a colon
 POOR_GRADES = {FAILS, CHANCE, WORSE}
-# Which is best at a goal, or that none is; that measures disagree; how an embedding stands; what has no value, and
-# which embeddings are the same.
-BEST, NONE, SPLIT, TIED = "best", "none", "split", "tied"
-STANDS, MISSING, FAILED, EQUAL = "stands", "missing", "failed", "equal"
-RESIDUAL = "residual"  # the variable of tests of what the embedding leaves of the data
+# Kinds of findings.
+BEST = "best"  # which embeddings are best at a goal
+NONE = "none"  # none is distinguishable as the best
+SPLIT = "split"  # measures disagree
+TIED = "tied"  # the best depends on the order of ties
+STANDS = "stands"  # the rank of one embedding
+MISSING = "missing"  # measures without a value
+FAILED = "failed"  # embeddings that failed
+EQUAL = "equal"  # embeddings that are the same map
+RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 REFERENCE = "reference"  # which embeddings are the data
 UNCLEAR = "No embedding is distinguishable as the best"
 
 Row = tuple[str, str, str]  # measure, parameters, embedding
 
 
-MAX_METRIC_NAMES = 3  # embeddings that the metric's entry names before it counts
+MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
 
 
 def is_metric_passed(source: Mapping[str, Any]) -> bool:
@@ -75,11 +85,11 @@ class Finding:
     Attributes
     ----------
     text : str
-        The sentence; names of embeddings stand between marks (``render.markup.sentence``).
+        The sentence; names of embeddings are between direction marks (``render.markup.sentence``).
     kind : str
-        What is said, one of the words above.
+        The kind of finding, one of the constants above.
     rows : tuple of (measure, parameters, embedding)
-        The rows of ``results.table``, and for what is best of ``results.ranking()``, from which it can be recomputed.
+        The rows of ``results.table`` or, for the best, of ``results.ranking()``, from which it can be recomputed.
     """
 
     text: str
@@ -98,7 +108,7 @@ class GradedMeasures(NamedTuple):
 def normalized_score(column: Column, value: float, chance: float) -> float:
     """Return the position of a value from chance level (0) to perfect (1); NaN without a chance level or a bound.
 
-    Where chance is what a good embedding reaches, how far it lies from the worst value (0) to chance (1).
+    If the chance level is the value of a good embedding, return the position from the worst value (0) to chance (1).
     """
     perfect = column.bounds[1] if column.higher else column.bounds[0]
     if aims_at_chance(column):
@@ -185,7 +195,7 @@ def embedding_findings(view: ResultView, name: str, *, without: Iterable[Finding
         return [Finding("All points lie in one place: this embedding shows nothing of the data.", FAILED)]
     if name in view.reference:
         return [Finding("These are the data, shown for reference.", REFERENCE)]
-    stated, findings = {row for group in without for row in group.rows}, []
+    stated, findings = {row for finding in without for row in finding.rows}, []
     for group in graded_measures(view, name):
         left = tuple(column for column in group.columns if not stated.intersection(_rows([column], [name])))
         if left:
@@ -299,7 +309,7 @@ def measure_rankings(view: ResultView) -> list[MeasureRanking]:
 def measure_ranking(view: ResultView, column: Column) -> MeasureRanking | None:
     """Return the ranking of the embeddings by one column; None where it compares none.
 
-    An embedding whose points all lie in one place is best at nothing, whatever its values.
+    An embedding whose points are all in one place is never best, whatever its values.
     """
     best_set = view.best_set(column)
     best, unjudged = (
@@ -360,7 +370,7 @@ def borderlines(view: ResultView, ranking: MeasureRanking) -> list[Borderline]:
 def borderline_text(view: ResultView, part: Sequence[MeasureRanking]) -> str:
     """Return by which of some measures the best set is borderline, and which pairs, of the least clear with both p.
 
-    Empty where it is so by none, else a sentence behind another one.
+    The text is empty without borderline differences; else it is a sentence that follows another one.
     """
     by_ranking = [borderlines(view, ranking) for ranking in part]
     lines = sorted(
@@ -461,29 +471,33 @@ def main_findings(view: ResultView) -> list[Finding]:
 def findings(view: ResultView) -> list[Finding]:
     """Return which embedding is best at each goal, in a sentence each; for a single embedding its own findings.
 
-    An embedding is best where it alone is in the best set. Of several in the best set none is called better than
-    another, whatever their values: they are not distinguishable from the best. Where measures of a goal have different
-    best sets each is named with its measures. Embeddings that are the data are in no set.
+    An embedding is best if it alone is in the best set. Of several in the best set none is called better than another,
+    whatever their values: they are not distinguishable from the best. If measures of a goal have different best sets,
+    each set is named with its measures. Embeddings that are the data are in no set.
     """
     if not view.computed and len(view.names) != 1:
         return [Finding("No embedding could be computed.", FAILED)]
     failures = [Finding(f"{list_names(list(view.failed))} could not be computed.", FAILED)] if view.failed else []
-    what = f"{'are' if len(view.reference) > 1 else 'is'} the data: shown for reference, and not ranked."
-    reference_findings = [Finding(f"{list_names(view.reference)} {what}", REFERENCE)] if view.reference else []
+    predicate = f"{'are' if len(view.reference) > 1 else 'is'} the data: shown for reference, and not ranked."
+    reference_findings = [Finding(f"{list_names(view.reference)} {predicate}", REFERENCE)] if view.reference else []
     if len(view.contenders) <= 1:
         name = (view.contenders or view.computed or view.names)[0]
         lone_findings = embedding_findings(view, name)
         lead = f"{isolate_name(name)}: " if len(view.names) > 1 else ""
         return [
-            *(replace(one, text=lead + _lower_first(one.text)) if lead else one for one in lone_findings),
+            *(
+                replace(finding, text=lead + _lower_first(finding.text)) if lead else finding
+                for finding in lone_findings
+            ),
             *(reference_findings if name in view.contenders else []),
             *(failures if lead else []),
         ]
     rankings = measure_rankings(view)
-    tested = any(one.tested for one in rankings)
-    relevant = [one for one in rankings if one.tested or not tested]
-    noise = [one.column for one in relevant if _is_noise(view, one)]
-    parts = groupby((one for one in relevant if one.column not in noise), key=lambda one: one.column.goal)
+    tested = any(ranking.tested for ranking in rankings)
+    relevant = [ranking for ranking in rankings if ranking.tested or not tested]
+    noise = [ranking.column for ranking in relevant if _is_noise(view, ranking)]
+    clear = (ranking for ranking in relevant if ranking.column not in noise)
+    parts = groupby(clear, key=lambda ranking: ranking.column.goal)
     sentences = [_goal_finding(view, goal, list(part)) for goal, part in parts]
     if noise:
         by = (
@@ -505,8 +519,10 @@ def findings(view: ResultView) -> list[Finding]:
     sentences += [*_same_map_findings(view), *reference_findings, *failures]
     if rankings and not tested:
         no_intervals = not any(column.has_any_interval for column in view.columns)
-        what = "These are values without intervals" if no_intervals else "No difference of these values could be tested"
-        sentences.append(Finding(f"{what}: nothing tells how clear the differences are.", NONE))
+        reason = (
+            "These are values without intervals" if no_intervals else "No difference of these values could be tested"
+        )
+        sentences.append(Finding(f"{reason}: nothing tells how clear the differences are.", NONE))
     return sentences
 
 
@@ -515,8 +531,10 @@ def _same_map_findings(view: ResultView) -> Iterator[Finding]:
     for names in view.same_maps:
         if {*names} <= {*view.reference}:
             continue
-        first, *others = (view.results.embeddings[name] for name in names) if view.results else ()
-        same = all(np.array_equal(first, Y) for Y in others)
+        first_coordinates, *other_coordinates = (
+            (view.results.embeddings[name] for name in names) if view.results else ()
+        )
+        same = all(np.array_equal(first_coordinates, Y) for Y in other_coordinates)
         predicate = "have the same coordinates" if same else "are the same map, up to rotation, shift and scale"
         yield Finding(f"{list_names(names)} {predicate}.", EQUAL)
 
@@ -555,7 +573,7 @@ def _lower_first(text: str) -> str:
 def _goal_finding(view: ResultView, goal: str, rankings: list[MeasureRanking]) -> Finding:
     """Return which embeddings are in the best set of every measure of one goal, at the k of the first table.
 
-    Measures with different best sets are said one by one: what is in all of them is the best set of none.
+    Measures with different best sets are named one by one: the intersection of the sets is the best set of no measure.
     """
     keeps, columns = GOALS[goal].keeps if goal else "do", [ranking.column for ranking in rankings]
     (verb, _, object_), keeping = keeps.partition(" "), _goal_gerund(keeps)
@@ -616,7 +634,7 @@ def _has_better_outsider(ranking: MeasureRanking) -> bool:
 def _values_in_parentheses(part: Sequence[MeasureRanking], names: Sequence[str]) -> str:
     """Return the values of some embeddings and chance, by a measure with this best set, where there is one.
 
-    By such a measure the best one of all others is named as well; by another it may have the better value.
+    By such a measure the best of the other embeddings is named as well; by another it may have the better value.
     """
     column, ranking = _quoted_measure(part, names)
     others = [name for name in ranking.others if name not in ranking.unjudged] if ranking else []
@@ -686,18 +704,18 @@ def standing_finding(view: ResultView, name: str) -> Finding:
         return Finding("", STANDS)
     tested = any(ranking.tested for ranking in compared)
     compared = [ranking for ranking in compared if ranking.tested or not tested]
-    judged = [ranking for ranking in compared if name not in ranking.unjudged]
+    tested_rankings = [ranking for ranking in compared if name not in ranking.unjudged]
     best_alone = [
         ranking
-        for ranking in judged
+        for ranking in tested_rankings
         if name in ranking.best and (ranking.clear or ranking.best == (name,)) and not ranking.unjudged
     ]
-    best_shared = [ranking for ranking in judged if name in ranking.best and ranking not in best_alone]
-    worse = [ranking for ranking in judged if name not in ranking.best]
+    best_shared = [ranking for ranking in tested_rankings if name in ranking.best and ranking not in best_alone]
+    worse = [ranking for ranking in tested_rankings if name not in ranking.best]
     borderline = [
         ranking for ranking in worse if any(difference.other == name for difference in borderlines(view, ranking))
     ]
-    n_judged, count_text = len(judged), f"{number_word(len(judged))} measures"
+    n_judged, count_text = len(tested_rankings), f"{number_word(len(tested_rankings))} measures"
     all_measures = "both measures" if n_judged == 2 else f"all {count_text}"
     if not n_judged:
         text = "not judged beside the others"
@@ -741,7 +759,7 @@ def standing_finding(view: ResultView, name: str) -> Finding:
     elif len(worse) < n_judged:
         text += f", borderline by {number_word(len(borderline_best))}" if borderline_best else ""
         text += f", and behind it only borderline by {number_word(len(borderline))}" if borderline else ""
-    rows = _rows([ranking.column for ranking in judged], view.contenders)
+    rows = _rows([ranking.column for ranking in tested_rankings], view.contenders)
     return Finding(f"{text[0].upper()}{text[1:]}.", STANDS, rows)
 
 

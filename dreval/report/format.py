@@ -12,7 +12,7 @@ from typing import Any
 from dreval.glossary import MARK, format_p, printable, spread, terminal_width, true_minus
 from dreval.report.document import Table
 
-# Numbers as the report prints them: one number of places for a column, and never a rounded 0 or 1 that is none.
+# Numbers of a report: a column has one number of decimals, and no value is rounded to 0 or 1.
 
 ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 ROUNDING = 1e-12  # differences of values near 1 that are nothing but rounding
@@ -22,7 +22,7 @@ _NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "e
 def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) -> int:
     """Return the decimals of a column: three to five significant ones, and enough not to round onto a bound.
 
-    What differs from a bound by the rounding of a computer is the bound.
+    A value that differs from a bound by floating-point rounding counts as the bound.
     """
     finite = [abs(v) for v in values if math.isfinite(v)]
     largest = max(finite, default=1.0)
@@ -56,7 +56,7 @@ def format_fixed(value: float, places: int) -> str:
 def plain_numbers(values: Sequence[float]) -> list[str]:
     """Return evenly spaced numbers with the same decimals, as few as make them distinct; zero is 0.
 
-    Very small and very large ones have a power of ten each, so that no power stands apart from them.
+    Very small and very large numbers have a power of ten each, so that the axis has no common power.
 
     Examples
     --------
@@ -156,8 +156,8 @@ MAX_NAME_LETTERS = 60  # letters of a name on a page, but in its first table
 def shorten_table_names(tables: Sequence[Table], max_columns: Sequence[int]) -> tuple[list[Table], dict[str, str]]:
     """Return the tables with names that fit, and the full name of each short form.
 
-    The forms are made once, of all names of all tables and for the tightest of them, so that a form is one name
-    wherever it stands; a table that has room for its names keeps them whole.
+    The forms are computed once, from all names of all tables and for the narrowest table, so that a form stands for one
+    name everywhere; a table with enough space has the full names.
     """
     pairs = list(zip(tables, max_columns, strict=True))
     tight = [table for table, columns in pairs if columns < table.longest]
@@ -278,5 +278,5 @@ def _common_start(texts: list[str], step: int) -> int:
     """Return the length of the common start, up to the end of a word; of reversed texts with step -1."""
     columns = enumerate(zip(*texts, strict=False))
     count = next((i for i, letters in columns if len(set(letters)) > 1), min(map(len, texts)))
-    word = max(texts[0].rfind(mark, 0, count) for mark in "_- /") + 1
+    word = max(texts[0].rfind(separator, 0, count) for separator in "_- /") + 1
     return max(word - (step < 0), 0) if count - word <= 12 else count

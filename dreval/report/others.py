@@ -91,7 +91,7 @@ from dreval.report.result_view import (
 
 # The report of a comparison: standings, overall tests, pairs, and the page.
 
-FIGURE_CAPTIONS = {  # kinds of figures with their words, in the order of a report
+FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ significantly",
     "wins": "On how many data sets the embedding of the row is better than that of the column",
     "forest": "Advantage of the first embedding of each pair, with its interval",
@@ -99,7 +99,7 @@ FIGURE_CAPTIONS = {  # kinds of figures with their words, in the order of a repo
 }
 DECISIVE_FIGURES = ("critical_difference", "forest")  # figures by the one test that decides
 SHARED_FIGURES = ("forest",)  # one figure for all measures
-MAX_MEASURES = 12  # that have figures of their own
+MAX_MEASURES = 12  # measures with a figure each
 
 
 def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> Path:
@@ -108,9 +108,9 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     Parameters
     ----------
     comparison : Comparison
-        What ``dreval.compare``, ``Results.compare`` or ``Study.compare`` gave.
+        The result of ``dreval.compare``, ``Results.compare`` or ``Study.compare``.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder beside it.
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.
     title : str, optional
         The heading; "Comparison of three embeddings" or the like by default.
 
@@ -126,7 +126,7 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
 
     Notes
     -----
-    The file names no time and is the same for the same comparison, byte by byte.
+    The file contains no time and is the same for the same comparison, byte by byte.
 
     Examples
     --------
@@ -412,7 +412,7 @@ def _overall_parts(comparison: Comparison, columns: Mapping[str, Column]) -> lis
     return [PageTable("One row for each measure and test", heads, rows, "Tests of any difference")] if rows else []
 
 
-# The report of a study: its families of measures, tables, words, and the page.
+# The report of a study: its measures, tables, text, and the page.
 
 
 def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
@@ -421,9 +421,9 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
     Parameters
     ----------
     study : Study
-        The study; whatever of it is done is reported.
+        The study; the finished part of it is reported.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and words.
+        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and sentences.
     title : str, optional
         The heading; "Five methods on four data sets" or the like by default.
 
@@ -573,7 +573,7 @@ def _progress_parts(status: Any) -> Iterator[Part]:
 
 
 MAX_NARROW_METHODS = 6  # methods; with more the table of a measure has the page's width
-ROUNDING = 1e-12  # what is smaller is 0: values, and the spread of replicates beside them
+ROUNDING = 1e-12  # smaller values, and standard deviations relative to their values, are 0
 COMPONENTS = "n_components"
 
 
@@ -607,7 +607,7 @@ def read_study(
 ) -> StudyView:
     """Return means over replicates of every measure, data set and method; failures have their reasons.
 
-    ``reference`` has the cells whose embedding is the data: data set, method and more.
+    ``reference`` has the cells whose embedding is the data: data set, method, number of components.
     """
     methods = tuple(name for name in recipe["methods"] if (table["embedding"] == name).any())
     table = table[(table["test"] == "") & (table["measure"] != "")]
@@ -781,9 +781,9 @@ def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Pat
     Parameters
     ----------
     found : Sweep
-        What ``dreval.sweep`` gave.
+        The result of ``dreval.sweep``.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder beside it.
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.
     title : str, optional
         The heading; "Sweep of three settings of isomap" or the like by default.
 
@@ -799,7 +799,7 @@ def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Pat
 
     Notes
     -----
-    The file loads nothing, names no time and is the same for the same sweep, byte by byte.
+    The file loads nothing, contains no time and is the same for the same sweep, byte by byte.
 
     Examples
     --------

@@ -21,10 +21,10 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     Parameters
     ----------
     results : Results
-        What ``Evaluation.run`` gave.
+        The result of ``Evaluation.run``.
     path : str or Path
         Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text, whose figures (and, for
-        LaTeX, tables to ``\input``) lie in a folder beside it, ``report-figures`` for ``report.tex``.
+        LaTeX, tables to ``\input``) are in a folder next to it, ``report-figures`` for ``report.tex``.
     title : str, optional
         The heading; "Evaluation of four embeddings of digits" or the like by default.
 
@@ -40,9 +40,9 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
 
     Notes
     -----
-    The file loads nothing from elsewhere, names no time, and is the same for the same result, byte by byte, as are the
-    files beside it. Sentences about an embedding follow from its numbers by rules (``report.findings``). A document
-    for LaTeX needs nothing but booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
+    The file loads nothing from elsewhere, contains no time, and is the same for the same result, byte by byte, as are
+    the files next to it. Sentences on an embedding follow from its numbers by rules (``report.findings``). A document
+    for LaTeX needs only booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
     points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
 
     Examples

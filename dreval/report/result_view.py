@@ -44,7 +44,7 @@ PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
-MAX_SIDE_BY_SIDE = 8  # embeddings that stand side by side; of more the first by their mean rank have panels and colors
+MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first by mean rank have panels and colors
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Column:
     share: str = ""
     whole: bool = False
     reference: frozenset[str] = frozenset()  # embeddings that are the data, which are not compared
-    chance_is_estimated: bool = False  # whether chance is a mean of random permutations, which has an error of its own
+    chance_is_estimated: bool = False  # whether chance is a mean of random permutations, with a random error
 
     @property
     def higher(self) -> bool:
@@ -300,11 +300,10 @@ NEIGHBORS_PARAMETER = "n_neighbors"
 class BestSet(NamedTuple):
     """The embeddings that are best by one measure.
 
-    ``best`` is the best set of ``Results.ranking``, the best value first, and ``unjudged`` those that cannot be judged
-    beside it. Where nothing is known to be in the set nothing was ``tested``: ``best`` are then the embeddings with
-    the best value. It is empty where the measure compares nothing, and where all print the same without
-    a test. ``p_values`` are those of ``Results.ranking``, where there are any. Embeddings that are the data are in none
-    of them.
+    ``best`` is the best set of ``Results.ranking``, the best value first, and ``unjudged`` are the embeddings without a
+    test. Without any test, ``tested`` is False and ``best`` are the embeddings with the best value. ``best`` is empty
+    if the measure does not compare, or if all values print the same without a test. ``p_values`` are those of
+    ``Results.ranking``, where there are any. Embeddings that are the data are in none of them.
     """
 
     best: tuple[str, ...] = ()
@@ -325,10 +324,10 @@ class ResultView:
     rows: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
     method_tests: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
     results: Results | None = field(repr=False, default=None)
-    collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
+    collapsed: tuple[str, ...] = ()  # embeddings whose points are all in one place
     same_maps: tuple[tuple[str, ...], ...] = ()  # embeddings that are the same map
     reference: tuple[str, ...] = ()  # embeddings that are the data
-    requested: tuple[str, ...] = ()  # embeddings that are asked for by name
+    requested: tuple[str, ...] = ()  # embeddings that the caller named
 
     @cached_property
     def computed(self) -> tuple[str, ...]:
@@ -533,7 +532,7 @@ def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]
 def colored_embeddings(names: Sequence[str], ranked: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the embeddings with their own color, in the order of the colors: of few all.
 
-    Of many they are the first of those in ``first``, and those chosen, which take the places of the last of them.
+    Of many they are the first in ``ranked``, and those ``chosen``, which replace the last of these.
 
     Examples
     --------

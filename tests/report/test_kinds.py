@@ -27,7 +27,7 @@ from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
 from dreval.report._svg import inline_svg
-from dreval.report.figures.comparisons import LOWEST_RATIO, MATRIX_CELLS
+from dreval.report.figures.comparisons import MATRIX_CELLS, PALEST_RATIO
 from dreval.report.format import format_fixed, probability
 from dreval.report.plot import kinds, plot
 
@@ -383,8 +383,8 @@ def test_a_coranking_embedding_is_the_matrix(three):
         shown = opacity[np.ix_(middle, middle)]
         ratio = counts * 59 / (60 * np.outer(np.diff(edges), np.diff(edges)))
         assert ((shown == 0) == (counts == 0)).all()
-        order = np.argsort(ratio[ratio > LOWEST_RATIO], axis=None)
-        assert (np.diff(shown[ratio > LOWEST_RATIO].ravel()[order]) >= -1e-12).all()
+        order = np.argsort(ratio[ratio > PALEST_RATIO], axis=None)
+        assert (np.diff(shown[ratio > PALEST_RATIO].ravel()[order]) >= -1e-12).all()
         lines = [line for line in ax.lines if line.get_color() == _style.LIGHT["ink"]]
         assert {float(value) for line in lines for value in line.get_xdata()} >= {math.log(8)}
 

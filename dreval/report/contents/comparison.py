@@ -91,7 +91,7 @@ MAX_OTHER_PAIRS = 6  # pairs without the best embedding that the first lines nam
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Summary:
     """Return header, call, outcomes, and the tables of values, overall tests and pairs, with notes.
 
-    Many standings become one table, of the best embeddings, and many pairs are counted; not in ``full``.
+    If there are many rows, one table has the best embeddings, and pairs are counted; not in ``full``.
     """
     overall, pairs = comparison.overall, comparison.pairs
     short = not full and len(comparison.standing) > MAX_PRINTED_ROWS
@@ -106,16 +106,16 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     options = "--full, --json" if shell else ".summary(full=True), .tidy()"
     several = len(comparison.measures) > 1 or pairs["test"].nunique() > 1  # rows are more than pairs
     rows = f"{omitted_pairs:,} {'rows of pairs' if several else 'pairs'}"
-    more = f"{rows if omitted_pairs else 'All standings'}: {options}." if omitted_pairs or short else ""
+    further = f"{rows if omitted_pairs else 'All standings'}: {options}." if omitted_pairs or short else ""
     findings = list(outcomes(comparison))
-    return Summary(title, _header(comparison), tables, notes, call, findings=findings, further=more)
+    return Summary(title, _header(comparison), tables, notes, call, findings=findings, further=further)
 
 
 def outcomes(comparison: Comparison) -> Iterator[str]:
     """Yield for each measure how the best embedding, or the baseline, compares to the others; equal ones together.
 
-    First, where no difference could have been significant, that it is so. Then the other pairs that differ, so that
-    each one is named where they are few.
+    The first sentence says where no difference could have been significant. The last ones name the other pairs that
+    differ, or count them.
     """
     powerless: dict[str, list[str]] = {}
     for name in comparison.measures:
@@ -178,7 +178,7 @@ def _names_or_count(names: Sequence[str]) -> str:
 def _other_pairs(comparison: Comparison) -> Iterator[str]:
     """Yield the pairs that differ without the best embedding or the baseline: by name, or their number if many.
 
-    A pair with the best embedding of one measure may differ by another measure, too: it is counted apart.
+    A pair with the best embedding of one measure may differ by another measure, too: it is counted separately.
     """
     measures_by_pair: dict[tuple[str, str], list[str]] = {}
     lead_pairs: set[frozenset[str]] = set()  # pairs that differ from the best embedding of a measure
@@ -292,60 +292,67 @@ def column_of(comparison: Comparison, name: str) -> Column:
     """Return the values of one measure on one data set, or its means over several."""
     rows = comparison.of(comparison.standing, name)
     empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
-    known = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
-    made = [{**row, **known} for row in rows.to_dict("records")]
-    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), made)
+    defaults = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
+    records = [{**row, **defaults} for row in rows.to_dict("records")]
+    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), records)
 
 
 def _wide_standing_table(comparison: Comparison) -> Table:
     """Return the best embeddings as rows and the measures as columns.
 
-    Of a few embeddings with their letters; of many a star marks those not distinguishable from the best, or where they
-    are compared with a baseline those that are better than it.
+    A few embeddings have their letters. Of many, a star marks those not distinguishable from the best or, with a
+    baseline, those that are better than the baseline.
     """
     baseline = str(comparison.recipe.get("baseline") or "")
-    across, columns = bool(comparison.families), {name: column_of(comparison, name) for name in comparison.measures}
+    has_families, columns = (
+        bool(comparison.families),
+        {name: column_of(comparison, name) for name in comparison.measures},
+    )
     names = comparison.standing["embedding"].unique()
-    many = len(names) > MAX_SIDE_BY_SIDE
+    has_many = len(names) > MAX_SIDE_BY_SIDE
     cells: dict[str, dict[str, str]] = {str(name): {} for name in names}
     for name, column in columns.items():
-        lead, mine = _against_lead(comparison, name)
-        worse = set(mine.loc[mine["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
-        ahead = {*mine["better"]} - {"", lead}
+        lead, lead_pairs = _against_lead(comparison, name)
+        worse = set(lead_pairs.loc[lead_pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
+        ahead = {*lead_pairs["better"]} - {"", lead}
         for row in comparison.of(comparison.standing, name).to_dict("records"):
-            text = format_number(row["mean_rank"], 2) if across else column.format_value(row["value"])
-            best = (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and many and bool(text)
-            text = text if many else " ".join(filter(None, [text, row["letters"]]))
+            text = format_number(row["mean_rank"], 2) if has_families else column.format_value(row["value"])
+            best = (
+                (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and has_many and bool(text)
+            )
+            text = text if has_many else " ".join(filter(None, [text, row["letters"]]))
             cells[row["embedding"]][name] = BestCell(text) if best else text
     order = by_mean_rank(comparison)
     settings = " and settings" * (comparison.standing["measure"].nunique() < len(columns))
-    some = "both" if len(columns) == 2 else f"all {number_word(len(columns))}"
-    over = f" over {some} measures{settings}" * (len(columns) > 1)
-    shown = order[:SHORT_TABLE_EMBEDDINGS] if many else order
+    quantifier = "both" if len(columns) == 2 else f"all {number_word(len(columns))}"
+    over = f" over {quantifier} measures{settings}" * (len(columns) > 1)
+    listed = order[:SHORT_TABLE_EMBEDDINGS] if has_many else order
 
-    def block(some: Sequence[str]) -> Table:
-        lines = [[name, *(cells[name].get(one, "") for one in some)] for name in shown]
-        lines += [[f"... {len(order) - len(shown)} more", *[""] * len(some)]] if len(shown) < len(order) else []
-        names = [f"{columns[one].short_title}{_setting_suffix(comparison, one)}" for one in some]
-        down = [" ↓" * (columns[one].direction == "lower") for one in some]
+    def make_table(measures: Sequence[str]) -> Table:
+        lines = [[name, *(cells[name].get(measure, "") for measure in measures)] for name in listed]
+        lines += [[f"... {len(order) - len(listed)} more", *[""] * len(measures)]] if len(listed) < len(order) else []
+        names = [f"{columns[measure].short_title}{_setting_suffix(comparison, measure)}" for measure in measures]
+        down = [" ↓" * (columns[measure].direction == "lower") for measure in measures]
         heads = [TextCell(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
         key = list(
             dict.fromkeys(
-                f"{columns[one].short_title} {columns[one].title_in_sentence}" for one in some if columns[one].symbol
+                f"{columns[measure].short_title} {columns[measure].title_in_sentence}"
+                for measure in measures
+                if columns[measure].symbol
             )
         )
-        mark = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
-        left = len(columns) - len(some)
-        more = [f"{number_word(left)} more measure{'s' * (left > 1)}"] if left else []
+        best_text = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
+        n_omitted = len(columns) - len(measures)
+        further = [f"{number_word(n_omitted)} more measure{'s' * (n_omitted > 1)}"] if n_omitted else []
         return Table(
-            f"{'Mean ranks' if across else 'Values'}, embeddings by their mean rank{over}",
+            f"{'Mean ranks' if has_families else 'Values'}, embeddings by their mean rank{over}",
             ["", *heads],
             lines,
-            foot=f"{'; '.join([*key, *more])}." if key or more else "",
-            best=mark if many else "",
+            foot=f"{'; '.join([*key, *further])}." if key or further else "",
+            best=best_text if has_many else "",
         )
 
-    return fit_columns(list(columns), block) if many else block(list(columns))
+    return fit_columns(list(columns), make_table) if has_many else make_table(list(columns))
 
 
 def by_mean_rank(comparison: Comparison) -> list[str]:

@@ -56,13 +56,14 @@ from dreval.report.result_view import (
     read_results,
 )
 
-# The one table that one pastes: embeddings and measures with intervals, the best set, and chance levels.
+# The table for a document: embeddings and measures with intervals, the best set, and chance levels.
 
-MAX_EMBEDDINGS_ACROSS = 5  # embeddings that stand beside each other
+MAX_EMBEDDINGS_ACROSS = 5  # embeddings side by side in a table
 MAX_UNTESTED_NAMED = 4  # values that have no test and are named
 MAX_SYMBOLS_EXPLAINED = 15  # measures whose symbols are explained below the printed table
 PRINTED_EMBEDDINGS = 10  # embeddings in the printed table, where there are many
-NAME_LETTERS, FEW_NAME_LETTERS = 10, 18  # letters of a name over a column of the printed table, and of three at most
+NAME_LETTERS = 10  # letters of a name over a column of the printed table
+FEW_NAME_LETTERS = 18  # the same for at most three columns
 ROW_CHOICES = ("auto", "embeddings", "measures")
 ARROWS = {"higher": "↑", "lower": "↓"}
 TITLE = "How well each embedding keeps the data"
@@ -88,7 +89,7 @@ def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -
 def value_table(results: Results, measures: Any = None, rows: str = "auto", *, symbols: bool = False) -> Table:
     """Return values with intervals, the best set bold, chance levels, and an explanation below them.
 
-    With ``symbols`` measures stand as these, with a key below the table.
+    With ``symbols`` measures are symbols, with a key below the table.
     """
     rows = check_one_of(rows, ROW_CHOICES, "rows", aliases=True)
     view = read_results(results)
@@ -129,7 +130,7 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
         lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
         lines += [[CHANCE, *chances]] if any(chances) else []
         return Table("", ["", *heads], lines, foot=foot_text, best=best)
-    if symbols:  # LaTeX has no room for long names over columns
+    if symbols:  # long names over columns do not fit in LaTeX
         short = distinct_short_names(list(map(with_code_points, names)), FEW_NAME_LETTERS)
         foot_text = " ".join([foot_text, *(f"{form}: {name}." for name, form in short.items() if form != name)])
         names = tuple(short.values())
@@ -170,8 +171,8 @@ def _value_text(column: Column, name: str) -> str:
 def printed_table(view: ResultView, *, shell: bool = False) -> Table:
     """Return the one table of a printed result: measures by embeddings, or the best embeddings by measures.
 
-    Names of measures become symbols, with a key below, where a terminal has no room for them. Of many embeddings the
-    best by their mean rank are shown, by as many measures as fit, the first of each goal before others.
+    Names of measures become symbols, with a key below, where they do not fit in a terminal. Of many embeddings the
+    table has the best by mean rank, and as many measures as fit, the first of each goal before others.
     """
     full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy()")
     columns, names = view.by_goal, view.computed
@@ -222,7 +223,7 @@ def printed_table(view: ResultView, *, shell: bool = False) -> Table:
         titles_by_symbol = {
             c.short_title: c.title_in_sentence.removesuffix(c.symbol).rstrip() for c in printed if c.symbol
         }
-        key += [f"{symbol} {words}" for symbol, words in titles_by_symbol.items() if words]
+        key += [f"{symbol} {title}" for symbol, title in titles_by_symbol.items() if title]
     best, marks = best_mark_text(view, printed, not titles), list[str]()
     is_symmetric = all(c.is_symmetric(name) for c in printed for name in order if name in c.values)
     untested = [f"{c.short_title} of {name}" for c in printed for name in order if name in view.best_set(c).unjudged]
@@ -299,7 +300,7 @@ def _narrow_value(view: ResultView, column: Column, name: str) -> str:
 
 # The printed summary of an evaluation.
 
-COUNT_PARAMETERS = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
+COUNT_PARAMETERS = ("n_transformations", "n_folds")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # of a printed result; fewer where it would be longer than so many lines
 PRINTED_LINES = 40
@@ -311,10 +312,10 @@ FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed 
 def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Summary:
     """Return the data and settings, the findings, one table, tests, and the notes that matter most.
 
-    In ``full`` the header, the call, each value with the ends of its interval, every test and all notes.
+    With ``full`` return the header, the call, each value with its interval, every test and all notes.
     """
     recipe, view = results.recipe, read_results(results)
-    sentences = [one.text for one in main_findings(view)]
+    sentences = [finding.text for finding in main_findings(view)]
     if full:
         table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
         rows = over_replicates(table[table["test"] == ""])
@@ -326,11 +327,11 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
         return Summary("Evaluation of embeddings", _header(results), tables, notes, call, findings=sentences)
     tables = [printed_table(view, shell=shell)] if view.computed and view.main_columns else []
-    weighted = _weighted_notes(
-        results, failures=len(view.names) > 1, excluded_codes=CODES_IN_FINDINGS
-    )  # why a lone one failed is the answer
-    first_notes = {str(one) for one in notes_in(of_whole(results.notes)) if one.code in FIRST_CODES}
-    notes_by_weight = [text for _, text in sorted(weighted, key=lambda one: (-one[0], one[1] not in first_notes))]
+    # the reason of a single failure is the finding
+    weighted = _weighted_notes(results, failures=len(view.names) > 1, excluded_codes=CODES_IN_FINDINGS)
+    first_notes = {str(note) for note in notes_in(of_whole(results.notes)) if note.code in FIRST_CODES}
+    order = sorted(weighted, key=lambda item: (-item[0], item[1] not in first_notes))
+    notes_by_weight = [text for _, text in order]
     methods = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
     if not shell and comparable(results):
         methods += [".compare()", ".ranking()"]
@@ -338,21 +339,24 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
 
     def make_summary(count: int) -> Summary:
         omitted = len(notes_by_weight) - count
-        more = f"{number_word(omitted).capitalize()} more note{'s' * (omitted > 1)}" if omitted > 0 else "More"
-        about = _headline(results, view)
+        further = f"{number_word(omitted).capitalize()} more note{'s' * (omitted > 1)}" if omitted > 0 else "More"
+        headline = _headline(results, view)
         after = [
             *other_settings(view),
             *test_sentences(view),
             *dict.fromkeys(noise_text(row, results) for row in view.method_tests),
         ]
-        parts = {"about": about, "findings": sentences, "after": after, "further": f"{more}: {', '.join(methods)}."}
+        parts = {
+            "about": headline,
+            "findings": sentences,
+            "after": after,
+            "further": f"{further}: {', '.join(methods)}.",
+        }
         return Summary("Evaluation of embeddings", (), tables, notes_by_weight[:count], **parts)
 
     short = (make_summary(count) for count in range(min(PRINTED_NOTES, len(notes_by_weight)), 0, -1))
-    return next(
-        (one for one in short if len(str(one).splitlines()) <= PRINTED_LINES),
-        make_summary(min(1, len(notes_by_weight))),
-    )
+    fitting = (summary for summary in short if len(str(summary).splitlines()) <= PRINTED_LINES)
+    return next(fitting, make_summary(min(1, len(notes_by_weight))))
 
 
 def _headline(results: Results, view: ResultView) -> list[str]:
@@ -494,7 +498,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
 def _split_settings(rows: Any, is_method_measure: bool) -> tuple[list[str], str]:
     """Return the parameters that differ between rows, by row, and the parameters that all rows have.
 
-    Where a measure is made of ``runs`` and more were asked for than there are, what was run is said.
+    For a measure of a method the number of transformations or folds is the number that was run.
     """
     settings = [re.split(r", (?=\w+=)", setting) for setting in rows["parameters"]]
     if is_method_measure:
@@ -569,7 +573,7 @@ def _test_table(rows: Any) -> Table:
 def _noise_table(view: ResultView, results: Results) -> Table:
     """Return the noise tests: a row for each embedding and null, with the number of points like noise.
 
-    An embedding that could not be computed has no result, nor has one whose test was refused: the notes say why.
+    An embedding that could not be computed, or whose test failed, has no result: the notes give the reason.
     """
     rows: list[list[str]] = []
     without_result: list[str] = []

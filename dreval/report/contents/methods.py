@@ -328,7 +328,9 @@ def _method_names(results: Results | None) -> list[str]:
     names_by_class = {card.class_name: card.name for card in cards}
     for source in used:
         name = names_by_class.get(source["what"], "") if source["kind"] == "estimator" else ""
-        if name and {*source["parameters"]} == {*METHODS.get(name)().get_params()}:  # others have classes of that name
+        if name and {*source["parameters"]} == {
+            *METHODS.get(name)().get_params()
+        }:  # other packages have classes of that name
             names.append(name)
     return list(dict.fromkeys(names))
 

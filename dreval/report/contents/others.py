@@ -39,7 +39,7 @@ from dreval.study.study import StudyStatus, shortened_reason
 
 DIMENSION_METHODS = {"twonn": "TwoNN", "mle": "Levina-Bickel"}
 FIT_NAMES = {"line": "line through the origin", "ml": "maximum likelihood"}
-MAX_FURTHER_COMPONENTS = 12  # components that are printed beyond those that are kept
+MAX_FURTHER_COMPONENTS = 12  # printed components beyond the selected ones
 
 
 def intrinsic_dimension_summary(record: IntrinsicDimension) -> Summary:
@@ -125,7 +125,7 @@ def _data_header(recipe: Any) -> list[tuple[str, str]]:
     return [*sizes, ("Seed", str(recipe["random_state"]))]
 
 
-# What is printed of one thing: a measure of a method, an embedding, a map, a method, a data set, an evaluation.
+# Summaries of single objects: a measure of a method, an embedding, a map, a method, a data set, an evaluation.
 
 
 def measure_summary(record: MeasureRecord) -> Summary:
@@ -265,9 +265,7 @@ def perplexity_summary(record: PerplexityCurve) -> Summary:
     header += [("Seeds", str(recipe["parameters"]["n_seeds"])), ("Seed", str(recipe["random_state"]))]
     numbers = ["value", "conf_low", "conf_high"]
     sizes = [abs(size) for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
-    has_exponent = any(
-        "e" in format_number(size) for size in sizes
-    )  # then all have one, to be read one below the other
+    has_exponent = any("e" in format_number(size) for size in sizes)  # then all have one, for comparison
     rows = []
     for row in record.table.to_dict("records"):
         numbers_text = [
@@ -325,7 +323,7 @@ def _study_table(status: StudyStatus) -> Table:
 def _study_notes(status: StudyStatus) -> list[str]:
     """Return why cells failed, warnings of methods, notes on the data, and the next step."""
     notes = []
-    failures: dict[Any, list[int]] = {}  # those of one argument that broke one rule, whatever the values, are alike
+    failures: dict[Any, list[int]] = {}  # failures of one argument by one rule are alike, whatever the values
     for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
         if state == "failed":
             values = dict(cell_notes[0].values)
@@ -410,7 +408,7 @@ def protocol_summary(status: ProtocolStatus) -> Summary:
     )
 
 
-# What is said of a sweep: which settings are not distinguishable from the best, in a sentence, then their values.
+# Sweeps: the settings that are not distinguishable from the best, in a sentence, then their values.
 
 MAX_SETTINGS = 30
 MAX_NAMED_SETTINGS = 6  # settings in a sentence
@@ -480,7 +478,7 @@ def sweep_answer(sweep: Sweep, measure: str | None = None) -> str:
 def _crossed_text(sweep: Sweep, rows: Any, order: Sequence[int]) -> str:
     """Return that settings are worse than the best although their mean is better than that of one in the best set.
 
-    With few replicates standard errors differ much: the differences of the one in the set vary more.
+    With few replicates standard errors differ much: the differences of the setting in the set vary more.
     """
     in_best_set = rows["in_best_set"]
     best_rows = [h for h in order if in_best_set.fillna(False)[h]]

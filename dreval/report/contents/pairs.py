@@ -30,7 +30,7 @@ from dreval.report.result_view import MAX_SIDE_BY_SIDE, ResultView, parameter_te
 POSTERIOR = ("p_first", "p_rope", "p_second")
 UNDECIDED = "open"
 PRACTICALLY_EQUAL = "equal in practice"
-MAX_NAMED_PAIRS = 3  # pairs that differ which the words over their table name
+MAX_NAMED_PAIRS = 3  # pairs that differ and are named above their table
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def paired_differences(view: ResultView) -> PairedDifferences:
 def pair_page_table(comparison: Comparison, caption: str) -> PageTable | None:
     """Return the pairs that have a p-value, or might have one, in their order.
 
-    Of many embeddings they are those with the best one by each measure, unless a baseline has chosen the pairs.
+    Of many embeddings only the pairs with the best one by each measure are included, unless there is a baseline.
     """
     pairs = comparison.pairs[comparison.pairs["test"] != "bayes"]
     adjusted, places = bool(pairs["p_adjusted"].notna().any()), _advantage_decimals(pairs)
@@ -130,12 +130,12 @@ def posterior_page_table(comparison: Comparison, caption: str) -> PageTable | No
 
 def _pair_cells(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
     """Return the measure, the pair, and the advantage of the first."""
-    first, second = short_names([row["first"], row["second"]], MAX_NAME_LETTERS).values()
+    first_name, second_name = short_names([row["first"], row["second"]], MAX_NAME_LETTERS).values()
     title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
     parameters = parameter_text(row["parameters"])
     return (
         Cell(f"{title}, {parameters}" if parameters else title, "words"),
-        Cell(first, "pair", title=f"{row['first']} − {row['second']}", second=second, heads=True),
+        Cell(first_name, "pair", title=f"{row['first']} − {row['second']}", second=second_name, heads=True),
         Cell(_signed_number(row["advantage"], places), sort=_sort_key(row["advantage"])),
     )
 

@@ -44,7 +44,8 @@ from dreval.report.result_view import Column, read_results
 MAX_WORDS = 150  # of a paragraph
 MAX_METHODS_WORDS = 250  # of what was computed, with its settings and works
 MAX_LISTED = 12  # things that a paragraph lists at most
-NAME, TITLE = 40, 80  # columns of a terminal that a name and a title may take
+MAX_NAME_COLUMNS = 40  # columns of a terminal
+MAX_TITLE_COLUMNS = 80  # columns of a terminal
 ALPHA = 0.05  # level of the tests of independence
 
 
@@ -90,13 +91,13 @@ def _fit_paragraph(
     make: Callable[[ParagraphMarkup, int], str], form: str, names: Sequence[str], max_words: int = MAX_WORDS
 ) -> str:
     """Return the longest paragraph of at most ``max_words`` words; it lists the same number of items in every form."""
-    short = distinct_short_names(names, NAME)
+    short = distinct_short_names(names, MAX_NAME_COLUMNS)
 
     def with_short_names(base: ParagraphMarkup) -> ParagraphMarkup:
         return replace(
             base,
             name=lambda name: base.name(short.get(name, name)),
-            title=lambda title: base.title(shorten_middle(title, TITLE)),
+            title=lambda title: base.title(shorten_middle(title, MAX_TITLE_COLUMNS)),
         )
 
     markups = [with_short_names(base) for base in MARKUPS.values()]
@@ -289,8 +290,8 @@ def _titles(table: pd.DataFrame) -> dict[tuple[str, str], str]:
 def _test_sentences(results: Results, markup: ParagraphMarkup) -> Iterator[str]:
     """Yield for how many embeddings the tests reject independence; tests with the same result are one sentence.
 
-    With the largest p by which one does; the smallest of all where none does.
-    Where so few resamples can give no small p, that is said instead.
+    Each has the largest p that rejects, or the smallest p if none does. If the resamples are too few for a small p,
+    the sentence says so.
     """
     rows = independence_rows(results.table)
     adjust = str(results.recipe.get("adjust"))
@@ -403,9 +404,9 @@ def _comparison_sentences(comparison: Comparison) -> Callable[[ParagraphMarkup, 
         level = f"{100 * alpha:g}{markup.percent}"
         if tested:
             adjustments = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
-            behind = f" after {adjustments[recipe['adjust']]}" if recipe["adjust"] in adjustments else ""
+            adjustment_text = f" after {adjustments[recipe['adjust']]}" if recipe["adjust"] in adjustments else ""
             verb = "is" if differ == 1 else "are"
-            yield f"{differ:,} of {count_noun(tested, 'difference')} {verb} significant at {level}{behind}."
+            yield f"{differ:,} of {count_noun(tested, 'difference')} {verb} significant at {level}{adjustment_text}."
         if untested:
             yield f"{count_noun(untested, 'difference')} could not be tested."
         yield from equivalences(comparison, comparison.measures, markup.name)

@@ -28,7 +28,7 @@ from dreval.report.render.summary import Summary
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
-EXTRA_LABELS = {  # keys of ``extra`` whose words are not the key itself
+EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
     "cka": "CKA",
     "dcor": "Distance correlation",
     "error_bound": "Bound of the error",

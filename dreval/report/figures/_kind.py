@@ -20,18 +20,18 @@ class FigureCard:
     Attributes
     ----------
     name : str
-        The word of ``plot(kind)``.
+        The name in ``plot(kind)``.
     sentence : str
-        What it shows.
+        A description of the figure.
     of : str
-        What is drawn: "results" (its function takes a result, its reading and the names of embeddings) or
-        "comparison" (a comparison; a result and a study are compared first).
+        The record: "results" (its function takes a result, its view and the names of embeddings) or "comparison" (a
+        comparison; a result and a study are compared first).
     several : bool
         Whether it needs a comparison over several data sets.
     options : tuple of str
-        Keywords of its own.
+        Its keywords.
     aliases : tuple of str
-        Other words for it.
+        Other names of the kind.
     """
 
     name: str

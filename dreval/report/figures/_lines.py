@@ -25,7 +25,9 @@ from dreval.report.figures._panels import SOFT_TEXT
 from dreval.report.format import format_fixed, join_and, short_names, text_breadth
 from dreval.report.result_view import Column, ResultView, parameter_value
 
-WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5
+LINES_WIDTH_INCHES = 4.8
+LINES_HEIGHT_INCHES = 2.7
+LINES_BOTTOM_INCHES = 0.5
 MAX_OPAQUE_BANDS = 6  # lines; the intervals of more are fainter
 LETTER_INCHES = 0.078  # inches that a letter of a label takes at most, on average
 LABEL_GAP_INCHES = 0.16  # inches between two labels
@@ -36,7 +38,7 @@ MIN_LOG_RATIO = 8
 def draw_curves(view: ResultView, family: Sequence[Column], names: Sequence[str], titled: bool = True) -> Figure:
     """Draw a line for each embedding over the columns of a family (one measure at rising k).
 
-    A page writes the title itself.
+    Without ``titled`` the figure has no title, since a page writes it.
     """
     ks = [int(parameter_value(column.parameters, "n_neighbors") or 0) for column in family]
     names = _gray_first(view, [n for n in names if any(not math.isnan(v) for v in _series(family, n))])
@@ -48,7 +50,9 @@ def draw_curves(view: ResultView, family: Sequence[Column], names: Sequence[str]
         map(text_breadth, [*labels.values(), *(["chance level"] if chance else [])]), default=0
     )
     top = 0.1 if not titled else 0.44 if aside else 0.28
-    figure, ax = one_axes(WIDTH, height_for(len(labels) + bool(chance), top), 0.55, right, BOTTOM, top)
+    figure, ax = one_axes(
+        LINES_WIDTH_INCHES, height_for(len(labels) + bool(chance), top), 0.55, right, LINES_BOTTOM_INCHES, top
+    )
     lines = {name: np.array(_series(family, name)) for name in names}
     for name, values in lines.items():
         cells = [column.cells.get(name) for column in family]
@@ -94,7 +98,7 @@ def _gray_first(view: ResultView, names: Sequence[str]) -> list[str]:
 
 def height_for(labels: int, top: float) -> float:
     """Return the height of a figure with this number of labels at line ends and ``top`` inches above its axes."""
-    return max(HEIGHT, BOTTOM + top + LABEL_GAP_INCHES * labels)
+    return max(LINES_HEIGHT_INCHES, LINES_BOTTOM_INCHES + top + LABEL_GAP_INCHES * labels)
 
 
 def band_opacity(count: int) -> float:
@@ -164,7 +168,7 @@ def _neighbor_axes(ax: Axes, ks: Sequence[int]) -> None:
 
 def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:
     """Return the numbers of neighbors whose labels fit, including the first and the last."""
-    width = ax.get_position().width * WIDTH
+    width = ax.get_position().width * LINES_WIDTH_INCHES
 
     def where(k: float) -> float:
         (x, _) = ax.transAxes.inverted().transform(ax.transData.transform((k, 0.5)))
@@ -188,8 +192,8 @@ def label_ends(
 ) -> None:
     """Write each label next to the end of its line; labels that would overlap move apart, with thin leaders.
 
-    ``ends`` are x, y, text and color; texts in soft color are no names. ``led`` draws the leaders. ``besides`` are
-    words behind a label, with the distance of their end from its beginning in inches.
+    ``ends`` are x, y, text and color; texts in the soft color are not names. ``right_texts`` are texts after a label,
+    with the distance of their end from its beginning in inches.
     """
     box = ax.get_position()
     height = box.height * ax.figure.get_figheight()  # type: ignore[union-attr]
@@ -230,8 +234,8 @@ def label_ends(
 def spread_labels(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Return heights at least ``gap`` apart, in the order of the targets and nearest to them (least squares).
 
-    Isotonic regression (pool adjacent violators) of the wanted places less the room that the labels below need,
-    clipped so that all lie in [low, high]; where they do not fit they begin below ``low``.
+    Isotonic regression (pool adjacent violators) of the targets less the heights of the labels below, clipped to
+    [low, high]; labels that do not fit begin below ``low``.
     """
     order = sorted(range(len(targets)), key=lambda i: targets[i])
     pools: list[list[float]] = []  # sum and count
@@ -249,7 +253,8 @@ def spread_labels(targets: Sequence[float], gap: float, low: float, high: float)
     return result
 
 
-SENSITIVITY_WIDTH, SENSITIVITY_HEIGHT = 4.6, 2.5
+SENSITIVITY_WIDTH_INCHES = 4.6
+SENSITIVITY_HEIGHT_INCHES = 2.5
 
 
 def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -258,7 +263,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any =
     Parameters
     ----------
     curve : Sensitivity
-        What ``kappa_curve`` or ``bandwidth_curve`` gave.
+        The result of ``kappa_curve`` or ``bandwidth_curve``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -280,7 +285,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any =
     def draw() -> Figure:
         labels = ("observed", "permuted, 95 %", "permuted, mean")
         right = 0.2 + LETTER_INCHES * max(map(len, labels))
-        figure, ax = one_axes(SENSITIVITY_WIDTH + right, SENSITIVITY_HEIGHT, 0.78, right, 0.5, 0.42)
+        figure, ax = one_axes(SENSITIVITY_WIDTH_INCHES + right, SENSITIVITY_HEIGHT_INCHES, 0.78, right, 0.5, 0.42)
         draw_sensitivity(ax, curve, LIGHT["ink"])
         mark_powers(ax, curve.table[curve.setting].to_numpy())
         ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
@@ -349,7 +354,8 @@ def _power_text(base: float, power: int) -> str:
 
 
 AREA_MEASURES = {"r_nx": "r_nx_auc"}  # the measure that is the area under a curve drawn with log K
-DASHED, DOTTED = (0, (3, 3)), (0, (1, 2))
+DASHED_LINE = (0, (3, 3))
+DOTTED_LINE = (0, (1, 2))
 MIN_LINES_INCHES = 2.7  # inches that the lines have at least
 FRAME_SHARE = 0.06  # of the height above the highest and below the lowest that is drawn
 
@@ -367,7 +373,7 @@ class ScaleCurve:
     band_low, band_high : dict of str to ndarray
         Ends of the band for all K at once; NaN where it has none.
     chance_low, chance_high : ndarray
-        Lowest and highest chance level of the embeddings; they differ where equal distances move it.
+        Lowest and highest chance level of the embeddings; they differ where ties change it.
     perfect : ndarray
         Value of a perfect copy.
     areas : dict of str to float
@@ -468,8 +474,8 @@ def draw_scales(
 ) -> Figure:
     """Draw a line for each embedding over K on a log scale, with its band, chance and a perfect copy.
 
-    The band is that for all K at once where there is one, with thin dashed lines at the ends of the interval at each K
-    alone where it has no ends; or with ``band="pointwise"`` that interval everywhere.
+    The band is simultaneous over K where there is one, with thin dashed lines at the ends of the pointwise interval
+    where the band has no ends; with ``band="pointwise"`` it is the pointwise interval everywhere.
     """
     names = [name for name in names if name in curve.values and np.isfinite(curve.values[name]).any()]
     names = _gray_first(view, names)
@@ -483,14 +489,16 @@ def draw_scales(
     top = 0.12 + 0.16 * len(heading) if titled else 0.1
     right = 0.22 + widest + (0.56 if areas else 0.0)
     height = height_for(len(labels) + len(_reference_lines(curve)), top)
-    figure, ax = one_axes(max(WIDTH, 0.55 + MIN_LINES_INCHES + right), height, 0.55, right, BOTTOM, top)
+    figure, ax = one_axes(
+        max(LINES_WIDTH_INCHES, 0.55 + MIN_LINES_INCHES + right), height, 0.55, right, LINES_BOTTOM_INCHES, top
+    )
     is_simultaneous = curve.simultaneous and band != "pointwise"
     for name in names:
         ends = (curve.band_low[name], curve.band_high[name]) if is_simultaneous else (curve.low[name], curve.high[name])
         parts = (curve.values[name], *ends)
         _draw_line(ax, view, name, curve.ks, parts, band_opacity(len(labels)), len(curve.ks) < 8)
         if is_simultaneous and name in view.colored:
-            style: dict[str, Any] = {"linewidth": 0.6, "linestyle": DASHED, "alpha": 0.8}
+            style: dict[str, Any] = {"linewidth": 0.6, "linestyle": DASHED_LINE, "alpha": 0.8}
             for at, end in enumerate(curve.alone(name)):
                 if np.isfinite(end).any():
                     element_id = f"embedding-{view.names.index(name)}-{2 + at}"
@@ -522,11 +530,18 @@ def draw_curve_difference(results: Results, view: ResultView, curve: ScaleCurve,
     )
     count = int(np.isfinite(low).sum())
     heading += [f"Band: {view.level} for all {count} K at once, of this pair."] if count else []
-    figure, ax = one_axes(WIDTH, HEIGHT + 0.16 * (len(heading) - 2), 0.6, 0.25, BOTTOM, 0.12 + 0.16 * len(heading))
+    figure, ax = one_axes(
+        LINES_WIDTH_INCHES,
+        LINES_HEIGHT_INCHES + 0.16 * (len(heading) - 2),
+        0.6,
+        0.25,
+        LINES_BOTTOM_INCHES,
+        0.12 + 0.16 * len(heading),
+    )
     color = embedding_color(view.colored, pair[0])
     ax.fill_between(ks, low, high, color=color, alpha=0.16, linewidth=0)
     ax.plot(ks, values, color=color, linewidth=1.6)
-    ax.axhline(0.0, color=LIGHT["soft"], linewidth=1.0, linestyle=DASHED)
+    ax.axhline(0.0, color=LIGHT["soft"], linewidth=1.0, linestyle=DASHED_LINE)
     limits = np.concatenate([values, low[np.isfinite(low)], high[np.isfinite(high)], [0.0]])
     _log_scale(ax, ks.astype(np.float64), float(limits.min()), float(limits.max()))
     title = math_text("\n".join(heading), bool(curve.symbol))
@@ -552,16 +567,16 @@ def difference_text(direction: str, first: str, second: str, ranges: Sequence[tu
 def _reference_lines(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
     """Return the lines of chance and of a perfect copy with labels and dashes; one line where both are equal."""
     same = bool(np.array_equal(curve.chance, curve.perfect))
-    lines = [(curve.chance, "chance, perfect" if same else "chance level", DASHED)]
-    lines += [] if same else [(curve.perfect, "perfect", DOTTED)]
+    lines = [(curve.chance, "chance, perfect" if same else "chance level", DASHED_LINE)]
+    lines += [] if same else [(curve.perfect, "perfect", DOTTED_LINE)]
     return [line for line in lines if np.isfinite(line[0]).all()]
 
 
 def _label_places(ks: FloatArray, lines: list[tuple[FloatArray, str, str]]) -> tuple[list[Any], bool]:
     """Return the places of the labels, and whether they have leaders to the ends of their lines.
 
-    Labels have the heights of their lines at the K where these lie farthest apart: at the last K, to which alone they
-    are led, all curves of shares meet, and others are the noise of a few pairs.
+    Labels have the heights of their lines at the K where the lines are farthest apart. At the last K all curves of
+    shares meet, and other curves are noise of a few pairs; only there labels have leaders.
     """
     table = np.array([values for values, text, _ in lines if text != "perfect"])
     ranges = np.ptp(np.where(np.isfinite(table), table, np.nanmean(table)), axis=0)

@@ -39,7 +39,7 @@ from dreval.report.result_view import ResultView, colored_embeddings, read_resul
 MAP_CELLS = 30  # cells a side of a map
 MAX_SINGLE_POINTS = 600  # points of a map are drawn one by one up to here
 MAX_VECTOR_POINTS = 5000  # points of a panel are pixels inside the drawing beyond
-LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
+LAYERS = 6  # interleaved layers of the classes, so that none is always on top
 POINT_MARGIN = 1.06
 HOLLOW_DIAMETER = 0.6  # diameter of the hole of a hollow point, over that of the point
 UNLABELED = "unlabeled"
@@ -90,7 +90,7 @@ class Scale:
 def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
     """Return colors of the classes: up to twelve have their own; of more, the eleven largest, and one for all others.
 
-    Points without label are gray, and leave one color less.
+    Points without label are gray; the classes then have one color less.
     """
     if labels is None:
         return None
@@ -128,18 +128,18 @@ def place_points(Y: FloatArray) -> FloatArray:
     plane = Y[:, :2]
     low, high = plane.min(axis=0), plane.max(axis=0)
     half = float(np.max(high / 2 - low / 2)) * POINT_MARGIN
-    placed = (plane - (low / 2 + high / 2)) / (half if half > np.finfo(float).tiny else 1.0)
-    if placed.shape[1] == 1:
-        order = np.argsort(np.argsort(placed[:, 0], kind="stable"), kind="stable")
+    places = (plane - (low / 2 + high / 2)) / (half if half > np.finfo(float).tiny else 1.0)
+    if places.shape[1] == 1:
+        order = np.argsort(np.argsort(places[:, 0], kind="stable"), kind="stable")
         heights = (order * 0.6180339887498949) % 1.0
-        placed = np.column_stack([placed[:, 0], 0.5 * heights - 0.25])
-    return placed
+        places = np.column_stack([places[:, 0], 0.5 * heights - 0.25])
+    return places
 
 
 def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.NDArray[np.bool_] | None = None) -> None:
     """Draw an embedding, colored by class, some points hollow; a page finds classes by the ids of their paths."""
     _clear_panel(ax)
-    placed, width = place_points(Y), _point_diameter(len(Y))
+    places, width = place_points(Y), _point_diameter(len(Y))
     if classes is None:
         classes = Classes(np.zeros(len(Y), np.int64), ("",), (PLAIN_COLOR,))
     for layer in range(LAYERS):
@@ -148,23 +148,23 @@ def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.ND
             if len(chosen):
                 _draw_discs(
                     ax,
-                    placed[chosen],
+                    places[chosen],
                     color,
                     width,
                     len(Y),
                     f"class-{code}-{layer}" if classes.names != ("",) else None,
                 )
             if hollow is not None and hollow[chosen].any():
-                _draw_discs(ax, placed[chosen[hollow[chosen]]], LIGHT["panel"], HOLLOW_DIAMETER * width, len(Y))
+                _draw_discs(ax, places[chosen[hollow[chosen]]], LIGHT["panel"], HOLLOW_DIAMETER * width, len(Y))
 
 
 def draw_clouds(ax: Axes, Y: FloatArray, classes: Classes) -> None:
     """Draw the first class small and faint, and all others above it as larger points."""
     _clear_panel(ax)
-    placed, is_background = place_points(Y), classes.codes == 0
-    _draw_discs(ax, placed[is_background], NEUTRAL_COLOR, 0.6 * _point_diameter(int(is_background.sum())), len(Y))
+    places, is_background = place_points(Y), classes.codes == 0
+    _draw_discs(ax, places[is_background], NEUTRAL_COLOR, 0.6 * _point_diameter(int(is_background.sum())), len(Y))
     for code, color in enumerate(classes.colors[1:], 1):
-        _draw_discs(ax, placed[classes.codes == code], color, 4.0, 0)
+        _draw_discs(ax, places[classes.codes == code], color, 4.0, 0)
 
 
 def scale_of_maps(
@@ -175,7 +175,7 @@ def scale_of_maps(
 ) -> Scale:
     """Return the common scale of several maps: from the 5 % to the 95 % quantile of all their values.
 
-    Where all of it is one number, from the chance level, or else the worse of both bounds, to the better one.
+    If all values are equal, the scale runs from the chance level, or else the worse bound, to the better bound.
     """
     pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
     if not len(pooled):
@@ -209,11 +209,11 @@ def _scale_of_one(
 
 def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return centers and values of the cells of a map: means, or few points one by one; without missing values."""
-    placed, finite = place_points(Y), np.isfinite(values)
-    placed, values = placed[finite], values[finite]
+    places, finite = place_points(Y), np.isfinite(values)
+    places, values = places[finite], values[finite]
     if len(values) <= MAX_SINGLE_POINTS:
-        return placed, values
-    cells = np.clip(((placed + 1) / 2 * MAP_CELLS).astype(np.int64), 0, MAP_CELLS - 1)
+        return places, values
+    cells = np.clip(((places + 1) / 2 * MAP_CELLS).astype(np.int64), 0, MAP_CELLS - 1)
     places, inverse = np.unique(cells, axis=0, return_inverse=True)
     inverse = inverse.ravel()
     means = np.bincount(inverse, weights=values) / np.bincount(inverse)
@@ -317,11 +317,11 @@ def _point_diameter(n: int) -> float:
     return float(np.clip(4.6 * (max(n, 1) / 100) ** -0.22, 0.7, 5.5))
 
 
-def _draw_discs(ax: Axes, placed: FloatArray, color: str, width: float, n: int, name: str | None = None) -> None:
+def _draw_discs(ax: Axes, places: FloatArray, color: str, width: float, n: int, name: str | None = None) -> None:
     """Draw points as one path of strokes of length zero with round ends: small in a file, and each a disc."""
-    vertices = np.repeat(placed, 2, axis=0)
+    vertices = np.repeat(places, 2, axis=0)
     vertices[1::2, 0] += 1e-5
-    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], dtype=np.uint8), len(placed))
+    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], dtype=np.uint8), len(places))
     _add_path(ax, Path(vertices, codes), n, name, fill=False, edgecolor=color, linewidth=width, capstyle="round")
 
 
@@ -349,7 +349,7 @@ def class_handles(classes: Classes) -> Iterator[tuple[str, str]]:
 
 
 SOFT_TEXT = {"fontsize": 8, "color": LIGHT["soft"]}
-FOOT_LINE_INCHES = 0.15  # inches of a line of words
+FOOT_LINE_INCHES = 0.15  # inches of a line of text
 FOOT_LETTER_INCHES = 0.066  # inches that a letter of them takes on average
 TITLE_LETTER_INCHES = 0.073  # of a title
 TITLE_MARGIN_INCHES = 0.12  # inches left of a title
@@ -365,7 +365,7 @@ def name_panel(ax: Axes, view: ResultView, name: str, aside: str = "", max_lette
         ax.set_title(label.pop("label"), loc="right", pad=pad, **SOFT_TEXT, **label)
 
 
-SUBTITLE_INCHES = 0.17  # inches that a line of its own takes between the name of a panel and the panel
+SUBTITLE_INCHES = 0.17  # inches of a line between the name of a panel and the panel
 
 
 def title_panel(ax: Axes, name: str, aside: str, color: str = LIGHT["ink"]) -> None:

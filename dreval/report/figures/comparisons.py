@@ -67,8 +67,11 @@ from dreval.report.result_view import (
 MATRIX_CELLS = 40  # cells a side
 MATRIX_PIXELS = 240  # of the image a side
 MATRIX_ROWS = 2000  # points whose pairs are counted; of more, a random part
-MATRIX_SIDE_INCHES, MATRIX_LEFT_INCHES, MATRIX_BELOW_INCHES = 2.2, 0.52, 0.42
-LOWEST_RATIO, HIGHEST_RATIO = 0.1, 100.0  # times chance of the palest shade, and of the darkest
+MATRIX_SIDE_INCHES = 2.2
+MATRIX_LEFT_INCHES = 0.52
+MATRIX_BELOW_INCHES = 0.42
+PALEST_RATIO = 0.1  # times chance, of the palest shade
+DARKEST_RATIO = 100.0  # times chance, of the darkest shade
 
 
 @figure("how the ranks of neighbors in data and embedding go together, with the blocks up to `n_neighbors`")
@@ -84,7 +87,7 @@ def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_ne
     edges = rank_edges(n, MATRIX_CELLS, k)
     tables = {name: coranking_cells(data, results.embeddings[name], edges, rows=rows, metric=metric) for name in names}
     ratios = {name: _density_ratio(table, edges, len(rows)) for name, table in tables.items()}
-    top = min(max(float(ratio.max()) for ratio in ratios.values()), HIGHEST_RATIO)
+    top = min(max(float(ratio.max()) for ratio in ratios.values()), DARKEST_RATIO)
     points_text = "all points" if len(rows) == n else f"{len(rows):,} of {n:,} points"
     text = (
         "Rank of a neighbor in the data (downwards) and in the embedding, "
@@ -152,7 +155,7 @@ def _matrix(ax: Axes, ratio: FloatArray, edges: IntArray, top: float) -> None:
     centers = (np.arange(MATRIX_PIXELS) + 0.5) / MATRIX_PIXELS * ends[-1]
     cell = np.clip(np.searchsorted(ends, centers, side="right") - 1, 0, len(ratio) - 1)
     ratios = ratio[np.ix_(cell, cell)]
-    share = np.log(np.maximum(ratios, LOWEST_RATIO) / LOWEST_RATIO) / np.log(max(top, 1.0) / LOWEST_RATIO)
+    share = np.log(np.maximum(ratios, PALEST_RATIO) / PALEST_RATIO) / np.log(max(top, 1.0) / PALEST_RATIO)
     image = shade_image(np.clip(share, 0.0, 1.0), ratios > 0)
     last = float(ends[-1])
     ax.imshow(image, extent=(0, last, last, 0), aspect="auto", interpolation="nearest")
@@ -191,11 +194,11 @@ def _matrix_bar(figure: Figure, ax: Axes, top: float, bottom: float) -> None:
         fontsize=8.5,
         transform=bar.transAxes,
     )
-    span = np.log(max(top, 1.0) / LOWEST_RATIO)
+    span = np.log(max(top, 1.0) / PALEST_RATIO)
     ratios = [10.0**power for power in range(-1, 6) if 10.0**power <= max(top, 1.0)]
     for ratio in ratios:
-        at = float(np.log(ratio / LOWEST_RATIO) / span)
-        sign = {LOWEST_RATIO: "≤ ", HIGHEST_RATIO: "≥ "}.get(ratio, "")
+        at = float(np.log(ratio / PALEST_RATIO) / span)
+        sign = {PALEST_RATIO: "≤ ", DARKEST_RATIO: "≥ "}.get(ratio, "")
         text = f"{sign}{ratio:g}"
         side = "left" if at < 0.02 else "right" if at > 0.95 else "center"
         bar.text(at, -0.5, text, ha=side, va="top", transform=bar.transAxes, **SOFT_TEXT)
@@ -232,8 +235,8 @@ def shared_letters(letters: list[str]) -> list[list[int]]:
 def draw_critical_difference(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """Draw mean ranks on a line, the best at the left, with a bar for every letter that several embeddings share.
 
-    The letters, and so the bars, go by the test that decides the comparison; the critical difference is drawn where
-    that is Nemenyi's. A bar that passes over an embedding without its letter has dots at those that have it.
+    Letters and bars rest on the test that decides the comparison; the critical difference is drawn if it is Nemenyi's
+    test. A bar that passes over an embedding without its letter has dots at the embeddings with the letter.
     """
     name = comparison.named(measure)
     standing = comparison.of(comparison.standing, name)
@@ -319,21 +322,20 @@ ADVANTAGES = {
     "mixed": "advantage of the model's mean",
 }
 MAX_MEASURE_LINES_PAIRS = 3  # pairs; of so many, measures are the lines
-MAX_ALL_MEASURES_PAIRS = 21  # pairs; of more, one measure is drawn where none is asked for
-MAX_NEAREST_EMBEDDINGS = 20  # embeddings beside the one that many are compared with
+MAX_ALL_MEASURES_PAIRS = 21  # pairs; of more, one measure is drawn by default
+MAX_NEAREST_EMBEDDINGS = 20  # embeddings that are compared with one reference
 FOREST_PANELS_PER_ROW = 2  # panels side by side
-FOREST_PANEL_INCHES, FOREST_P_INCHES, FOREST_GAP_INCHES = (
-    1.7,
-    0.5,
-    0.28,
-)  # inches of a panel, of the p beside it, and between two
-FOREST_LINE_INCHES, FOREST_HEAD_INCHES, FOREST_FOOT_INCHES, FOREST_EDGE_INCHES = 0.2, 0.5, 0.42, 0.12
+FOREST_PANEL_INCHES = 1.7  # width of a panel
+FOREST_P_INCHES = 0.5  # width of the p next to it
+FOREST_GAP_INCHES = 0.28  # between two panels
+FOREST_LINE_INCHES = 0.2
+FOREST_HEAD_INCHES = 0.5
+FOREST_FOOT_INCHES = 0.42
+FOREST_EDGE_INCHES = 0.12
 FOREST_TITLE_LETTERS = 40  # letters of a line of a title
 FOREST_LETTER_INCHES = 0.061  # inches of a letter of the title of a measure
-MEASURE_FOREST_INCHES, MEASURE_FOREST_TOP_INCHES = (
-    2.1,
-    0.56,
-)  # inches of a panel with measures as lines, and above it for three lines of words
+MEASURE_FOREST_INCHES = 2.1  # width of a panel with measures as lines
+MEASURE_FOREST_TOP_INCHES = 0.56  # space above it for three lines of text
 PAGE_FOREST_MEASURES = (
     "trustworthiness",
     "continuity",
@@ -354,7 +356,7 @@ def draw_forest(
 ) -> Figure:
     """Draw advantages with their intervals: a line for each pair and a panel for each measure.
 
-    Of at most three pairs of one data set each measure has a line, on the scale from chance level to perfect. More
+    For at most three pairs of one data set each measure has a line, on the scale from chance level to perfect. More
     than eight embeddings are compared with the baseline or the best one only.
     """
     parts = _interval_rows(comparison, measure)
@@ -454,7 +456,7 @@ def _decisive_p(row: Mapping[str, Any]) -> float:
 def _draw_interval(ax: Axes, at: int, row: Mapping[str, Any], color: str, significant: bool, unit: float = 1.0) -> None:
     """Draw an interval as a line with a mark at the advantage; filled where it is significant.
 
-    Behind them a band from margin to margin, where there is one.
+    A band in the background runs from margin to margin, where there is one.
     """
     if math.isfinite(row["margin"]):
         band = [-row["margin"] / unit, row["margin"] / unit]
@@ -702,10 +704,11 @@ def page_forests(comparison: Comparison, view: ResultView) -> Figures:
     return Figures(figures, "forests")
 
 
-HEATMAP_CELL_WIDTH, HEATMAP_CELL_HEIGHT = 0.86, 0.4  # inches of a cell
-HEATMAP_CHANCE_WIDTH = 0.98  # of the column of chance
+HEATMAP_CELL_WIDTH_INCHES = 0.86
+HEATMAP_CELL_HEIGHT_INCHES = 0.4
+HEATMAP_CHANCE_WIDTH_INCHES = 0.98  # of the column of chance
 HEATMAP_TITLE_LETTERS = 40  # letters of the name of a measure
-HEATMAP_LEVEL_LETTERS = 11  # letters of a name that lies level over its cell
+HEATMAP_LEVEL_LETTERS = 11  # letters of a name that fits horizontally over its cell
 HEATMAP_MAX_OPACITY = 0.42  # opacity of the best cell of a row
 HEATMAP_MIN_OPACITY = 0.04
 
@@ -722,15 +725,19 @@ def draw_heatmap(
     slanted = max(map(text_breadth, labels.values())) > HEATMAP_LEVEL_LETTERS
     top = 0.32 if not slanted else 0.3 + 0.72 * LETTER_INCHES * max(map(text_breadth, labels.values()))
     beyond = (
-        0.0 if not slanted else max(0.0, 0.72 * LETTER_INCHES * text_breadth(labels[names[-1]]) - HEATMAP_CHANCE_WIDTH)
+        0.0
+        if not slanted
+        else max(0.0, 0.72 * LETTER_INCHES * text_breadth(labels[names[-1]]) - HEATMAP_CHANCE_WIDTH_INCHES)
     )
-    width = left + HEATMAP_CELL_WIDTH * len(names) + HEATMAP_CHANCE_WIDTH + 0.12 + beyond
+    width = left + HEATMAP_CELL_WIDTH_INCHES * len(names) + HEATMAP_CHANCE_WIDTH_INCHES + 0.12 + beyond
     lines = textwrap.wrap(
         _heatmap_text(columns, results.failed, view.level), max(int((width - 0.24) / FOOT_LETTER_INCHES), 40)
     )
     foot = 0.18 + FOOT_LINE_INCHES * len(lines)
-    size = HEATMAP_CELL_HEIGHT * len(columns)
-    figure, ax = one_axes(width, top + size + foot, left, width - left - HEATMAP_CELL_WIDTH * len(names), foot, top)
+    size = HEATMAP_CELL_HEIGHT_INCHES * len(columns)
+    figure, ax = one_axes(
+        width, top + size + foot, left, width - left - HEATMAP_CELL_WIDTH_INCHES * len(names), foot, top
+    )
     ax.set(xlim=(0, len(names)), ylim=(len(columns), 0), xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     for row, column in enumerate(columns):
@@ -744,7 +751,7 @@ def draw_heatmap(
         for place, name in enumerate(names):
             _heatmap_cell(ax, column, name, place, row)
         ax.text(
-            len(names) + 0.97 * HEATMAP_CHANCE_WIDTH / HEATMAP_CELL_WIDTH,
+            len(names) + 0.97 * HEATMAP_CHANCE_WIDTH_INCHES / HEATMAP_CELL_WIDTH_INCHES,
             row + 0.5,
             column.short_chance,
             ha="right",
@@ -764,7 +771,7 @@ def draw_heatmap(
         else:
             ax.text(place + 0.5, -0.18, label, ha="center", **name_style)
     ax.text(
-        len(names) + 0.97 * HEATMAP_CHANCE_WIDTH / HEATMAP_CELL_WIDTH,
+        len(names) + 0.97 * HEATMAP_CHANCE_WIDTH_INCHES / HEATMAP_CELL_WIDTH_INCHES,
         -0.18,
         "chance level",
         ha="right",
@@ -825,7 +832,9 @@ def _heatmap_cell(ax: Axes, column: Column, name: str, place: int, row: int) -> 
         ax.text(place + 0.5, row + 0.72, interval, fontsize=7.5, **middle)
 
 
-SHEPARD_SIDE_INCHES, SHEPARD_LEFT_INCHES, SHEPARD_BELOW_INCHES = 2.1, 0.58, 0.4
+SHEPARD_SIDE_INCHES = 2.1
+SHEPARD_LEFT_INCHES = 0.58
+SHEPARD_BELOW_INCHES = 0.4
 
 
 @figure("distances in the embedding against those in the data, and their nearest ascending step function")

@@ -39,7 +39,8 @@ from dreval.significance._curves import kappa_curve
 
 # Figures of the number of dimensions of data: the line of TwoNN, local dimensions, and a scree plot.
 
-DIMENSION_WIDTH, DIMENSION_HEIGHT = 4.6, 3.0
+DIMENSION_WIDTH_INCHES = 4.6
+DIMENSION_HEIGHT_INCHES = 3.0
 MAX_RATIO_MARKS = 4000  # marks of ratios, evenly spaced in their order
 MAX_COMPONENTS = 40
 DIMENSION_BLUE = embedding_color(["one"], "one")
@@ -51,7 +52,7 @@ def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None,
     Parameters
     ----------
     record : IntrinsicDimension
-        What ``dreval.intrinsic_dimension`` gave.
+        The result of ``dreval.intrinsic_dimension``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -70,7 +71,7 @@ def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None,
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(DIMENSION_WIDTH, DIMENSION_HEIGHT, 0.6, 0.25, 0.5, 0.45)
+        figure, ax = one_axes(DIMENSION_WIDTH_INCHES, DIMENSION_HEIGHT_INCHES, 0.6, 0.25, 0.5, 0.45)
         interval = ""
         if not math.isnan(record.se):
             low, high = (format_number(end, 2) for end in (record.conf_low, record.conf_high))
@@ -133,7 +134,7 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
     Parameters
     ----------
     record : ParallelAnalysis
-        What ``dreval.parallel_analysis`` gave.
+        The result of ``dreval.parallel_analysis``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -152,18 +153,18 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(DIMENSION_WIDTH, DIMENSION_HEIGHT, 0.6, 0.25, 0.5, 0.65)
+        figure, ax = one_axes(DIMENSION_WIDTH_INCHES, DIMENSION_HEIGHT_INCHES, 0.6, 0.25, 0.5, 0.65)
         n_shown = min(len(record.table), max(MAX_COMPONENTS, record.n_components + 5))
         table = record.table.head(n_shown)
         at, values = table["component"].to_numpy(), table["eigenvalue"].to_numpy()
         size = 5.0 if n_shown <= 15 else 3.5
         ax.plot(at, values, color=DIMENSION_BLUE, linewidth=1.2)
-        kept = table["kept"].to_numpy()
+        is_selected = table["kept"].to_numpy()
         style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": size, "markeredgecolor": DIMENSION_BLUE}
-        if kept.any():
-            ax.plot(at[kept], values[kept], color=DIMENSION_BLUE, label="kept", **style)
-        if not kept.all():
-            ax.plot(at[~kept], values[~kept], markerfacecolor=LIGHT["paper"], label="not kept", **style)
+        if is_selected.any():
+            ax.plot(at[is_selected], values[is_selected], color=DIMENSION_BLUE, label="kept", **style)
+        if not is_selected.all():
+            ax.plot(at[~is_selected], values[~is_selected], markerfacecolor=LIGHT["paper"], label="not kept", **style)
         _draw_null(ax, at, record.null_eigenvalues[:, :n_shown], record.alpha)
         ax.set_xlim(0.5, n_shown + 0.5)
         ax.set_ylim(0, 1.06 * max(float(values.max()), float(record.null_eigenvalues.max())))
@@ -199,7 +200,8 @@ def _draw_null(ax: Axes, at: FloatArray, null: FloatArray, alpha: float) -> None
 
 # The figure of a perplexity curve.
 
-PERPLEXITY_WIDTH, PERPLEXITY_HEIGHT = 4.6, 3.0
+PERPLEXITY_WIDTH_INCHES = 4.6
+PERPLEXITY_HEIGHT_INCHES = 3.0
 
 
 def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -208,7 +210,7 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
     Parameters
     ----------
     record : PerplexityCurve
-        What ``dreval.perplexity_curve`` gave.
+        The result of ``dreval.perplexity_curve``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -228,7 +230,7 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(PERPLEXITY_WIDTH, PERPLEXITY_HEIGHT, 0.75, 0.25, 0.5, 0.6)
+        figure, ax = one_axes(PERPLEXITY_WIDTH_INCHES, PERPLEXITY_HEIGHT_INCHES, 0.75, 0.25, 0.5, 0.6)
         for score, color, is_filled in (("top 5 %", LIGHT["accent"], True), ("median", LIGHT["soft"], False)):
             rows = record.table[record.table["score"] == score]
             at, value = rows["perplexity"].to_numpy(), rows["value"].to_numpy()
@@ -245,7 +247,7 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
         low, high = ax.get_ylim()
-        steps = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)  # a decade alone would have one number or none
+        steps = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)  # with decades only there would be one number or none
         ax.yaxis.set_major_locator(LogLocator(subs=steps))
         ax.yaxis.set_major_formatter(
             FuncFormatter(lambda value, _: f"{value:,.10g}" if value < 1e6 else f"{value:.0e}")
@@ -268,9 +270,12 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
 
 # The figure of a sweep: values of settings with their intervals, and which are not distinguishable from the best.
 
-SWEEP_HEIGHT, SWEEP_WIDTH = 2.9, 4.8
-SWEEP_STEP_INCHES, SWEEP_MIN_INCHES = 0.62, 3.2  # inches of a setting of one option, and of all of them at least
-SWEEP_CELL_WIDTH, SWEEP_CELL_HEIGHT = 0.78, 0.42  # of a cell of two options
+SWEEP_HEIGHT_INCHES = 2.9
+SWEEP_WIDTH_INCHES = 4.8
+SWEEP_STEP_INCHES = 0.62  # of a setting of one option
+SWEEP_MIN_INCHES = 3.2  # of all settings
+SWEEP_CELL_WIDTH_INCHES = 0.78
+SWEEP_CELL_HEIGHT_INCHES = 0.42
 SWEEP_LINE_INCHES = 0.26  # of a setting of several options
 SWEEP_MAX_OPACITY = 0.42  # opacity of the best cell
 SWEEP_KINDS = ("best set", "worse", "not judged")
@@ -282,7 +287,7 @@ def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None,
     Parameters
     ----------
     found : Sweep
-        What ``dreval.sweep`` gave.
+        The result of ``dreval.sweep``.
     measure : str, optional
         One of its measures; the first by default.
     ax : matplotlib Axes, optional
@@ -378,7 +383,7 @@ def _sweep_line(sweep: Sweep, rows: Any) -> Figure:
     slanted = max(map(len, labels)) > 8
     width = max(SWEEP_MIN_INCHES, SWEEP_STEP_INCHES * len(order))
     bottom = 0.5 + (0.72 * LETTER_INCHES * max(map(len, labels)) if slanted else 0.0)
-    figure, ax = one_axes(width + 0.9, SWEEP_HEIGHT + bottom - 0.5, 0.68, 0.22, bottom, 0.7)
+    figure, ax = one_axes(width + 0.9, SWEEP_HEIGHT_INCHES + bottom - 0.5, 0.68, 0.22, bottom, 0.7)
     values = rows["mean"].to_numpy(dtype=np.float64)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in order):
         judged = [h for h in np.argsort(at) if rows["in_best_set"].notna()[h]]
@@ -411,7 +416,7 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     across, down = (_sweep_order([setting[name] for setting in sweep.settings]) for name in (first, second))
     labels = [[value_text(value) for value in values] for values in (across, down)]
     left = 0.75 + LETTER_INCHES * max(map(len, labels[1]))
-    width, height = max(SWEEP_MIN_INCHES, SWEEP_CELL_WIDTH * len(across)), SWEEP_CELL_HEIGHT * len(down)
+    width, height = max(SWEEP_MIN_INCHES, SWEEP_CELL_WIDTH_INCHES * len(across)), SWEEP_CELL_HEIGHT_INCHES * len(down)
     figure, ax = one_axes(left + width + 0.2, height + 1.35, left, 0.2, 0.75, 0.6)
     values, kinds = rows["mean"].to_numpy(dtype=np.float64), _sweep_kinds(rows)
     finite = values[np.isfinite(values)]
@@ -488,7 +493,9 @@ def draw_curve(
     return draw_curves(view, family, names)
 
 
-KAPPA_SIDE_INCHES, KAPPA_LEFT_INCHES, KAPPA_BELOW_INCHES = 2.1, 0.46, 0.36
+KAPPA_SIDE_INCHES = 2.1
+KAPPA_LEFT_INCHES = 0.46
+KAPPA_BELOW_INCHES = 0.36
 MAX_KAPPA_POINTS = 1000  # of more, a random part
 
 

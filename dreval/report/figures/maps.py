@@ -93,8 +93,8 @@ from dreval.report.result_view import Column, ResultView, parameter_text, parame
 
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.
 
-PANEL_INCHES = 2.06  # inches; three stand side by side
-LEGEND_DOT_INCHES = 0.32  # inches that a dot of a legend takes with the gaps beside it
+PANEL_INCHES = 2.06  # inches; three fit side by side
+LEGEND_DOT_INCHES = 0.32  # inches of a dot of a legend with its gaps
 MAX_LEGEND_COLUMNS = 13  # columns of a legend
 MISSING_COLOR = CLASS_COLORS[-1]
 
@@ -291,11 +291,11 @@ def _cloud_points(stability: Stability, values: Any, points: Sequence[int] | Non
     )  # of few images little is seen, and their mean varies
     usable &= count >= np.median(count)
     order = [int(i) for i in np.argsort(np.where(usable, values, np.inf), kind="stable") if usable[i]]
-    placed = np.full((n, 2), np.nan)
-    placed[usable] = place_points(stability.map[usable])
+    places = np.full((n, 2), np.nan)
+    places[usable] = place_points(stability.map[usable])
     chosen = []
     for i in order:
-        if all(np.hypot(*(placed[i] - placed[j])) > MIN_CLOUD_DISTANCE for j in chosen):
+        if all(np.hypot(*(places[i] - places[j])) > MIN_CLOUD_DISTANCE for j in chosen):
             chosen.append(i)
         if len(chosen) == DEFAULT_CLOUDS:
             break
@@ -538,15 +538,15 @@ def _page_panel(
 def _name_classes(ax: Axes, Y: Any, classes: Classes, size: float) -> None:
     """Write the name of each class at its point nearest to the median, the largest class first.
 
-    A name that would cover another is left out; where no more than half have room, all are.
+    A name that would cover another is left out; if no more than half fit, all are left out.
     """
-    placed, names, unit = place_points(Y), short_names(classes.names, 12), 1 / (36 * MAP_SIDE_INCHES)
+    places, names, unit = place_points(Y), short_names(classes.names, 12), 1 / (36 * MAP_SIDE_INCHES)
     counts = np.bincount(classes.codes, minlength=len(classes.names))
     single = [i for i, name in enumerate(classes.names) if counts[i] and name != UNLABELED and name[:7] != "other ("]
     boxes: dict[int, tuple[float, float, float]] = {}
     high = 1.2 * size * unit
     for code in sorted(single, key=lambda i: -counts[i]):
-        points, wide = placed[classes.codes == code], 0.66 * size * unit * text_breadth(names[classes.names[code]])
+        points, wide = places[classes.codes == code], 0.66 * size * unit * text_breadth(names[classes.names[code]])
         x, y = points[np.argmin(((points - np.median(points, axis=0)) ** 2).sum(axis=1))]
         x, y = np.clip(x, wide / 2 - 1, 1 - wide / 2), np.clip(y, high / 2 - 1, 1 - high / 2)
         if all(abs(x - u) > (wide + w) / 2 or abs(y - v) > high for u, v, w in boxes.values()):
@@ -608,8 +608,10 @@ def _map_legend(column: Column, scale: Scale) -> dict[str, Any]:
     }
 
 
-TRIPLETS_SIDE_INCHES, TRIPLETS_LEFT_INCHES, TRIPLETS_BELOW_INCHES = 2.2, 0.46, 0.4
-MIN_TRIPLET_RATIO = 0.02  # smaller ratios, and larger ones than 1 / TRIPLETS_LEAST, lie on the edge
+TRIPLETS_SIDE_INCHES = 2.2
+TRIPLETS_LEFT_INCHES = 0.46
+TRIPLETS_BELOW_INCHES = 0.4
+MIN_TRIPLET_RATIO = 0.02  # smaller ratios, and larger ones than 1 / MIN_TRIPLET_RATIO, are drawn on the edge
 TRIPLETS_MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
@@ -703,7 +705,7 @@ def draw_difference_map(
     labels_below = [f"{labels[embedding]} better" for embedding in (second, first)]
     below = 1.5 * (
         LETTER_INCHES * sum(map(text_breadth, labels_below)) > PANEL_INCHES
-    )  # long words stand on two lines, in heights of the bar
+    )  # long texts take two lines, in heights of the bar
     figure, axes = panel_grid(2, PANEL_INCHES, 0.0, 0.8 + 0.1 * below)
     colors = {
         embedding: embedding_color(colored_in_comparison(comparison, (first, second)), embedding)
@@ -750,17 +752,17 @@ def _point_differences(comparison: Comparison, name: str, first: str, second: st
     """Return the advantage of the first at each point; None where the measure has no values of points."""
     results = comparison.results
     column = "" if results is None else columns_by_full_name(results.table).get(name, "")
-    if results is None or any(column not in results.points[one].columns for one in (first, second)):
+    if results is None or any(column not in results.points[left].columns for left in (first, second)):
         return None
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
-    one, other = (results.of_all_points(one)[column].to_numpy(dtype=np.float64) for one in (first, second))
-    return sign * (one - other)
+    left, right = (results.of_all_points(left)[column].to_numpy(dtype=np.float64) for left in (first, second))
+    return sign * (left - right)
 
 
 ELLIPSE_RADIUS = 0.05  # of the usual ellipse, where a panel reaches from -1 to 1
 ELLIPSE_OVERLAP = 0.85  # of the sum of their half axes, by which the centers of two ellipses are apart
 MAX_ELLIPSES = 80  # ellipses in a panel
-MAX_BROKEN_EDGES = 40  # broken edges in a panel; where there are more, those that lie apart
+MAX_BROKEN_EDGES = 40  # broken edges in a panel; of more, those that are far apart
 MAX_HALF_AXIS = 4.0  # half axes, in units of the radius; longer ones are cut
 ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
 
@@ -800,12 +802,12 @@ def draw_ellipses(results: Results, view: ResultView, names: list[str], *, n_nei
     )
     short = short_names(view.computed, 24)
     for ax, name in zip(axes, names, strict=True):
-        color, placed = embedding_color(view.colored, name), place_points(results.embeddings[name])
+        color, places = embedding_color(view.colored, name), place_points(results.embeddings[name])
         draw_points(ax, results.embeddings[name], None)
         for path in ax.patches:
             path.set(edgecolor=LIGHT["other"], alpha=0.5)
         style = {"linewidths": 0.6, "alpha": 0.7, "zorder": 0.5}  # under the points
-        ax.add_collection(LineCollection(list(_spread_edges(placed[edges[name]])), colors=LIGHT["ink"], **style))
+        ax.add_collection(LineCollection(list(_spread_edges(places[edges[name]])), colors=LIGHT["ink"], **style))
         ax.add_collection(PolyCollection(list(outlines[name]), facecolors="none", edgecolors=color, linewidths=1.0))
         drawn_text = f", {MAX_BROKEN_EDGES} drawn" if len(edges[name]) > MAX_BROKEN_EDGES else ""
         title_panel(ax, short[name], f"{len(edges[name]):,} broken{drawn_text}", color)
@@ -817,7 +819,7 @@ def draw_ellipses(results: Results, view: ResultView, names: list[str], *, n_nei
 
 def _ellipses(Y: FloatArray, matrices: FloatArray) -> FloatArray:
     """Return outlines (m, t, 2) at points that are apart from each other, in the unit of the panel."""
-    placed, plane = place_points(Y), np.zeros((len(Y), 2, 2))
+    places, plane = place_points(Y), np.zeros((len(Y), 2, 2))
     q = min(2, Y.shape[1])
     plane[:, :q, :q] = matrices[:, :q, :q]
     values, vectors = np.linalg.eigh(plane)
@@ -828,15 +830,15 @@ def _ellipses(Y: FloatArray, matrices: FloatArray) -> FloatArray:
     sizes = np.sqrt(axes[nonzero].prod(axis=1)) if q == 2 else axes[nonzero, 1]
     usual = float(np.median(sizes)) or float(np.median(axes[nonzero, 1]))
     axes = np.minimum(ELLIPSE_RADIUS * axes / usual, MAX_HALF_AXIS * ELLIPSE_RADIUS)
-    chosen = nonzero[_separate_ellipses(placed[nonzero], axes[nonzero, 1])]
+    chosen = nonzero[_separate_ellipses(places[nonzero], axes[nonzero, 1])]
     circle = axes[chosen, None, :] * np.column_stack([np.cos(ELLIPSE_ANGLES), np.sin(ELLIPSE_ANGLES)])
-    return np.asarray(placed[chosen, None, :] + circle @ vectors[chosen].transpose(0, 2, 1))
+    return np.asarray(places[chosen, None, :] + circle @ vectors[chosen].transpose(0, 2, 1))
 
 
 def _spread_edges(lines: FloatArray) -> FloatArray:
     """Return at most ``MAX_BROKEN_EDGES`` lines (b, 2, 2): the longest, then each the farthest from those before.
 
-    So every place between which there are lines keeps one, however many lie side by side elsewhere.
+    So every region with lines keeps one, however many are side by side elsewhere.
     """
     if len(lines) <= MAX_BROKEN_EDGES:
         return lines
@@ -849,12 +851,12 @@ def _spread_edges(lines: FloatArray) -> FloatArray:
     return lines[np.sort(chosen)]
 
 
-def _separate_ellipses(placed: FloatArray, lengths: FloatArray) -> IntArray:
+def _separate_ellipses(places: FloatArray, lengths: FloatArray) -> IntArray:
     """Return points whose ellipses, of these half axes, hardly overlap: each the farthest from those before it."""
-    chosen = [int(np.argmin((placed**2).sum(axis=1)))]
-    distances = np.full(len(placed), np.inf)
+    chosen = [int(np.argmin((places**2).sum(axis=1)))]
+    distances = np.full(len(places), np.inf)
     while len(chosen) < MAX_ELLIPSES:
-        gaps = np.linalg.norm(placed - placed[chosen[-1]], axis=1)
+        gaps = np.linalg.norm(places - places[chosen[-1]], axis=1)
         distances = np.minimum(distances, gaps - ELLIPSE_OVERLAP * (lengths + lengths[chosen[-1]]))
         if distances.max() <= 0:
             break

@@ -30,7 +30,7 @@ from dreval.report.result_view import ResultView
 # The statistic of a test with its null distribution: a histogram of permutations, or a density.
 
 DIGIT_INCHES = 0.079  # inches of a digit of a tick
-EDGE_INCHES = 0.2  # inches beside the axis that any panel has
+EDGE_INCHES = 0.2  # inches left and right of the axis of every panel
 FAR_RANGES = 5.0  # lengths of the null range from which the statistic is beyond the axis, and an arrow points to it
 
 
@@ -44,8 +44,8 @@ class Histogram:
 
     def ends(self) -> tuple[float, float]:
         """Return the ends of the cells that hold values."""
-        filled = self.counts > 0
-        return float(self.low[filled].min()), float(self.high[filled].max())
+        has_values = self.counts > 0
+        return float(self.low[has_values].min()), float(self.high[has_values].max())
 
 
 def _make_histogram(values: FloatArray) -> Histogram:
@@ -70,7 +70,7 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
     Parameters
     ----------
     test : IndependenceTest
-        What a test gave.
+        The result of a test.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -82,8 +82,8 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
 
     Notes
     -----
-    A statistic so far beyond all permutations that these would be one line is not drawn to scale: an arrow points to
-    it, with its value. Of a test without resampling the gamma or chi-square density is drawn. O(m) time
+    If the statistic is so far beyond all permutations that these would be one line, it is not drawn to scale: an arrow
+    points to it, with its value. For a test without resampling the gamma or chi-square density is drawn. O(m) time
     and memory for m resamples.
 
     Examples
@@ -114,7 +114,7 @@ def draw_panel(
 ) -> None:
     """Draw the values under permutation in gray and the statistic in a color, with its value and another text.
 
-    What is to be said stands behind the value, or below it where it begins with a new line.
+    The text ``aside`` follows the value, or is below it if it begins with a new line.
     """
     style: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.55, "linewidth": 0}
     if len(null.counts):
@@ -187,8 +187,9 @@ def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
 
 
 MAX_HISTOGRAMS = 24
-MIN_ALIKE_HISTOGRAMS = 3  # histograms; fewer are shown even where they say the same
-HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 2.3, 1.3  # inches of a histogram
+MIN_ALIKE_HISTOGRAMS = 3  # histograms; fewer are drawn even if one sentence says the same
+HISTOGRAM_WIDTH_INCHES = 2.3
+HISTOGRAM_HEIGHT_INCHES = 1.3
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ def null_figures(
 ) -> NullFigures:
     """Return the histograms of tests whose null distributions the result holds; the page has ``n_before`` already.
 
-    Where every statistic lies beyond its null distribution the histograms say nothing but that, and so does a sentence.
+    If every statistic is beyond its null distribution, one sentence replaces the message of the histograms.
     """
     with_null = [(row, null) for row in tests if len((null := stored_null(results, row)).counts)]
     is_alike = len(with_null) >= MIN_ALIKE_HISTOGRAMS and all(is_smallest(row) for row, _ in with_null)
@@ -229,15 +230,17 @@ def null_figures(
 
 def _histogram(null: Histogram, row: Mapping[str, Any], color: str) -> Figure:
     """Draw the null distribution and the observed statistic."""
-    figure, ax = one_axes(HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT, EDGE_INCHES, EDGE_INCHES, 0.3, 0.3)
+    figure, ax = one_axes(HISTOGRAM_WIDTH_INCHES, HISTOGRAM_HEIGHT_INCHES, EDGE_INCHES, EDGE_INCHES, 0.3, 0.3)
     draw_panel(ax, null, float(row["statistic"]), color)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     return figure
 
 
-PANEL_SIDE_INCHES, PANEL_LEFT_INCHES, PANEL_BELOW_INCHES = 2.3, 0.34, 0.26
-PANEL_HEAD_INCHES = 0.32  # for the two lines of words over a line
+PANEL_SIDE_INCHES = 2.3
+PANEL_LEFT_INCHES = 0.34
+PANEL_BELOW_INCHES = 0.26
+PANEL_HEAD_INCHES = 0.32  # for two lines of text above an axis
 
 
 @figure("the statistic of a test of independence against its values under permutation")
@@ -247,7 +250,7 @@ def draw_null(
     """Draw one test: a histogram for each embedding, and a line at the observed statistic."""
     tests = _requested_tests(results, view, names, test, variable)
     lines = foot_lines(_null_text(results, tests), len(tests), PANEL_SIDE_INCHES + PANEL_LEFT_INCHES)
-    foot = 0.12 + FOOT_LINE_INCHES * len(lines) - PANEL_HEAD_INCHES  # below the last row nothing stands over a line
+    foot = 0.12 + FOOT_LINE_INCHES * len(lines) - PANEL_HEAD_INCHES  # the last row has no panel below it
     figure, axes = panel_grid(
         len(tests),
         PANEL_SIDE_INCHES,

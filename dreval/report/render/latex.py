@@ -28,11 +28,11 @@ from dreval.report.document import (
 from dreval.report.format import shorten_table_names
 from dreval.report.render.markup import latex_symbols, latex_text, sentence, with_code_points
 
-LINE_POINTS = 320.0  # points of a line of the usual text, and some to spare
+LINE_POINTS = 320.0  # points of a line of a standard text, with a margin
 LETTER_SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11
 COLUMN_GAP_POINTS = 8.0  # points between columns
-MAX_PAGE_ROWS = 40  # of a table with more rows the rest goes on another page
-WIDE_HEADING_SHARE = 0.9  # part of a line that is counted on where words are wider than the numbers below them
+MAX_PAGE_ROWS = 40  # a table with more rows continues on another page
+WIDE_HEADING_SHARE = 0.9  # usable part of a line where headings are wider than the numbers below them
 NAME_LETTERS = 30  # letters of a name
 
 
@@ -234,14 +234,14 @@ DOCUMENT_TEMPLATE = r"""
 \end{document}
 """
 PAGE_INCHES = 6.3  # inches of a line of the document
-DOCUMENT_LINE_POINTS = 420.0  # the same in points, and some to spare for broad letters
+DOCUMENT_LINE_POINTS = 420.0  # the same in points, with a margin for broad letters
 HEADING_COMMANDS = ("section", "subsection", "subsubsection")
 
 
 def latex_report(report: Report, place: Callable[[str], str], save: Callable[[str, str], None]) -> str:
     r"""Return a text of sections as a document.
 
-    ``place`` gives the path of a new file for a table of a name, and ``save`` writes it; the document takes it in by
+    ``place`` returns the path of a new file for a table of a name, and ``save`` writes it; the document includes it by
     ``\input``.
     """
     sections = list(text_parts(report.sections))

@@ -122,7 +122,7 @@ def _markdown_rows(table: Table) -> Iterator[str]:
     for row, below, is_small in zip(
         table.rows, [*zip(table.rows[1:], small[1:], strict=True), ((), False)], small, strict=True
     ):
-        if is_small:  # it stands in the row above
+        if is_small:  # it is part of the row above
             continue
         if len(row) == len(table.columns):
             small_cells = below[0] if below[1] else [""] * len(row)

@@ -33,7 +33,7 @@ _COMMANDS = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     "∞": r"\ensuremath{\infty}",
     "●": r"\ensuremath{\bullet}",
 }
-_LIGATURES = "-',"  # that two of are drawn as one
+_LIGATURES = "-',"  # two of these are set as one
 _LATEX_RANGES = (  # what LaTeX knows of itself, in its first font encoding and in T1
     (0x20, 0x7E), (0xA1, 0xAA), (0xAC, 0xBA), (0xBC, 0xCF), (0xD1, 0xDD), (0xDF, 0xEF), (0xF1, 0xFD), (0xFF, 0x103),
     (0x106, 0x10F), (0x112, 0x117), (0x11A, 0x125), (0x128, 0x12D), (0x130, 0x137), (0x139, 0x13E), (0x141, 0x148),
@@ -151,7 +151,7 @@ def with_code_points(text: str) -> str:
 _GREEK = {"rho": "ρ", "tau": "τ"}
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_SYMBOL_PARTS = re.compile(r"([A-Za-z]+)(?:_([\w,]+)|\^?(\d+))?")  # letters, what stands low, what stands high
+_SYMBOL_PARTS = re.compile(r"([A-Za-z]+)(?:_([\w,]+)|\^?(\d+))?")  # letters, subscript, superscript
 
 
 @cache

@@ -88,7 +88,7 @@ def _formula(text: str) -> Markup:
     """Return a formula of a docstring as MathML."""
     try:
         return Markup(convert(text.rstrip(".,;"), display="block"))
-    except _FORMULA_ERRORS:  # of a measure of somebody else: it is shown as it is
+    except _FORMULA_ERRORS:  # a measure of another package: its text is shown unchanged
         return _escaped(text)
 
 

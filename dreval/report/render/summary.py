@@ -15,14 +15,14 @@ from dreval.report.render.text import text
 class Summary(DocumentParts):
     """A printed result: call, header pairs in two columns, tables, and notes.
 
-    ``str()`` gives the text; ``as_html()``, ``as_latex()`` and ``as_markdown()`` the same content elsewhere. No clock
-    is printed, so that the same result prints the same text.
+    ``str()`` gives the text; ``as_html()``, ``as_latex()`` and ``as_markdown()`` give the same content in other forms.
+    No time is printed, so that the same result prints the same text.
     """
 
     def as_text(self) -> str:
         """Return plain text, for a terminal of 80 columns; the middle of a long call is left out.
 
-        So it is of names where a table has no room for them; what they stand for is said below the tables.
+        Names that do not fit in a table are shortened too, with a key below the tables.
         """
         return text(self)
 
@@ -44,8 +44,8 @@ class Summary(DocumentParts):
         Parameters
         ----------
         label : str, optional
-            What tells these tables from others of the document: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. The
-            words of the title by default, which are the same for every result of its kind.
+            The prefix of the labels of these tables: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. By default it is
+            the title, which is the same for every result of its kind.
 
         Raises
         ------

@@ -18,7 +18,7 @@ WRAP_OPTIONS: Any = {"break_on_hyphens": False}
 def text(content: DocumentParts) -> str:
     """Return plain text, for a terminal of 80 columns; the middle of a long call is left out.
 
-    So it is of names where a table has no room for them; what they stand for is said below the tables.
+    Names that do not fit in a table are shortened too, with a key below the tables.
     """
     pairs = [(name, value) for name, value in content.header if value]
     lines = [line for line_text in content.about for line in textwrap.wrap(spread(printable(line_text)), TEXT_COLUMNS)]
