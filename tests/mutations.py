@@ -620,8 +620,8 @@ MUTANTS = [
     ),
     Mutant(
         "report/contents/evaluation.py",
-        "for symbol, words in titles_by_symbol.items() if words",
-        "for symbol, words in titles_by_symbol.items() if symbol in words",
+        "for symbol, title in titles_by_symbol.items() if title",
+        "for symbol, title in titles_by_symbol.items() if symbol in title",
         "snapshots/test_printed.py",
     ),
     Mutant("inference/bands.py", "AT_ONCE = 500_000", "AT_ONCE = 4_000_000", "inference/test_bands.py"),
@@ -992,18 +992,18 @@ MUTANTS = [
     Mutant("comparison/compare.py", "sign = 1.0 if at.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
     Mutant("comparison/compare.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
     Mutant("comparison/compare.py", "untested |= tested is None", "untested |= False", "comparison/test_ranking.py"),
-    Mutant("report/findings.py", "and not self.unjudged", "and True", "report/test_statements.py"),
-    Mutant("report/findings.py", "and not _has_better_outsider(ranking)", "and True", "report/test_statements.py"),
-    Mutant("report/findings.py", "== str(view.k)", "!= ''", "report/test_statements.py"),
+    Mutant("report/findings.py", "and not self.unjudged", "and True", "report/test_findings.py"),
+    Mutant("report/findings.py", "and not _has_better_outsider(ranking)", "and True", "report/test_findings.py"),
+    Mutant("report/findings.py", "== str(view.k)", "!= ''", "report/test_findings.py"),
     Mutant(
-        "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_statements.py"
+        "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
     ),
-    Mutant("report/findings.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_statements.py"),
+    Mutant("report/findings.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_findings.py"),
     Mutant(
         "report/result_view.py",
         "if self.is_tie(self.compared_values[name], top)",
         "if abs(self.compared_values[name] - top) < 1e-3",
-        "report/test_report_words.py report/test_studies.py report/test_statements.py",
+        "report/test_report_words.py report/test_studies.py report/test_findings.py",
     ),
     Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
     Mutant(
@@ -1205,31 +1205,31 @@ MUTANTS = [
         "report/findings.py",
         "return (value - chance) / span",
         "return value / span",
-        "report/test_statements.py",
+        "report/test_findings.py",
     ),
     Mutant(
         "report/findings.py",
         "edge = (cell.low if column.higher else cell.high)",
         "edge = (cell.high if column.higher else cell.low)",
-        "report/test_report_words.py report/test_statements.py",
+        "report/test_report_words.py report/test_findings.py",
     ),
     Mutant(
         "report/findings.py",
         "if all((c.measure, c.parameters) in keys for keys in keys_by_embedding)",
         "if any((c.measure, c.parameters) in keys for keys in keys_by_embedding)",
-        "report/test_statements.py",
+        "report/test_findings.py",
     ),
     Mutant(
         "report/findings.py",
         "if len({frozenset(ranking.best) for ranking in rankings}) > 1:",
         "if len({frozenset(ranking.best) for ranking in rankings}) > 99:",
-        "report/test_statements.py",
+        "report/test_findings.py",
     ),
     Mutant(
         "report/findings.py",
         "for column in view.by_goal if not is_tied(view, column))",
         "for column in view.by_goal)",
-        "report/test_statements.py",
+        "report/test_findings.py",
     ),
     Mutant(
         "report/contents/evaluation.py",

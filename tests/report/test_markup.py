@@ -1,4 +1,4 @@
-"""Names of others are shown as they are, and do nothing."""
+"""Names of users are shown unchanged, and have no effect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_latex(text: str) -> str:
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters="\\"), max_size=80), st.booleans())
 def test_latex_can_be_read_back(text: str, breaks: bool) -> None:
-    """Each sign is written in one way, and blanks are single."""
+    """Each sign has one form, and blanks are single."""
     assert read_latex(latex_text(text, breaks=breaks)) == " ".join(text.split())
 
 
@@ -51,7 +51,7 @@ def test_latex_holds_no_command_of_others(text: str, breaks: bool, code: bool) -
     ],
 )  # fmt: skip
 def test_latex_of_letters(text: str, made: str) -> None:
-    """Ligatures are kept apart, mathematics is mathematics, and letters that pdfLaTeX has not are said."""
+    """Ligatures are avoided, mathematics is mathematics, and letters unknown to pdfLaTeX have code points."""
     assert latex_text(text) == made
 
 

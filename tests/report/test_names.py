@@ -10,7 +10,7 @@ from dreval.report.format import short_name, short_names, text_breadth
 
 @given(st.lists(st.text("ab_-M数", max_size=40), unique=True, max_size=8), st.integers(12, 30))
 def test_short_names_are_told_apart(names, room):
-    """As many short forms as names, none much longer than there is room."""
+    """There are as many short forms as names, none much longer than the limit."""
     short = short_names(names, room)
 
     assert len(set(short.values())) == len(names)
@@ -29,7 +29,7 @@ def test_a_short_name_keeps_both_ends(name, room):
 
 
 def test_names_that_differ_in_the_middle_show_it():
-    """Parameters in the middle of a name are what is kept."""
+    """Parameters in the middle of a name stay."""
     names = [f"umap_n_neighbors_{k}_min_dist_0.{d}_metric_euclidean_seed_0" for k in (5, 15) for d in (1, 2)]
 
     assert list(short_names(names, 30).values()) == [

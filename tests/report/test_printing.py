@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -28,11 +30,24 @@ LONG = "an embedding whose name is a sentence, made by a tool with forty-two par
 ODD = ["<script>alert(1)</script>", r"a_b & 50% $x$ #1 {y} \end{tabular} ~^", "pipe | and `tick`", "größe 嵌入"]
 
 
-def results(names: list[str], **settings: Any) -> dreval.Results:
+# fewer random walks and starts than by default, since they are most of the time and change no layout
+FAST = {name: {"n_walks": 5} for name in ("steadiness", "cohesiveness")}
+FAST |= {name: {"n_init": 2} for name in ("kmeans_ami", "kmeans_ari", "kmeans_nmi")}
+
+
+def evaluate(names: Sequence[str], **settings: Any) -> dreval.Results:
+    """Run all measures and tests on some embeddings, one of which fails."""
     images = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
     setting = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
     ev = dreval.Evaluation(X, images, **{**setting, "n_neighbors": [2, 5, 9], **settings})
-    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options={"points": {"n_partitions": 2}})
+    options = {"points": {"n_partitions": 2}, **FAST}
+    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options=options)
+
+
+@functools.cache
+def results(*names: str) -> dreval.Results:
+    """The result of some embeddings, which tests do not change."""
+    return evaluate(names)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +63,7 @@ def results(names: list[str], **settings: Any) -> dreval.Results:
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
     """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
-    text = str(results(names, **setting).summary())
+    text = str(evaluate(names, **setting).summary())
 
     assert max(map(len, text.splitlines())) <= 80
     assert not any(line != line.rstrip() for line in text.splitlines())
@@ -56,7 +71,7 @@ def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None
 
 def test_long_names_are_cut_in_the_middle() -> None:
     """Of a long name the beginning and the end are shown, so that two that differ at the end can be told apart."""
-    text = str(results([LONG, f"{LONG} 2"]).summary(full=True))
+    text = str(results(LONG, f"{LONG} 2").summary(full=True))
 
     assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
     assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
@@ -113,7 +128,7 @@ def numbers(text: str) -> set[str]:
 
 def test_every_form_has_every_number() -> None:
     """Text, HTML, LaTeX and Markdown hold the values, intervals, chances, ties and p-values of the table."""
-    found = results(["e", "f"])
+    found = results("e", "f")
     summary, table = found.summary(full=True), found.tidy()
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
@@ -161,7 +176,7 @@ def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
 
 def test_names_are_no_markup() -> None:
     """A name that looks like a tag, a command or a table cell is shown as it is and does nothing."""
-    summary = results(ODD).summary(full=True)
+    summary = results(*ODD).summary(full=True)
     tags = Tags()
     tags.feed(summary.as_html())
     assert tags.open == []
@@ -198,7 +213,7 @@ def test_rows_of_tests_say_what_is_missing() -> None:
 
 def test_notes_are_said_once() -> None:
     """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
-    text = results(["e", "f"]).summary(full=True).as_text()
+    text = results("e", "f").summary(full=True).as_text()
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
 
     assert notes.count("not its method as trustability does") == 1
@@ -209,7 +224,7 @@ def test_notes_are_said_once() -> None:
 
 def test_no_clock_is_printed() -> None:
     """Two runs print the same text."""
-    assert str(results(["e"]).summary(full=True)) == str(results(["e"]).summary(full=True))
+    assert str(evaluate(["e"]).summary(full=True)) == str(evaluate(["e"]).summary(full=True))
 
 
 @given(st.floats(allow_nan=False))

@@ -1,4 +1,4 @@
-"""The words of a report never contradict its numbers."""
+"""The text of a report never contradicts its numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from report_cases import make_results, measure_row, readings, simulated_results
+from report_cases import make_results, measure_row, result_views, simulated_results
 
 from dreval.report.evaluation import balanced_columns, cautions, definitions, headline
 from dreval.report.findings import reaches_chance, standing_finding
@@ -34,9 +34,9 @@ def test_the_end_of_the_interval_towards_chance_decides(measure, value, low, hig
     assert reaches_chance(column, column.cells["a"]) == reached
 
 
-@given(readings())
+@given(result_views())
 def test_shades_order_as_the_values_do(view):
-    """The best is the darkest, a better value is never lighter, and all shades lie in [0, 1]."""
+    """The best is the darkest, a better value is never lighter, and all shades are in [0, 1]."""
     for column in view.main_columns:
         shades = {name: column.shade(name) for name in column.values}
         assert all(0 <= s <= 1 for s in shades.values())
@@ -58,7 +58,7 @@ def test_values_that_hardly_differ_are_shaded_alike():
 
 
 def test_one_embedding_is_best_of_nothing():
-    """With one embedding nothing is compared, neither in the verdict nor in what may not be concluded."""
+    """With one embedding nothing is compared, neither in the findings nor in the cautions."""
     view = read_results(simulated_results(("only",)))
 
     assert not any("Best" in s for s in cautions(view, {"only": 2}))
@@ -89,10 +89,10 @@ def test_a_measure_without_a_card_is_read_from_the_table():
 def test_cautions_stand_where_they_apply(results, wanted, unwanted):
     """Each sentence on what may not be concluded appears with its cause and not without."""
     view = read_results(results)
-    said = " ".join(cautions(view, {n: Y.shape[1] for n, Y in results.embeddings.items()}))
+    text = " ".join(cautions(view, {n: Y.shape[1] for n, Y in results.embeddings.items()}))
 
-    assert all(part in said for part in wanted)
-    assert not any(part in said for part in unwanted)
+    assert all(part in text for part in wanted)
+    assert not any(part in text for part in unwanted)
 
 
 def test_the_head_line_says_what_was_evaluated():
@@ -122,7 +122,7 @@ def test_printed_numbers_are_the_numbers(numbers):
 @example(0.005, 0)
 @example(0.00499, 1)
 def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
-    """0 and 100 are said of exactly 0 and 1 only, and small shares by their first digits."""
+    """Only 0 and 1 print as 0 and 100, and small shares have their first digits."""
     text = percent(share, more)
 
     if text[:4] in ("less", "more"):
@@ -137,7 +137,7 @@ def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
 
 @given(st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 0.5))
 def test_an_interval_is_printed_as_what_it_is(value, below, above):
-    """``±`` stands for a symmetric interval only; else both ends are printed."""
+    """``±`` is for a symmetric interval only; else both ends are printed."""
     text = half_width(value, value - below, value + above, 3)
 
     if text.startswith("±") and "<" not in text:
@@ -170,13 +170,13 @@ def test_small_things_of_print():
 
 
 def test_a_measure_without_direction_ranks_nothing():
-    """Of a scale no value is the better one: it is printed whole, without shade, and no verdict names it."""
+    """Without a direction no value is better: there is no shade, and no finding names the measure."""
     rows = [measure_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
     view = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
     column = view.main_columns[0]
 
     assert [standing_finding(view, name).text for name in "abc"] == ["", "", ""]
-    assert (column.leaders, column.last, [column.shade(name) for name in "abc"]) == ((), (), [0.0, 0.0, 0.0])
+    assert (column.leaders, column.worst, [column.shade(name) for name in "abc"]) == ((), (), [0.0, 0.0, 0.0])
     assert [column.format_value(column.values[name]) for name in "abc"] == ["99", "4", "120"]
     assert "No direction, from 1 up" in dict(definitions(view))["Scale of the best agreement K_max"]
 
@@ -206,7 +206,7 @@ def test_tiny_values_that_print_alike_are_alike():
 
 
 def test_rounding_of_a_computer_takes_no_places():
-    """A copy whose values are a bound but for rounding prints as the bound, and others keep three places."""
+    """A value that is a bound up to rounding prints as the bound, and others have three decimals."""
     assert decimals_for([1.0 - 2e-16, 0.5], (0.0, 1.0)) == 3
     assert decimals_for([1.3e-16], (0.0, 1.0)) == 3
     assert format_fixed(1.3e-16, decimals_for([1.3e-16])) == "0.000"
@@ -215,7 +215,7 @@ def test_rounding_of_a_computer_takes_no_places():
 
 @given(st.integers(1, 60), st.integers(1, 6))
 def test_rows_are_as_full_as_they_can_be(count, most):
-    """No more columns than asked, no more rows than needed, and fewer columns would need another row."""
+    """There are at most the given columns and the fewest rows, and fewer columns would need another row."""
     columns = balanced_columns(count, most, 2)[0]
     rows = -(-count // columns)
 
@@ -241,7 +241,7 @@ def test_values_by_chance_are_never_averaged(chances):
 
 
 def test_different_numbers_of_columns_are_cautioned_and_one_embedding_has_no_order():
-    """More columns keep more; with one embedding no sentence speaks of an order or a difference."""
+    """More columns keep more; with one embedding no sentence mentions an order or a difference."""
     two = read_results(simulated_results(("a", "b")))
 
     assert any("have 2 and 3 columns" in s for s in cautions(two, {"a": 2, "b": 3}))

@@ -1,4 +1,4 @@
-"""The one table that one pastes: its numbers, its bold cells, its forms."""
+"""The table for a document: its numbers, its bold cells, its forms."""
 
 import re
 
@@ -27,7 +27,7 @@ def results():
 
 
 def _numbers(cell):
-    """A value and the ends of the interval beside it."""
+    """A value and the ends of its interval."""
     value, *half = cell.replace("−", "-").split(" ± ")
     if half:
         return float(value), float(value) - float(half[0]), float(value) + float(half[0])
@@ -74,7 +74,7 @@ def test_many_embeddings_stand_below_each_other():
 
 
 def test_measures_are_chosen_in_order(results):
-    """One by name, several in the order asked; an unknown one and a wrong word are refused."""
+    """One by name, several in the order of the request; an unknown one and a wrong option raise an error."""
     assert len(value_table(results, "r_nx_auc").rows) == 1
     titles = [row[0] for row in value_table(results, ["procrustes_rc", "trustworthiness"]).rows]
     assert titles == ["Local Procrustes R_C ↓", "Trustworthiness ↑"]
@@ -110,7 +110,7 @@ def test_symbols_of_measures_are_formulas(results):
 
 
 def test_a_missing_value_and_a_failed_embedding_are_said(results):
-    """A measure that an embedding cannot have is missing; what failed stands below."""
+    """A measure without a value is missing; failures are listed below."""
     X = np.random.default_rng(0).normal(size=(20, 3))
 
     def broken(X, n_components):
@@ -149,7 +149,7 @@ def test_what_cannot_be_judged_is_neither_best_nor_worse():
 
 
 def test_where_nothing_is_judged_the_best_value_is_bold_and_no_more():
-    """All embeddings behind one of another target: the foot says that nothing was tested."""
+    """With intervals for other targets the foot says that nothing was tested."""
     X = np.random.default_rng(0).normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"run": "pca", "given": X[:, 2:], "other": X[:, :2]}, n_neighbors=5, random_state=0)
     options = {"replicates": {"n_replicates": 3, "over": "subsamples"}}

@@ -1,4 +1,4 @@
-"""Null distributions: kept with a result, drawn beside the statistic; the points that a page can name."""
+"""Null distributions: stored with a result, drawn with the statistic; the points that a page can name."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def results():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
     X = rng.normal(size=(60, 4)) + 2 * np.eye(4)[labels]
-    made = {"linear": "pca", "given": X[:, :2], "doubled": Doubled(factor=3.0), "sliced": sliced}
-    evaluation = dreval.Evaluation(X, made, labels=labels, n_neighbors=6, random_state=7)
+    embeddings = {"linear": "pca", "given": X[:, :2], "doubled": Doubled(factor=3.0), "sliced": sliced}
+    evaluation = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=6, random_state=7)
     tests = ["hsic", "dcov", "hsic:residual"]
     return evaluation.run(["trustworthiness", "reconstruction_error"], tests, n_resamples=99)
 
 
 def test_a_null_distribution_is_kept_in_cells(results):
-    """The counts of a test are its resamples, the cells have equal width, and the mean by chance lies within them."""
+    """The counts sum to the resamples, the cells have equal width, and the null mean is inside."""
     rows = results.table[results.table["test"] != ""]
     assert len(rows) == 12
     for row in rows.to_dict("records"):
@@ -98,7 +98,7 @@ def test_nulls_and_sources_are_saved(results, tmp_path):
 
 
 def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
-    """A histogram for each test, those of the residual in a part of their own with the error of reconstruction."""
+    """Each test has a histogram, those of the residual in a separate section with the reconstruction error."""
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     certificate = page.partition('<section id="certificate"')[2].partition("</section>")[0]
 
@@ -128,7 +128,7 @@ def test_a_panel_says_the_p_that_decides(results):
 
 
 def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
-    """Where every statistic is above its null they are folded away, else shown. The limit of p is said once."""
+    """If every statistic is above its null they are folded, else shown. The limit of p is given once."""
     view = read_results(results)
     groups = {group.id: group for group in groups_of_tests(view)}
     said = {name: null_figures(group.tests, results, view).same_map for name, group in groups.items()}
@@ -149,7 +149,7 @@ def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
 
 @pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
 def test_numbers_of_a_null_have_room(size):
-    """Every label of the small panels lies within the drawing and beside the next one; no power stands apart."""
+    """Every label of the small panels is inside the drawing and does not overlap the next; no power is separate."""
     values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
     counts, edges = np.histogram(values, 20)
     figure = _histogram(Histogram(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
@@ -239,7 +239,7 @@ def written_classes(Y, labels):
 
 
 def test_classes_are_named_where_they_lie():
-    """Each at a point of its own; none where most would cover each other, and none for points without label."""
+    """Each name is at a point of its class; none where most would overlap, and none for unlabeled points."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.array(["left", "top", "right", None], object), 50)
     centers = np.array([[0.0, 0.0], [5.0, 8.0], [10.0, 0.0], [5.0, 3.0]])

@@ -150,15 +150,15 @@ CASES: dict[str, Callable[[], object]] = {
     "list methods": command("list", "methods"),
     "list tests, Markdown": command("list", "tests", "--markdown"),
 }
-KEPT = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
+SNAPSHOTS = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
 
 
 @each("case", CASES, items=4)
 def test_printed_text(case: str) -> None:
     """Each printed result is, word for word, what it was."""
-    KEPT.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))
+    SNAPSHOTS.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))
 
 
 def test_no_text_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(KEPT.stored()) == list(CASES)
+    assert list(SNAPSHOTS.stored()) == list(CASES)
