@@ -307,10 +307,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Head:
-    """The heading of a column: ``words`` are left-aligned, numbers right-aligned."""
+    """The heading of a column: texts are left-aligned, numbers right-aligned."""
 
     title: str
-    words: bool = False
+    is_text: bool = False
     below: str = ""
     question: str = ""
     higher: bool | None = None

@@ -236,7 +236,7 @@ def main_page_table(view: ResultView, labels: Mapping[str, EmbeddingLabel], dime
             lines.append([first_cell, *values, replace(chance, kind="soft")])
         failed = {name: replace(label, aside="failed") for name, label in tagged.items() if name in view.failed}
         embedding_heads = [Head(name, label=failed.get(name, tagged[name]), question=name) for name in names]
-        headings = [Head("Measure", words=True), *embedding_heads, Head("Chance level")]
+        headings = [Head("Measure", is_text=True), *embedding_heads, Head("Chance level")]
         return PageTable("Measures down, embeddings across", headings, lines, style="turned", sortable=False, **options)
     rows = []
     for name in names:
@@ -245,7 +245,7 @@ def main_page_table(view: ResultView, labels: Mapping[str, EmbeddingLabel], dime
         reason_cells = [Cell(view.failed.get(name, ""), "reason", sort="", span=len(main))]
         rows.append([first_cell, *cells.get(name, reason_cells)])
     foot = [Cell("chance level", "number", heads=True), *chances]
-    headings = [Head("Embedding", words=True), *heads]
+    headings = [Head("Embedding", is_text=True), *heads]
     sortable, n_visible = len(view.computed) > 1, visible_rows(len(rows))
     caption = "Embeddings down, measures across"
     return PageTable(
@@ -288,9 +288,9 @@ def _all_values_table(view: ResultView) -> PageTable:
                 Cell(cell.note, "note"),
             ]
         )
-    text_heads = [Head(title, words=True) for title in ("Embedding", "Measure", "Parameters")]
+    text_heads = [Head(title, is_text=True) for title in ("Embedding", "Measure", "Parameters")]
     number_titles = ["Value", *[f"{view.level} interval"] * intervals, "Chance level", *["Ties: worst, best"] * ties]
-    heads = [*text_heads, *map(Head, number_titles), Head("Note", words=True)]
+    heads = [*text_heads, *map(Head, number_titles), Head("Note", is_text=True)]
     return PageTable("One row for each embedding, measure and parameter", heads, rows, "All values")
 
 
@@ -362,8 +362,11 @@ def _text_sections(
     yield Section("What distances are worth", list(_figure_files(results, view, folder, distances)))
     differ: list[Part] = []
     if paired.comparison is not None and not view.has_many:
-        pair_tables_ = pair_tables(paired.comparison)
-        differ = [Paragraph(paired.text), *(CaptionedTable(table, table.title, table.title) for table in pair_tables_)]
+        tables_of_pairs = pair_tables(paired.comparison)
+        differ = [
+            Paragraph(paired.text),
+            *(CaptionedTable(table, table.title, table.title) for table in tables_of_pairs),
+        ]
     yield Section("Is one better than another?", differ)
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     tables = [CaptionedTable(table, table.title, table.title) for table in tests]

@@ -387,16 +387,16 @@ def borderline_text(view: ResultView, part: Sequence[MeasureRanking]) -> str:
     for difference in remaining:
         measures.setdefault((difference.best, difference.other), []).append(difference.column.short_title)
     same_pair = measures.pop((worst.best, worst.other), [])
-    others_list = [f"by {join_and(same_pair)}"] if same_pair else []
+    further = [f"by {join_and(same_pair)}"] if same_pair else []
     for (best, other), titles in measures.items():
         prefix = "" if best == worst.best else f"{isolate_name(best)} "
-        others_list.append(f"{prefix}against {isolate_name(other)}{f' by {join_and(titles)}' * (len(columns) > 1)}")
-    others_list = (
-        others_list
-        if len(others_list) <= MAX_LISTED_NAMES
-        else [*others_list[: MAX_LISTED_NAMES - 1], f"{len(others_list) - MAX_LISTED_NAMES + 1} more pairs"]
+        further.append(f"{prefix}against {isolate_name(other)}{f' by {join_and(titles)}' * (len(columns) > 1)}")
+    further = (
+        further
+        if len(further) <= MAX_LISTED_NAMES
+        else [*further[: MAX_LISTED_NAMES - 1], f"{len(further) - MAX_LISTED_NAMES + 1} more pairs"]
     )
-    others_text = f"; also {join_and(others_list)}" if others_list else ""
+    others_text = f"; also {join_and(further)}" if further else ""
     pair = f"{isolate_name(worst.best)} against {isolate_name(worst.other)}"
     return f" Borderline{by} ({measure_prefix}{pair}: {both_p_values(view, worst)}{others_text})."
 
@@ -576,7 +576,7 @@ def _goal_finding(view: ResultView, goal: str, rankings: list[MeasureRanking]) -
     Measures with different best sets are named one by one: the intersection of the sets is the best set of no measure.
     """
     keeps, columns = GOALS[goal].keeps if goal else "do", [ranking.column for ranking in rankings]
-    (verb, _, object_), keeping = keeps.partition(" "), _goal_gerund(keeps)
+    (verb, _, verb_object), keeping = keeps.partition(" "), _goal_gerund(keeps)
     order = view.ranked if view.has_many else view.names
     rows, at, borderline = (
         _rows(columns, view.contenders),
@@ -600,7 +600,7 @@ def _goal_finding(view: ResultView, goal: str, rankings: list[MeasureRanking]) -
     poor = f" Even the best {'is' if len(best) == 1 else 'are'} poor." * is_poor
     if all(ranking.clear for ranking in rankings):
         verb = verb if len(best) > 1 else f"{verb}s"
-        return Finding(f"{list_names(best)} {verb} {object_} best{values_text}.{borderline}{poor}", BEST, rows)
+        return Finding(f"{list_names(best)} {verb} {verb_object} best{values_text}.{borderline}{poor}", BEST, rows)
     tested, unjudged_sets = rankings[0].tested, [set(ranking.unjudged) for ranking in rankings]
     best_names_text = best_text(best, tested, "the best values" if len(rankings) > 1 else "the best value")
     unjudged_text = list_names([name for name in order if any(name in ranking for ranking in unjudged_sets)])
@@ -611,8 +611,8 @@ def _goal_finding(view: ResultView, goal: str, rankings: list[MeasureRanking]) -
 
 def _goal_gerund(keeps: str) -> str:
     """Return the goal of an embedding as a noun: "keeping neighbors"."""
-    verb, _, object_ = keeps.partition(" ")
-    return f"{verb}ing {object_}".strip()
+    verb, _, verb_object = keeps.partition(" ")
+    return f"{verb}ing {verb_object}".strip()
 
 
 def _quoted_measure(rankings: Sequence[MeasureRanking], names: Sequence[str]) -> tuple[Column, MeasureRanking | None]:

@@ -250,7 +250,7 @@ def _page_sections(
     best = f"● the best {'mean rank' if has_families else 'value'} of a column"
     note = f"{order}; {best}, a stronger shade is better. {letter_text(comparison) if has_letters else ''}"
     heads = [
-        Head("Embedding", words=True),
+        Head("Embedding", is_text=True),
         *(
             Head(column.title, below=_measure_subtitle(column), higher=column.higher and not has_families)
             for column in columns.values()
@@ -361,7 +361,7 @@ def _measure_sections(
         parts.append(Details("In words", [paragraph], about=f"on {column.title}"))
         if family is not None:
             rows = list(_dataset_rows(column, family.cells))
-            heads = [Head("Data set", words=True), *(Head(name_, is_name=True) for name_ in family.names)]
+            heads = [Head("Data set", is_text=True), *(Head(embedding, is_name=True) for embedding in family.names)]
             label = f"Values of {', '.join(filter(None, [column.title, below]))}"
             table = PageTable("Data sets down, embeddings across", heads, rows, label, "heat")
             parts.append(Details("Every data set", [table], about=f"by {column.title}"))
@@ -407,8 +407,14 @@ def _overall_parts(comparison: Comparison, columns: Mapping[str, Column]) -> lis
                     Cell(row["note"], "note"),
                 ]
             )
-    heads = [Head("Measure", words=True), Head("Test", words=True), Head("Data sets"), Head("Statistic"), Head("df")]
-    heads += [Head("p"), Head("Note", words=True)]
+    heads = [
+        Head("Measure", is_text=True),
+        Head("Test", is_text=True),
+        Head("Data sets"),
+        Head("Statistic"),
+        Head("df"),
+    ]
+    heads += [Head("p"), Head("Note", is_text=True)]
     return [PageTable("One row for each measure and test", heads, rows, "Tests of any difference")] if rows else []
 
 
@@ -502,7 +508,7 @@ def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) ->
     if comparison is None:
         return []
     measures = [family for family in view.families if family.key in comparison.measures]
-    heads = [Head("Method", words=True), *(Head(measure.column.title, below=measure.below) for measure in measures)]
+    heads = [Head("Method", is_text=True), *(Head(measure.column.title, below=measure.below) for measure in measures)]
     rows = rank_rows(comparison, [family.key for family in measures], view.methods)
     note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
     findings = [Paragraph(text, "finding") for text in outcomes(comparison)]
@@ -518,7 +524,7 @@ def _study_measure_section(
 ) -> Section:
     """Return the section of one measure: its values, its paragraph, and its figure."""
     title = ", ".join(filter(None, [measure.column.title, measure.below]))
-    heads = [Head("Data set", words=True), *(Head(name, is_name=True) for name in view.methods)]
+    heads = [Head("Data set", is_text=True), *(Head(name, is_name=True) for name in view.methods)]
     wide = len(view.methods) > MAX_NARROW_METHODS
     caption = "Data sets down, methods across"
     table: list[Part] = [PageTable(caption, heads, measure.rows, f"Values of {title}", "heat", wide=wide)]
@@ -560,7 +566,7 @@ def _progress_parts(status: Any) -> Iterator[Part]:
         ]
         for row in status.table.to_dict("records")
     ]
-    heads = [Head("Data set", words=True), Head("Method", words=True), *map(Head, STATES), Head("computing")]
+    heads = [Head("Data set", is_text=True), Head("Method", is_text=True), *map(Head, STATES), Head("computing")]
     table = PageTable("One row for each data set and method", heads, rows, "State of the cells", wide=False)
     counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
     yield Details(f"Cells: {counts}", [table], opened=not status.complete)
@@ -858,8 +864,8 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
         else:
             parts.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
     level = f"{100 * (1 - sweep.alpha):g} %"
-    heads = [Head(option, words=not at, is_name=True) for at, option in enumerate(sweep.options)]
-    heads += [Head("mean"), Head(f"{level} interval"), Head("runs"), Head("p"), Head("verdict", words=True)]
+    heads = [Head(option, is_text=not at, is_name=True) for at, option in enumerate(sweep.options)]
+    heads += [Head("mean"), Head(f"{level} interval"), Head("runs"), Head("p"), Head("verdict", is_text=True)]
     means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
     lines = []
     for (at, row), mean, low, high in zip(rows.iterrows(), means, lows, highs, strict=True):

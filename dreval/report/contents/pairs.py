@@ -93,7 +93,11 @@ def pair_page_table(comparison: Comparison, caption: str) -> PageTable | None:
         )
     numbers = ["Advantage", interval_heading(comparison), "Effect size", "p", *["Adjusted p"] * adjusted]
     text_headings = ["Measure", "Pair", *["Test"] * tests]
-    heads = [*(Head(heading, words=True) for heading in text_headings), *map(Head, numbers), Head("Better", words=True)]
+    heads = [
+        *(Head(heading, is_text=True) for heading in text_headings),
+        *map(Head, numbers),
+        Head("Better", is_text=True),
+    ]
     return PageTable(caption, heads, rows, "Pairs" if tests else "Paired differences") if rows else None
 
 
@@ -124,7 +128,11 @@ def posterior_page_table(comparison: Comparison, caption: str) -> PageTable | No
         ("Measure", "Pair"),
         ("Median advantage", "First better", "Equal in practice", "Second better"),
     )
-    heads = [*(Head(heading, words=True) for heading in text_headings), *map(Head, numbers), Head("Better", words=True)]
+    heads = [
+        *(Head(heading, is_text=True) for heading in text_headings),
+        *map(Head, numbers),
+        Head("Better", is_text=True),
+    ]
     return PageTable(caption, heads, rows, "Posterior probabilities") if rows else None
 
 

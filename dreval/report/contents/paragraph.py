@@ -170,7 +170,7 @@ def _result_sentences(results: Results) -> Callable[[ParagraphMarkup, int], Iter
     def value(column: Column, markup: ParagraphMarkup, named: bool) -> str:
         name, *equal = top(column)
         cell, details = column.cells[name], []
-        same_intervals = len({column.interval_ends(name_) for name_ in (name, *equal)}) == 1
+        same_intervals = len({column.interval_ends(embedding) for embedding in (name, *equal)}) == 1
         details += (
             [f"{column.format_value(cell.low)} to {column.format_value(cell.high)}"]
             if cell.has_interval and same_intervals
@@ -180,7 +180,7 @@ def _result_sentences(results: Results) -> Callable[[ParagraphMarkup, int], Iter
         details += [f"chance {about_text}{column.format_value(cell.chance)}"] if _is_number(cell.chance) else []
         details_text = f" ({'; '.join(details)})" if details else ""
         names_text = (
-            f"{join_and(_names_and_count([markup.name(name_) for name_ in (name, *equal)], 'others'))} "
+            f"{join_and(_names_and_count([markup.name(embedding) for embedding in (name, *equal)], 'others'))} "
             if named
             else ""
         )

@@ -304,15 +304,15 @@ def method_measures_table(view: ResultView, need: str, caption: str) -> PageTabl
         for name, cell in column.cells.items()
         if not cell.missing
     ]
-    heads = [Head("Embedding", words=True), Head("Measure", words=True), Head("Value"), Head("Chance level")]
-    return PageTable(caption, [*heads, Head("Beside it", words=True)], rows) if rows else None
+    heads = [Head("Embedding", is_text=True), Head("Measure", is_text=True), Head("Value"), Head("Chance level")]
+    return PageTable(caption, [*heads, Head("Beside it", is_text=True)], rows) if rows else None
 
 
 def test_page_table(group: TestGroup) -> PageTable:
     """Return one row for each test; a missing one has its reason."""
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in group.tests)
     has_notes = any(row["note"] for row in group.tests)
-    text_heads = [Head(title, words=True) for title in ("Embedding", "Variable", "Test")]
+    text_heads = [Head(title, is_text=True) for title in ("Embedding", "Variable", "Test")]
     numbers = ["Effect size", "Statistic", "Chance level", "p", *["Adjusted p"] * adjusted, "Resamples"]
     rows = [
         [
@@ -329,7 +329,7 @@ def test_page_table(group: TestGroup) -> PageTable:
         ]
         for row in group.tests
     ]
-    heads = [*text_heads, *map(Head, numbers), *[Head("Note", words=True)] * has_notes]
+    heads = [*text_heads, *map(Head, numbers), *[Head("Note", is_text=True)] * has_notes]
     label = f"Table of these tests: {group.short}"
     return PageTable("One row for each embedding, variable and test", heads, rows, label)
 

@@ -408,7 +408,7 @@ def point_data(results: Results, view: ResultView, column: Column | None, values
     if k is None or reason:
         neighbors = None
     return {
-        "ids": None if results.ids is None else [printable(id_) for id_ in results.ids],
+        "ids": None if results.ids is None else [printable(row_id) for row_id in results.ids],
         "classes": classes,
         "codes": codes,
         "value": column.title_in_sentence.split("^")[0] if column else "",
