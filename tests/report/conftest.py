@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 import dreval
+from dreval.records.comparison import Comparison
 
 NASTY = "<b>&\"' long $name_of$ an embedding"
 
 
 @pytest.fixture(scope="session")
-def within() -> dreval.Comparison:
+def within() -> Comparison:
     """Three embeddings of one data set; the name of one is markup."""
     X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
     embeddings = {"first": X[:, :2], NASTY: X[:, 1:3], "last": X[:, 2:]}
@@ -21,7 +22,7 @@ def within() -> dreval.Comparison:
 
 
 @pytest.fixture(scope="session")
-def across() -> dreval.Comparison:
+def across() -> Comparison:
     """Three embeddings over seven data sets by two measures, one of which has lower values for better embeddings."""
     rng = np.random.default_rng(0)
     rows = [
