@@ -1,4 +1,4 @@
-"""What is read off a figure: its texts, and whether any is cut off or lies on another one."""
+"""Reading figures: their texts, and texts that are cut off or overlap."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from matplotlib.text import Text
 
 
 def texts(figure: Figure) -> list[str]:
-    """Every text of a figure, titles on both sides included."""
+    """Return every text of a figure, including titles on both sides."""
     figure.draw_without_rendering()
-    return [text.get_text().strip() for text in _shown(figure)]
+    return [text.get_text().strip() for text in _visible_texts(figure)]
 
 
-def _shown(figure: Figure) -> list[Text]:
-    found = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+def _visible_texts(figure: Figure) -> list[Text]:
+    visible = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
     ticks = [text for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for text in _idle_ticks(axis)]
-    return [text for text in found if not any(text is one for one in ticks)]
+    return [text for text in visible if not any(text is tick for tick in ticks)]
 
 
 def _idle_ticks(axis: Any) -> list[Text]:
-    """Labels of ticks that lie beyond the ends of an axis, which are never drawn."""
+    """Return labels of ticks beyond the ends of an axis, which are never drawn."""
     low, high = sorted(axis.get_view_interval())
     pad = 1e-9 * (high - low)
     beyond = [tick for tick in axis.get_major_ticks() if not low - pad <= tick.get_loc() <= high + pad]
@@ -30,21 +30,22 @@ def _idle_ticks(axis: Any) -> list[Text]:
 
 
 def cut_off(figure: Figure, slack: float = 1.0) -> list[str]:
-    """Texts that leave the paper by more than so many pixels."""
+    """Return texts that leave the paper by more than ``slack`` pixels."""
     figure.draw_without_rendering()
-    paper, found = figure.bbox, []
-    for text in _shown(figure):
+    paper, outside = figure.bbox, []
+    for text in _visible_texts(figure):
         box = text.get_window_extent()
         inside = paper.x0 - slack <= box.x0 and box.x1 <= paper.x1 + slack
         if not (inside and paper.y0 - slack <= box.y0 and box.y1 <= paper.y1 + slack):
-            found.append(text.get_text())
-    return found
+            outside.append(text.get_text())
+    return outside
 
 
 def overlapping(figure: Figure, slack: float = 2.0) -> list[tuple[str, str]]:
-    """Pairs of texts whose boxes, each smaller by so many pixels on every side, overlap."""
+    """Return pairs of texts whose boxes, each smaller by ``slack`` pixels on every side, overlap."""
     figure.draw_without_rendering()
-    straight = [text for text in _shown(figure) if text.get_rotation() in (0.0, 90.0)]
+    straight = [text for text in _visible_texts(figure) if text.get_rotation() in (0.0, 90.0)]
     boxes = [(text.get_text(), text.get_window_extent().padded(-slack)) for text in straight]
-    level = [(words, box) for words, box in boxes if box.width > 0 and box.height > 0]
-    return [(a, b) for (a, one), (b, other) in itertools.combinations(level, 2) if one.overlaps(other)]
+    nonempty = [(text, box) for text, box in boxes if box.width > 0 and box.height > 0]
+    pairs = itertools.combinations(nonempty, 2)
+    return [(a, b) for (a, left), (b, right) in pairs if left.overlaps(right)]

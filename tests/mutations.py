@@ -622,8 +622,8 @@ MUTANTS = [
     ),
     Mutant(
         "report/contents/evaluation.py",
-        "for symbol, words in said.items() if words",
-        "for symbol, words in said.items() if symbol in words",
+        "for symbol, title in titles_by_symbol.items() if title",
+        "for symbol, title in titles_by_symbol.items() if symbol in title",
         "snapshots/test_printed.py",
     ),
     Mutant(
@@ -1020,18 +1020,18 @@ MUTANTS = [
     Mutant(
         "comparison/compare.py", "has_untested |= test is None", "has_untested |= False", "comparison/test_ranking.py"
     ),
-    Mutant("report/statements.py", "and not self.unjudged", "and True", "report/test_statements.py"),
-    Mutant("report/statements.py", "and not _crossed(one)", "and True", "report/test_statements.py"),
-    Mutant("report/statements.py", "== str(reading.k)", "!= ''", "report/test_statements.py"),
+    Mutant("report/findings.py", "and not self.unjudged", "and True", "report/test_findings.py"),
+    Mutant("report/findings.py", "and not _has_better_outsider(ranking)", "and True", "report/test_findings.py"),
+    Mutant("report/findings.py", "== str(view.k)", "!= ''", "report/test_findings.py"),
     Mutant(
-        "report/statements.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_statements.py"
+        "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
     ),
-    Mutant("report/statements.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_statements.py"),
+    Mutant("report/findings.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_findings.py"),
     Mutant(
-        "report/reading.py",
-        "if self.is_tie(self.compared[name], top)",
-        "if abs(self.compared[name] - top) < 1e-3",
-        "report/test_report_words.py report/test_studies.py report/test_statements.py",
+        "report/result_view.py",
+        "if self.is_tie(self.compared_values[name], top)",
+        "if abs(self.compared_values[name] - top) < 1e-3",
+        "report/test_report_words.py report/test_studies.py report/test_findings.py",
     ),
     Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
     Mutant(
@@ -1230,34 +1230,34 @@ MUTANTS = [
     Mutant("_random.py", "*(int(w) for w in words[:4])", "*(int(w) for w in words[:1])", "test_random_streams.py"),
     # Words of reports and codes of the command line
     Mutant(
-        "report/statements.py",
+        "report/findings.py",
         "return (value - chance) / span",
         "return value / span",
-        "report/test_statements.py",
+        "report/test_findings.py",
     ),
     Mutant(
-        "report/statements.py",
+        "report/findings.py",
         "edge = (cell.low if column.higher else cell.high)",
         "edge = (cell.high if column.higher else cell.low)",
-        "report/test_report_words.py report/test_statements.py",
+        "report/test_report_words.py report/test_findings.py",
     ),
     Mutant(
-        "report/statements.py",
-        "if all((c.measure, c.parameters) in mine for mine in others)",
-        "if any((c.measure, c.parameters) in mine for mine in others)",
-        "report/test_statements.py",
+        "report/findings.py",
+        "if all((c.measure, c.parameters) in keys for keys in keys_by_embedding)",
+        "if any((c.measure, c.parameters) in keys for keys in keys_by_embedding)",
+        "report/test_findings.py",
     ),
     Mutant(
-        "report/statements.py",
-        "if len({frozenset(one.best) for one in part}) > 1:",
-        "if len({frozenset(one.best) for one in part}) > 99:",
-        "report/test_statements.py",
+        "report/findings.py",
+        "if len({frozenset(ranking.best) for ranking in rankings}) > 1:",
+        "if len({frozenset(ranking.best) for ranking in rankings}) > 99:",
+        "report/test_findings.py",
     ),
     Mutant(
-        "report/statements.py",
-        "for column in reading.by_goal if not is_tied(reading, column))",
-        "for column in reading.by_goal)",
-        "report/test_statements.py",
+        "report/findings.py",
+        "for column in view.by_goal if not is_tied(view, column))",
+        "for column in view.by_goal)",
+        "report/test_findings.py",
     ),
     Mutant(
         "report/contents/evaluation.py",
@@ -1272,9 +1272,9 @@ MUTANTS = [
         "report/test_answers_first.py",
     ),
     Mutant(
-        "report/reading.py",
-        "goodness = [value if self.higher else -value for value in self.compared.values()]",
-        "goodness = [-value if self.higher else value for value in self.compared.values()]",
+        "report/result_view.py",
+        "goodness = [value if self.higher else -value for value in self.compared_values.values()]",
+        "goodness = [-value if self.higher else value for value in self.compared_values.values()]",
         "report/test_true_sentences.py",
     ),
     Mutant(
@@ -1337,9 +1337,9 @@ MUTANTS = [
         "report/test_true_sentences.py",
     ),
     Mutant(
-        "report/statements.py",
-        "best = min(known, key=known.__getitem__",
-        "best = max(known, key=known.__getitem__",
+        "report/findings.py",
+        "best = min(p_by_best, key=p_by_best.__getitem__",
+        "best = max(p_by_best, key=p_by_best.__getitem__",
         "report/test_true_sentences.py report/test_true_verdicts.py",
     ),
 ]

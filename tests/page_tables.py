@@ -1,4 +1,4 @@
-"""The table of other tools that their page begins with, counted from the page: ``python tests/page_tables.py``."""
+"""The first table of the page of other tools, counted from the page: ``python tests/page_tables.py``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEGIN, END = "<!-- beside: begin -->\n", "\n<!-- beside: end -->"
 
 
 def site_module(module: str) -> Any:
-    """A module of the site's own code, which lies beside the vignettes."""
+    """Return a module of the code of the site, which is next to the vignettes."""
     from importlib import import_module
 
     if str(VIGNETTES) not in sys.path:
@@ -25,7 +25,7 @@ def site_module(module: str) -> Any:
 
 
 def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
-    """Each tool of the page of other tools, with the cells of its rows."""
+    """Yield each tool of the page of other tools, with the cells of its rows."""
     text = OTHER_TOOLS.read_text("utf-8")
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         lines = re.findall(r"^\| (`.*) \|$", part, flags=re.MULTILINE)
@@ -34,12 +34,12 @@ def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def beside() -> str:
-    """For each tool, the number of its measures that have the same value here."""
+    """Return the table with the number of measures of each tool that have the same value here."""
     columns = ["tool", "measures", "equal here", "different here", "up to draws, starts, medians", "not compared"]
     rows = [[*columns, "not offered"], ["---"] * (len(columns) + 1)]
     for tool, lines in other_tools():
-        found = Counter(cells[2].split()[0] for cells in lines)
-        named = (found["equal"], found["different"], found["not"], found["—"])
+        counter = Counter(cells[2].split()[0] for cells in lines)
+        named = (counter["equal"], counter["different"], counter["not"], counter["—"])
         counts = (len(lines), *named[:2], len(lines) - sum(named), *named[2:])
         rows.append([tool, *(str(count) if count else "" for count in counts)])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)

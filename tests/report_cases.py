@@ -1,7 +1,8 @@
-"""Results made by hand for the tests of reports: any values, any names, without an evaluation."""
+"""Results of given values for the tests of reports: any values, any names, without an evaluation."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from dreval.records.frames import columns_by_full_name, curves_frame, full_name,
 from dreval.records.notes import ASSUMPTION, FAILURE, define
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.reading import read_results
+from dreval.report.result_view import read_results
 
 # measure, parameters, chance
 DEFAULT = (
@@ -27,21 +28,23 @@ DEFAULT = (
     ("knn_accuracy", "n_neighbors=10, n_folds=5", 0.1),
 )
 
-SAID = define("cases.said", ASSUMPTION, "{text}")  # notes of results that were made by hand
-LOST = define("cases.lost", FAILURE, "{text}")
+HAND_NOTE = define("cases.said", ASSUMPTION, "{text}")  # notes of these results
+HAND_FAILURE = define("cases.lost", FAILURE, "{text}")
 
 
-def measure_row(name: str, measure: str, parameters: str, value: float, chance: float, **more: Any) -> dict[str, Any]:
-    """One row of a measure."""
+def measure_row(
+    name: str, measure: str, parameters: str, value: float, chance: float, **columns: Any
+) -> dict[str, Any]:
+    """Return one row of a measure."""
     card = MEASURES.card(measure) if measure in MEASURES else None
     row = {"embedding": name, "measure": measure, "parameters": parameters, "value": value, "chance": chance, "n": 0}
     if card is not None:
         row.update(direction=card.direction, lower=card.bounds[0], upper=card.bounds[1])
-    return {**row, **more}
+    return {**row, **columns}
 
 
 def row_of_test(name: str, p: float, adjusted: float, variable: str = "labels", note: str = "") -> dict[str, Any]:
-    """One row of a test."""
+    """Return one row of a test."""
     row = {
         "embedding": name,
         "test": "hsic",
@@ -63,15 +66,15 @@ def make_results(
     shepard: Mapping[str, Shepard] | None = None,
     **recipe: Any,
 ) -> Results:
-    """A result of these rows."""
+    """Return a result of these rows."""
     n = len(next(iter(embeddings.values()))) if embeddings else 100
     rows = [*rows, *({"embedding": name, "note": reason} for name, reason in (failed or {}).items())]
-    rows = [{**row, "notes": (SAID(text=row["note"]),) if row.get("note") else ()} for row in rows]
+    rows = [{**row, "notes": (HAND_NOTE(text=row["note"]),) if row.get("note") else ()} for row in rows]
     table = tidy_frame([{**row, "n": n, "dataset": "simulated"} for row in rows])
-    whole = [LOST(text=reason).within(name) for name, reason in (failed or {}).items()]
+    failures = [HAND_FAILURE(text=reason).within(name) for name, reason in (failed or {}).items()]
     noted = [row for row in rows if row.get("measure") or row.get("test")]
-    notes = notes_frame([{"notes": (SAID(text="A note on the data."), *whole)}, *noted])
-    given = {
+    notes = notes_frame([{"notes": (HAND_NOTE(text="A note on the data."), *failures)}, *noted])
+    settings = {
         "dataset": "simulated",
         "n": n,
         "p": 10,
@@ -87,18 +90,18 @@ def make_results(
         **recipe,
     }
     empty = {name: pd.DataFrame(index=range(len(Y))) for name, Y in embeddings.items()}
-    more: dict[str, Any] = {
-        "recipe": given,
+    parts: dict[str, Any] = {
+        "recipe": settings,
         "notes": notes,
         "curves": curves_frame(curves or []),
         "shepard": dict(shepard or {}),
     }
     groups = pd.DataFrame(columns=["embedding", "measure", "parameters", "partition", "group", "value"])
-    return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **more)
+    return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **parts)
 
 
 def simulated_shepard(place: int, cells: int = 12) -> Shepard:
-    """A Shepard table of as many cells a side, from a fixed seed."""
+    """Return a Shepard table of ``cells`` cells a side, from a fixed seed."""
     rng = np.random.default_rng(place)
     counts = rng.poisson(5.0 * np.eye(cells) + 0.3)
     steps = np.sort(rng.random(5)) * (2.0 + place)
@@ -107,7 +110,7 @@ def simulated_shepard(place: int, cells: int = 12) -> Shepard:
 
 
 def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = True) -> list[dict[str, Any]]:
-    """A curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
+    """Return a curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
     ks = [*(2**power for power in range(20) if 2**power < n - 2), n - 2]
     rows = []
     for place, name in enumerate(names):
@@ -121,7 +124,7 @@ def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = T
     return rows
 
 
-def simulated_results(
+def _simulate(
     names: tuple[str, ...] = ("tsne", "umap", "isomap", "pca"),
     n: int = 120,
     d: int = 2,
@@ -133,7 +136,7 @@ def simulated_results(
     curves: list[dict[str, Any]] | None = None,
     **recipe: Any,
 ) -> Results:
-    """A result like that of a small evaluation, from a fixed seed."""
+    """Return the result of ``simulated_results``."""
     rng = np.random.default_rng(len(names) + n)
     labels = rng.integers(0, classes, n) if classes else None
     centers = 4 * rng.normal(size=(max(classes, 1), d))
@@ -147,7 +150,7 @@ def simulated_results(
                 rows.append(measure_row(name, measure, parameters, math.nan, math.nan, note=reason))
                 continue
             for k in ks if "n_neighbors=15" in parameters else (0,):
-                words = parameters.replace("15", str(k)) if k else parameters
+                setting = parameters.replace("15", str(k)) if k else parameters
                 lower = measure.startswith("procrustes")
                 value = (0.2 + 0.08 * place if lower else 0.98 - 0.1 * place) * (1 - 0.0002 * k)
                 more = {}
@@ -160,9 +163,9 @@ def simulated_results(
                     }
                 if measure == "trustworthiness" and place == 1:
                     more |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
-                rows.append(measure_row(name, measure, words, value, chance, **more))
+                rows.append(measure_row(name, measure, setting, value, chance, **more))
                 if MEASURES.card(measure).level == "point":
-                    columns[full_name(measure, words)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
+                    columns[full_name(measure, setting)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
@@ -172,12 +175,23 @@ def simulated_results(
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)
 
 
+@functools.cache
+def _default_results() -> Results:
+    """Return the result of the default arguments, which many tests read and none changes."""
+    return _simulate()
+
+
+def simulated_results(*arguments: Any, **options: Any) -> Results:
+    """Return a result like that of a small evaluation, from a fixed seed; arguments are those of ``_simulate``."""
+    return _simulate(*arguments, **options) if arguments or options else _default_results()
+
+
 VALUES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5006, 0.9999, 1.0, math.nan]))
 
 
 @st.composite
-def readings(draw, intervals=None):
-    """A reading of one to five embeddings with any values, some missing, with intervals or without."""
+def result_views(draw, intervals=None):
+    """Return the view of one to five embeddings with any values, some missing, with intervals or without."""
     names = [f"e{i}" for i in range(draw(st.integers(1, 5)))]
     wide = draw(st.booleans()) if intervals is None else intervals
     rows = []

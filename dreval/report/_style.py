@@ -1,4 +1,4 @@
-"""Colors, type and paper of all figures and pages: every color is said here once."""
+"""Colors, fonts and sizes of all figures and pages. Every color is defined here once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.report.render.markup import math_symbols
 
-# What a page calls its colors, in light and dark. Figures are drawn in the light ones; where a figure enters a page
+# Names of the colors of a page, in light and dark. Figures are drawn in the light ones; where a figure enters a page
 # each of them becomes the variable of its name, so all values of LIGHT differ.
 LIGHT = {
     "paper": "#ffffff",
@@ -82,9 +82,9 @@ CLASS_COLORS = (
     "#a0b43c",
     "#b4b9bf",
 )
-PLAIN = "#66788c"
+PLAIN_COLOR = "#66788c"
 # From the worst to the best of a map: lightness falls steadily, also under simulated color blindness.
-RAMP = (
+QUALITY_RAMP = (
     "#d9b13b",
     "#cdae3f",
     "#c2ab42",
@@ -103,7 +103,7 @@ RAMP = (
     "#17614a",
 )
 # Numbers that are neither good nor bad, low to high: viridis (van der Walt & Smith), less its palest end.
-SEQUENCE = (
+NUMBER_RAMP = (
     "#440154",
     "#481769",
     "#472a7a",
@@ -125,7 +125,7 @@ SEQUENCE = (
 FONT = "DejaVu Sans"  # comes with matplotlib
 # Fonts with the letters of East Asia, the more usual ones first, and with pictograms; those that are installed are used
 # where FONT has none.
-FALLBACKS = (
+FALLBACK_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
     "Noto Sans CJK KR",
@@ -143,13 +143,16 @@ FALLBACKS = (
     "Symbola",
 )
 DPI = 150
-GAP, SIDES = 0.16, 0.18  # inches between two panels, and beside them all
-WIDEST = 6.9  # inches of panels side by side: on a line of 6.3, of a report, letters of 8 points still have 7
+PANEL_GAP_INCHES = 0.16  # between two panels
+SIDE_INCHES = 0.18  # left and right of all panels
+MAX_PANELS_INCHES = (
+    6.9  # inches of panels side by side: on a line of 6.3, of a report, letters of 8 points still have 7
+)
 PIXELS_PER_INCH = 96  # of a page, by the definition of CSS
 
 _RC = {
     "text.usetex": False,
-    "text.parse_math": False,  # names are shown as they are, `$` and `_` included
+    "text.parse_math": False,  # names are shown unchanged, including `$` and `_`
     "text.color": LIGHT["ink"],
     "font.size": 9.0,
     "axes.edgecolor": LIGHT["soft"],
@@ -174,17 +177,17 @@ _RC = {
     "path.simplify": False,
 }
 # What the reader's rcParams decide in figures that they draw, where these differ from the defaults of matplotlib.
-_FAMILIES = frozenset(
+_FONT_FAMILY_KEYS = frozenset(
     ("font.family", "font.sans-serif", "font.serif", "font.monospace", "font.cursive", "font.fantasy")
 )
-_READER = _FAMILIES | {"figure.dpi"}
-_PANEL: ContextVar[_Inside | None] = ContextVar("panel", default=None)
+_READER_KEYS = _FONT_FAMILY_KEYS | {"figure.dpi"}
+_PANEL: ContextVar[_ReaderAxes | None] = ContextVar("panel", default=None)
 
 
 @contextmanager
-def drawing() -> Iterator[None]:
-    """The style of all figures, for the time of drawing only; the settings of matplotlib are not used or changed."""
-    with rc_context({**_defaults(), **_RC, "font.family": list(_families())}), _quiet():
+def figure_style() -> Iterator[None]:
+    """Apply the style of all figures within a block; the settings of matplotlib are neither used nor changed."""
+    with rc_context({**_defaults(), **_RC, "font.family": list(_font_families())}), _without_glyph_warnings():
         yield
 
 
@@ -198,83 +201,86 @@ def draw_for_reader(draw: Callable[[], Any], ax: Axes | None = None, figsize: An
         raise InputError("ax", "must be matplotlib Axes", describe(ax), "Pass one of plt.subplots(), or leave it out.")
     if figsize is not None:
         if ax is not None:
-            cure = "The size is that of the figure of ax."
-            raise InputError("figsize", "must be left out with ax", describe(figsize), cure)
+            hint = "The size is that of the figure of ax."
+            raise InputError("figsize", "must be left out with ax", describe(figsize), hint)
         if not isinstance(figsize, list | tuple) or len(figsize) != 2:
             raise InputError("figsize", "must be (width, height) in inches", describe(figsize), "Pass (6, 4).")
         figsize = tuple(check_float(length, "figsize", low=0.5) for length in figsize)
     usual = _defaults()
-    changed = {key: rcParams[key] for key in _READER if rcParams[key] != usual[key]}
-    changed["font.family"] = [*(rcParams["font.family"] if changed.keys() & _FAMILIES else ()), *_families()]
+    changed = {key: rcParams[key] for key in _READER_KEYS if rcParams[key] != usual[key]}
+    changed["font.family"] = [
+        *(rcParams["font.family"] if changed.keys() & _FONT_FAMILY_KEYS else ()),
+        *_font_families(),
+    ]
     ratio = float(rcParams["font.size"]) / float(usual["font.size"])
-    token = _PANEL.set(None if ax is None else _Inside(ax))
+    token = _PANEL.set(None if ax is None else _ReaderAxes(ax))
     try:
-        with rc_context({**usual, **_RC, **changed}), _quiet():
-            made = draw()
-            made = made if ax is None else ax
+        with rc_context({**usual, **_RC, **changed}), _without_glyph_warnings():
+            drawing = draw()
+            drawing = drawing if ax is None else ax
             if figsize is not None:
-                made.set_size_inches(figsize)
+                drawing.set_size_inches(figsize)
             if ratio != 1.0:
-                _enlarge(made, ratio)
+                _scale_texts(drawing, ratio)
     finally:
         _PANEL.reset(token)
-    return made
+    return drawing
 
 
-def _enlarge(made: Figure | Axes, ratio: float) -> None:
+def _scale_texts(drawing: Figure | Axes, ratio: float) -> None:
     """Multiply the sizes of all texts; those of ticks are set by their axis, which recreates them."""
-    axes = made.axes if isinstance(made, Figure) else [made, *made.child_axes]
+    axes = drawing.axes if isinstance(drawing, Figure) else [drawing, *drawing.child_axes]
     ticks = set()
-    for axis in (axis for one in axes for axis in (one.xaxis, one.yaxis)):
+    for axis in (axis for panel in axes for axis in (panel.xaxis, panel.yaxis)):
         labels = axis.get_ticklabels()
         ticks |= {id(text) for text in axis.findobj(Text) if text is not axis.label}
         if labels:
             axis.set_tick_params(labelsize=ratio * labels[0].get_fontsize())
-    for text in made.findobj(Text):
+    for text in drawing.findobj(Text):
         if id(text) not in ticks:
             text.set_fontsize(ratio * text.get_fontsize())
 
 
-class _Inside:
-    """Stands for the figure where the reader gave an Axes: its one panel is that Axes."""
+class _ReaderAxes:
+    """The figure of an Axes that the reader gave: its one panel is that Axes."""
 
     def __init__(self, ax: Axes) -> None:
         self.ax, self.used = ax, False
 
     def add_axes(self, _box: Any) -> Axes:
-        """The panel of the figure, which may have one only."""
+        """Return the panel of the figure, which may have one only."""
         if self.used:
-            raise one_panel("several")
+            raise single_panel_error("several")
         self.used = True
         self.ax.spines[["left", "right", "top"]].set_visible(False)
         return self.ax
 
-    def text(self, *_place: Any, **_look: Any) -> None:
-        """Words below a figure are left out."""
+    def text(self, *_place: Any, **_options: Any) -> None:
+        """Ignore the text below a figure."""
 
     def legend(self, handles: Any, labels: Any, **options: Any) -> Any:
-        """The legend below the panel."""
+        """Draw the legend below the panel."""
         return self.ax.legend(handles, labels, **{**options, "loc": "upper left", "bbox_to_anchor": (0.0, -0.02)})
 
     def get_size_inches(self) -> tuple[float, float]:
-        """Width and height of the panel."""
+        """Return width and height of the panel."""
         box, dpi = self.ax.get_window_extent(), self.ax.figure.dpi
         return box.width / dpi, box.height / dpi
 
     def get_figheight(self) -> float:
-        """Height of the panel."""
+        """Return the height of the panel."""
         return self.get_size_inches()[1]
 
 
-def one_panel(count: object) -> InputError:
-    """The error for an Axes where a figure has several panels."""
-    cure = "Draw one embedding (embedding='umap') or one measure (measure=...), or take plot(...).axes of the figure."
-    return InputError("ax", "must be left out where a figure has several panels", f"ax with {count} panels", cure)
+def single_panel_error(count: object) -> InputError:
+    """Return the error for an Axes where a figure has several panels."""
+    hint = "Draw one embedding (embedding='umap') or one measure (measure=...), or take plot(...).axes of the figure."
+    return InputError("ax", "must be left out where a figure has several panels", f"ax with {count} panels", hint)
 
 
 def bar_axes(figure: Figure, ax: Axes, width: float, bottom: float) -> Axes:
-    """Axes for a bar below a panel, that many inches long and above the end of the figure."""
-    if isinstance(figure, _Inside):
+    """Return Axes for a bar below a panel, ``width`` inches long and ``bottom`` inches above the end of the figure."""
+    if isinstance(figure, _ReaderAxes):
         return ax.inset_axes((0.0, -0.18, min(1.0, 0.8), 0.04))
     across, height = figure.get_size_inches()
     return figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
@@ -282,132 +288,132 @@ def bar_axes(figure: Figure, ax: Axes, width: float, bottom: float) -> Axes:
 
 @cache
 def _defaults() -> dict[str, Any]:
-    """The settings of matplotlib as it comes."""
+    """Return the default settings of matplotlib."""
     from matplotlib import rcParamsDefault
 
     return {key: rcParamsDefault[key] for key in rcParamsDefault if not key.startswith(("backend", "interactive"))}
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Without a warning for each letter that no font has: ``unknown_letters`` finds them for one note."""
+def _without_glyph_warnings() -> Iterator[None]:
+    """Suppress the warning for each letter without a glyph; ``letters_without_glyph`` finds them for one note."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         yield
 
 
-class _Quiet(Figure):
-    """A figure that warns of no letters when it is drawn, and shows itself in a notebook.
+class _QuietFigure(Figure):
+    """A figure that does not warn of letters without a glyph, and that a notebook displays.
 
-    Notebooks show the figures of pyplot, once it has been imported; these are none of its.
+    Notebooks show figures of pyplot, once it has been imported; these figures are not registered with pyplot.
     """
 
     def draw(self, renderer: Any) -> None:
-        with _quiet():
+        with _without_glyph_warnings():
             super().draw(renderer)
 
     def get_tightbbox(self, *args: Any, **options: Any) -> Any:
-        with _quiet():
+        with _without_glyph_warnings():
             return super().get_tightbbox(*args, **options)
 
     def __repr__(self) -> str:
-        return super().__repr__().replace("_Quiet", "Figure", 1)
+        return super().__repr__().replace("_QuietFigure", "Figure", 1)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """What a notebook shows, where pyplot has not taught it figures: the image, and its width there."""
+        """Return the image for a notebook, and its width there, where pyplot has not registered a display."""
         target = BytesIO()
         self.savefig(target, format="png")
         return target.getvalue(), {"width": round(PIXELS_PER_INCH * self.get_figwidth())}
 
 
 @cache
-def _families() -> tuple[str, ...]:
-    """The font of figures, and those installed here that have the letters it lacks."""
+def _font_families() -> tuple[str, ...]:
+    """Return the font of figures, and the installed fonts with the letters that it lacks."""
     from matplotlib.font_manager import fontManager
 
-    known = {font.name for font in fontManager.ttflist}
-    return (FONT, *(name for name in FALLBACKS if name in known))
+    installed = {font.name for font in fontManager.ttflist}
+    return (FONT, *(name for name in FALLBACK_FONTS if name in installed))
 
 
 @cache
-def _letters() -> frozenset[int]:
-    """Codes of all letters that figures can show."""
+def _drawable_letters() -> frozenset[int]:
+    """Return the codes of all letters that figures can show."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    files = (findfont(FontProperties(family=[name])) for name in _families())
+    files = (findfont(FontProperties(family=[name])) for name in _font_families())
     return frozenset().union(*(get_font(file).get_charmap() for file in files))
 
 
-def unknown_letters(texts: Iterable[str]) -> str:
-    """The letters of texts that no font here has, in their order."""
-    found = (c for text in texts for c in printable(text) if not c.isspace() and ord(c) not in _letters())
-    return "".join(dict.fromkeys(found))
+def letters_without_glyph(texts: Iterable[str]) -> str:
+    """Return the letters of texts that no installed font has, in their order."""
+    missing = (c for text in texts for c in printable(text) if not c.isspace() and ord(c) not in _drawable_letters())
+    return "".join(dict.fromkeys(missing))
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of that many inches which no global list of figures knows; or what stands for the reader's Axes."""
-    if (inside := _PANEL.get()) is not None:
-        return inside  # type: ignore[return-value]
-    figure = _Quiet(figsize=(width, height), dpi=rcParams["figure.dpi"])
+    """Return a figure of these inches that pyplot does not register, or the stand-in for the reader's Axes."""
+    if (reader_axes := _PANEL.get()) is not None:
+        return reader_axes  # type: ignore[return-value]
+    figure = _QuietFigure(figsize=(width, height), dpi=rcParams["figure.dpi"])
     FigureCanvasAgg(figure)
     return figure
 
 
 def one_axes(width: float, height: float, left: float, right: float, bottom: float, top: float) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes and margins in inches."""
+    """Return a figure with one pair of axes and margins in inches."""
     figure = new_figure(width, height)
     box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
     return figure, figure.add_axes(box)
 
 
 def grid_columns(count: int, panel: float) -> int:
-    """How many of ``count`` panels of that many inches stand in a row, so that rows are nearly full."""
-    most = int((WIDEST - 2 * SIDES + GAP) / (panel + GAP))
+    """Return how many of ``count`` panels of ``panel`` inches to put in a row, so that rows are nearly full."""
+    most = int((MAX_PANELS_INCHES - 2 * SIDE_INCHES + PANEL_GAP_INCHES) / (panel + PANEL_GAP_INCHES))
     return -(-count // -(-count // most))
 
 
 def grid_width(count: int, panel: float) -> float:
-    """Inches within the margins of a figure of ``count`` panels of that many inches."""
+    """Return the inches within the margins of a figure of ``count`` panels of ``panel`` inches."""
     columns = grid_columns(count, panel)
-    return max(columns * panel + (columns - 1) * GAP, 2.6)
+    return max(columns * panel + (columns - 1) * PANEL_GAP_INCHES, 2.6)
 
 
-def grid(
-    count: int, panel: float, head: float, foot: float, beside: float = 0.0, below: float = 0.0
+def panel_grid(
+    count: int, panel: float, head: float, foot: float, left_inches: float = 0.0, below_inches: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with ``count`` square panels of that many inches, as many a row as paper has room for, and two margins.
+    """Return a figure with ``count`` square panels of ``panel`` inches, as many a row as fit on paper, and two margins.
 
-    ``beside`` and ``below`` are the room left of and under each panel for the numbers of its axes.
+    ``left_inches`` and ``below_inches`` are the spaces left of and under each panel for the numbers of its axes.
     """
     if count > 1 and _PANEL.get() is not None:
-        raise one_panel(count)
-    columns = grid_columns(count, panel + beside)
+        raise single_panel_error(count)
+    columns = grid_columns(count, panel + left_inches)
     rows = -(-count // columns)
-    gap, title, edge = GAP, 0.3, SIDES
-    width = grid_width(count, panel + beside) + 2 * edge
-    height = rows * (panel + title + below) + (rows - 1) * gap + edge + head + foot
+    gap, title, edge = PANEL_GAP_INCHES, 0.3, SIDE_INCHES
+    width = grid_width(count, panel + left_inches) + 2 * edge
+    height = rows * (panel + title + below_inches) + (rows - 1) * gap + edge + head + foot
     figure = new_figure(width, height)
     axes = []
     for place in range(count):
         row, column = divmod(place, columns)
-        x = edge + beside + column * (panel + beside + gap)
-        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * (gap + below)
+        x = edge + left_inches + column * (panel + left_inches + gap)
+        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * (gap + below_inches)
         axes.append(figure.add_axes((x / width, y / height, panel / width, panel / height)))
     return figure, axes
 
 
 def embedding_color(named: Sequence[str], name: str) -> str:
-    """Color of an embedding: its own if it is one of the named (``Reading.named``), else the gray of all others."""
+    """Return the color of an embedding: its own if it is in ``named`` (``ResultView.colored``), else gray."""
     return EMBEDDINGS_LIGHT[named.index(name)] if name in named else LIGHT["other"]
 
 
 def css_variables() -> dict[str, str]:
-    """What each color that a figure is drawn in is called in a page."""
+    """Return the CSS variable of a page for each color of figures."""
     names = {value: f"var(--{name})" for name, value in LIGHT.items()}
     return names | {value: f"var(--s{i})" for i, value in enumerate(EMBEDDINGS_LIGHT)}
 
 
-def math_words(words: str, ours: bool) -> dict[str, Any]:
-    """Keywords of a text whose symbols have their measure set low, where the words are ours; any other as it stands."""
-    made = words if "$" in words or not ours else math_symbols(words)
-    return {"label": made} if made == words else {"label": made, "parse_math": True}
+def math_text(text: str, is_own_text: bool) -> dict[str, Any]:
+    """Return keywords of a text, with subscripts in its symbols if it is a text of this package."""
+    markup = text if "$" in text or not is_own_text else math_symbols(text)
+    return {"label": markup} if markup == text else {"label": markup, "parse_math": True}

@@ -1,4 +1,4 @@
-"""What is printed or written, before it has a form: sentences, tables, figures, lists, in sections."""
+"""The parts of a printed or written document before rendering: sentences, tables, figures, lists and sections."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from itertools import accumulate
 from typing import Any
 
 from dreval.glossary import printable, spread, terminal_width, true_minus
-from dreval.report.render.markup import marked, plain_symbols
+from dreval.report.render.markup import isolate_name, plain_symbols
 
-WIDTH = 78
-TERMINAL = 80  # columns, all of which a table may take
-LEAST = 8  # columns of a terminal that a name keeps
-WIDE = 24  # of a table that is broken into several each name keeps so many
+TEXT_COLUMNS = 78
+TERMINAL_COLUMNS = 80  # columns of the widest table
+MIN_NAME_COLUMNS = 8  # columns of a terminal that a name keeps
+SPLIT_NAME_COLUMNS = 24  # of a table that is broken into several each name keeps so many
 CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
 
 
 def format_duration(seconds: float) -> str:
-    """Seconds, minutes or hours.
+    """Return a duration in seconds, minutes or hours.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def format_duration(seconds: float) -> str:
     """
     if seconds < 100:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes} min {remainder} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def same_digits(values: Sequence[float]) -> list[str]:
-    """Numbers of one column with as many places as give the largest four significant digits; nothing for a NaN.
+    """Return the numbers of a column with the decimals that give the largest four significant digits; empty for a NaN.
 
     Examples
     --------
@@ -44,51 +44,53 @@ def same_digits(values: Sequence[float]) -> list[str]:
     largest = max((abs(value) for value in values if value == value), default=0.0)
     power = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0
     places = max(3 - power, 0)
-    written = f".{places}f" if -6 < power < 6 else ".3e"
+    number_format = f".{places}f" if -6 < power < 6 else ".3e"
     return [
-        "" if value != value else true_minus(f"{round(value, places) + 0.0 if -6 < power < 6 else value:{written}}")
+        ""
+        if value != value
+        else true_minus(f"{round(value, places) + 0.0 if -6 < power < 6 else value:{number_format}}")
         for value in values
     ]
 
 
 def significance_stars(p: float) -> str:
-    """R's significance codes."""
-    return next((mark for bound, mark in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
+    """Return R's significance codes."""
+    return next((stars for bound, stars in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
 
 
-STAR = "*"  # behind the value of a best cell in a terminal
+BEST_MARK = "*"  # behind the value of a best cell in a terminal
 
 
-class Best(str):
+class BestCell(str):
     """A cell that is the best of its group, or not distinguishable from it: bold, and with a star in a terminal."""
 
     __slots__ = ()
 
 
-class Small(str):
+class SmallCell(str):
     """A cell in small print, where there is such."""
 
     __slots__ = ()
 
 
-def shown(cell: str) -> str:
-    """A cell in a terminal: words of ours have their symbols in letters."""
-    return plain_symbols(cell) if isinstance(cell, Words) else cell
+def terminal_text(cell: str) -> str:
+    """Return a cell for a terminal: texts of this package have their symbols in letters."""
+    return plain_symbols(cell) if isinstance(cell, TextCell) else cell
 
 
-class Words(str):
-    """Words of ours, in which the symbols of measures are formulas; other cells may be names of users."""
+class TextCell(str):
+    """A text of this package, in which the symbols of measures are formulas; other cells may be names of users."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
-class Block:
+class Table:
     """One table of a summary: a heading, column names and rows of text.
 
-    A row of one cell is a heading of the rows below it. The first ``names`` columns hold names, which are shortened
-    where there is no room, as are columns without a heading, by one map of short forms for all tables of a summary;
-    numbers never are. Below the table stands what the mark of its best cells means, ``best``, and ``foot``.
+    A row of one cell is a heading of the rows below it. The first ``names`` columns hold names. Names, and columns
+    without a heading, are shortened where they do not fit, by one map of short forms for all tables of a summary;
+    numbers are not. Below the table are ``best``, the meaning of the mark of best cells, and ``foot``.
     """
 
     title: str
@@ -98,13 +100,13 @@ class Block:
     foot: str = ""
     best: str = ""
 
-    def below(self, mark: str = "bold:") -> str:
-        """What stands below the table, where best cells have this mark."""
-        return f"{mark} {self.best}{f'; {self.foot}' if self.foot else '.'}" if self.best else self.foot
+    def below(self, prefix: str = "bold:") -> str:
+        """Return the text below the table, where best cells have this prefix."""
+        return f"{prefix} {self.best}{f'; {self.foot}' if self.foot else '.'}" if self.best else self.foot
 
     @property
     def cells(self) -> list[Sequence[str]]:
-        """The rows but their headings."""
+        """The rows except their headings."""
         return [row for row in self.rows if len(row) == len(self.columns)]
 
     @property
@@ -113,10 +115,10 @@ class Block:
         return len(self.cells) < len(self.rows)
 
     def is_left(self, place: int) -> bool:
-        """Whether a column stands at the left: names, words, and what has no heading."""
+        """Return whether a column is left-aligned: names, texts, and columns without a heading."""
         cells = [row[place] for row in self.cells if row[place]]
-        words = bool(cells) and not any(letter.isdigit() for cell in cells for letter in cell)
-        return place < self.names or not self.columns[place] or words
+        is_text = bool(cells) and not any(letter.isdigit() for cell in cells for letter in cell)
+        return place < self.names or not self.columns[place] or is_text
 
     @property
     def free(self) -> list[int]:
@@ -125,130 +127,144 @@ class Block:
 
     @property
     def longest(self) -> int:
-        """Columns of a terminal that the longest cell takes that may be shortened."""
+        """Columns of a terminal of the longest cell that may be shortened."""
         return max((terminal_width(cell) for cell in self.shortened), default=0)
 
     @property
     def shortened(self) -> list[str]:
-        """The cells that may be shortened: words of ours stay whole."""
-        return [row[i] for row in self.cells for i in self.free if not isinstance(row[i], Words)]
+        """The cells that may be shortened: texts of this package stay whole."""
+        return [row[i] for row in self.cells for i in self.free if not isinstance(row[i], TextCell)]
 
-    def renamed(self, short: Mapping[str, str]) -> Block:
-        """The same table with the short forms of what may be shortened."""
+    def renamed(self, short: Mapping[str, str]) -> Table:
+        """Return the same table with short forms of the cells that may be shortened."""
         free = self.free
         rows = [
             row
             if len(row) < len(self.columns)
-            else [short[c] if i in free and not isinstance(c, Words) else c for i, c in enumerate(row)]
+            else [short[c] if i in free and not isinstance(c, TextCell) else c for i, c in enumerate(row)]
             for row in self.rows
         ]
         return replace(self, rows=rows)
 
-    def width(self, room: int) -> int:
-        """Columns of a terminal that the table takes where a name has so many at most."""
-        heads = [terminal_width(shown(name)) for name in self.columns]
+    def width(self, name_columns: int) -> int:
+        """Return the columns of a terminal that the table takes where a name has at most ``name_columns``."""
+        heads = [terminal_width(terminal_text(name)) for name in self.columns]
         widths, free = self._widths(), self.free
-        whole = [
-            max((terminal_width(row[i]) for row in self.cells if isinstance(row[i], Words)), default=0) for i in free
+        text_widths = [
+            max((terminal_width(row[i]) for row in self.cells if isinstance(row[i], TextCell)), default=0) for i in free
         ]
-        kept = dict(zip(free, whole, strict=True))
-        cut = [max(heads[i], kept[i], min(wide, room)) if i in kept else wide for i, wide in enumerate(widths)]
-        return sum(cut) + 2 * (len(cut) - 1)
+        min_widths = dict(zip(free, text_widths, strict=True))
+        column_widths = [
+            max(heads[i], min_widths[i], min(wide, name_columns)) if i in min_widths else wide
+            for i, wide in enumerate(widths)
+        ]
+        return sum(column_widths) + 2 * (len(column_widths) - 1)
 
-    def room(self, width: int) -> int:
-        """Columns that each name has where the table is to fit; WIDE where its numbers alone are wider."""
+    def name_width(self, width: int) -> int:
+        """Return the columns of each name where the table is to fit; SPLIT_NAME_COLUMNS if its numbers are too wide."""
         longest = self.longest
-        fitting = (room for room in range(longest, LEAST - 1, -1) if self.width(room) <= width)
-        return next(fitting, min(longest, WIDE))
+        fitting = (
+            name_columns
+            for name_columns in range(longest, MIN_NAME_COLUMNS - 1, -1)
+            if self.width(name_columns) <= width
+        )
+        return next(fitting, min(longest, SPLIT_NAME_COLUMNS))
 
     def _widths(self) -> list[int]:
         columns = zip(self.columns, *self.starred(), strict=True)
-        return [max(terminal_width(shown(cell)) for cell in column) for column in columns]
+        return [max(terminal_width(terminal_text(cell)) for cell in column) for column in columns]
 
     def starred(self) -> list[list[str]]:
-        """The cells with a star behind the values of the best ones, and room for it in the others of their column."""
+        """Return the cells with a star after the best values, and a blank in the others of their column."""
         cells = self.cells
-        places = {i for row in cells for i, cell in enumerate(row) if isinstance(cell, Best)}
-        made = []
+        best_columns = {i for row in cells for i, cell in enumerate(row) if isinstance(cell, BestCell)}
+        starred_rows = []
         for row in cells:
-            parts = [(cell.partition(" ±"), STAR if isinstance(cell, Best) else " ") for cell in row]
-            marked = [f"{value}{mark}{sign[1:]}{rest}" for (value, sign, rest), mark in parts]
-            made.append([new if i in places else cell for i, (new, cell) in enumerate(zip(marked, row, strict=True))])
-        return made
+            parts = [(cell.partition(" ±"), BEST_MARK if isinstance(cell, BestCell) else " ") for cell in row]
+            marked_cells = [f"{value}{star}{sign[1:]}{remainder}" for (value, sign, remainder), star in parts]
+            starred_rows.append(
+                [
+                    marked_cell if i in best_columns else cell
+                    for i, (marked_cell, cell) in enumerate(zip(marked_cells, row, strict=True))
+                ]
+            )
+        return starred_rows
 
-    def pieces(self, width: int) -> Iterator[Block]:
-        """The table; where it is wider its columns below each other, names repeated, as R does."""
+    def pieces(self, width: int) -> Iterator[Table]:
+        """Yield the table; if it is wider, its columns below each other with repeated names, as R does."""
         widths = self._widths()
-        first = sum(widths[: self.names]) + 2 * (self.names - 1)
-        groups: list[list[int]] = []  # a column without a heading stays with the one before it
+        names_width = sum(widths[: self.names]) + 2 * (self.names - 1)
+        groups: list[list[int]] = []  # a column without a heading stays with the column before it
         for place in range(self.names, len(widths)):
             new = not groups or bool(self.columns[place])
             groups += [[place]] if new else []
             groups[-1] += [] if new else [place]
-        used, begin = first, self.names
+        used, begin = names_width, self.names
         for group in groups:
             wide = sum(widths[place] + 2 for place in group)
             if used + wide > width and group[0] > begin:
                 yield self._columns(begin, group[0])
-                used, begin = first, group[0]
+                used, begin = names_width, group[0]
             used += wide
         yield self._columns(begin, len(widths))
 
-    def _columns(self, begin: int, end: int) -> Block:
-        """The names with some of the other columns."""
+    def _columns(self, begin: int, end: int) -> Table:
+        """Return the names with some of the other columns."""
 
-        def taken(row: Sequence[str]) -> Sequence[str]:
+        def take_columns(row: Sequence[str]) -> Sequence[str]:
             return row if len(row) < len(self.columns) else [*row[: self.names], *row[begin:end]]
 
-        return replace(self, columns=taken(self.columns), rows=[taken(row) for row in self.rows])
+        return replace(self, columns=take_columns(self.columns), rows=[take_columns(row) for row in self.rows])
 
     def lines(self, width: int) -> Iterator[str]:
-        """The table as text, laid out by statsmodels; headings of rows stand out to the left."""
+        """Yield the table as text, formatted by statsmodels; headings of rows are not indented."""
         from statsmodels.iolib.table import SimpleTable
 
         indent = 2 * self.sectioned
         for part in self.pieces(width - indent):
             sides = "".join("l" if part.is_left(place) else "r" for place in range(len(part.columns)))
-            look = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
-            cells = [[spread(printable(shown(cell))) for cell in row] for row in (part.columns, *part.starred())]
-            head, *rows = str(SimpleTable(cells, txt_fmt=look)).split("\n")
+            table_format = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
+            cells = [
+                [spread(printable(terminal_text(cell))) for cell in row] for row in (part.columns, *part.starred())
+            ]
+            head, *rows = str(SimpleTable(cells, txt_fmt=table_format)).split("\n")
             if any(part.columns):
                 yield " " * indent + head.rstrip()
             yield "-" * min(max(len(line.rstrip()) for line in (head, *rows)) + indent, width)
             for row in part.rows:
-                said = textwrap.wrap(plain_symbols(row[0]), width, subsequent_indent=" " * indent)
-                yield from said if len(row) < len(part.columns) else [(" " * indent + rows.pop(0)).rstrip()]
+                heading_lines = textwrap.wrap(plain_symbols(row[0]), width, subsequent_indent=" " * indent)
+                yield from heading_lines if len(row) < len(part.columns) else [(" " * indent + rows.pop(0)).rstrip()]
 
 
 @dataclass(frozen=True)
-class Content:
-    """All that a printed result holds, in its order.
+class DocumentParts:
+    """All parts of a printed result, in their order.
 
-    ``about`` says in a line or two what was computed, ``header`` and ``call`` say it at length; ``said`` are the
-    findings, in sentences whose names stand between marks; then tables, what is said ``after`` them, notes, and what
-    ``more`` there is.
+    ``about`` describes the computation in one or two lines, ``header`` and ``call`` in full. ``findings`` are sentences
+    whose names are between direction marks. Tables follow, then the sentences ``after`` them, notes, and ``further``:
+    where to find more.
     """
 
     title: str
     header: Sequence[tuple[str, str]]
-    blocks: Sequence[Block]
+    tables: Sequence[Table]
     notes: Sequence[Any] = field(default=())
     call: str = ""
     about: Sequence[str] = ()
-    said: Sequence[str] = ()
+    findings: Sequence[str] = ()
     after: Sequence[str] = ()
-    more: str = ""
+    further: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(map(str, self.notes)))
 
 
-ABSENT = "—"  # where there is no value
+MISSING_VALUE = "—"  # where there is no value
 
 
 @dataclass(frozen=True)
-class Tag:
-    """An embedding as a page names it: its short name, its color, and its place among all."""
+class EmbeddingLabel:
+    """The label of an embedding on a page: its short name, its color, and its place among all."""
 
     name: str
     short: str
@@ -258,8 +274,8 @@ class Tag:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A remark on a cell or a heading, by the letter under which it stands below the table."""
+class Footnote:
+    """A footnote of a cell or a heading, with its letter."""
 
     letter: str
     text: str
@@ -269,12 +285,12 @@ class Remark:
 class Cell:
     """One cell of a page's table.
 
-    ``kind`` says what its text is: a "value", a plain "number", "words" of ours, a "name" of users, a "pair" of names,
-    an "embedding", a "note", a "reason" why a row has no values, or a "state" in soft print. ``small`` stands behind
-    it; ``shade`` runs from 0, the worst, to 1; ``sort`` is what a column is sorted by where that is not the text.
+    ``kind`` is the kind of its text: a "value", a plain "number", "words" of this package, a "name" of users, a "pair"
+    of names, an "embedding", a "note", a "reason" for a row without values, or a "state" in soft print. ``small``
+    follows the text; ``shade`` runs from 0, the worst, to 1; ``sort`` is the sort key where it is not the text.
     """
 
-    text: str = ABSENT
+    text: str = MISSING_VALUE
     kind: str = "value"
     small: Sequence[str] = ()
     best: bool = False
@@ -282,73 +298,73 @@ class Cell:
     title: str = ""
     sort: str | None = None
     heads: bool = False
-    remark: Remark | None = None
+    footnote: Footnote | None = None
     ties: str = ""
-    tag: Tag | None = None
+    label: EmbeddingLabel | None = None
     second: str = ""
     span: int = 1
 
 
 @dataclass(frozen=True)
 class Head:
-    """The heading of a column: ``words`` stand at the left, numbers at the right."""
+    """The heading of a column: texts are left-aligned, numbers right-aligned."""
 
     title: str
-    words: bool = False
+    is_text: bool = False
     below: str = ""
     question: str = ""
     higher: bool | None = None
-    remark: Remark | None = None
-    tag: Tag | None = None
+    footnote: Footnote | None = None
+    label: EmbeddingLabel | None = None
     is_name: bool = False
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PageTable:
     """A table of a page.
 
-    ``look`` is "" for one that is only read and sorted, "main" for the first table, "heat" for a heat map and "turned"
+    ``style`` is "" for one that is only read and sorted, "main" for the first table, "heat" for a heat map and "turned"
     for the first table with its measures as rows. ``subjects`` head groups: of columns, or of rows in a turned table.
-    Where ``shown`` is not 0 a script hides the rows beyond so many, and a button below the table shows all. Below
-    it stand the ``remarks`` that cells and headings name by their letters.
+    If ``visible_rows`` is not 0, a script hides all further rows, and a button below the table shows them. The
+    ``footnotes`` of cells and headings are below the table, with their letters.
     """
 
     caption: str
     heads: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
     label: str = ""
-    look: str = ""
+    style: str = ""
     sortable: bool = True
     wide: bool = True
     subjects: Sequence[tuple[str, int]] = ()
     foot: Sequence[Cell] = ()
     name_width: int = 13
-    shown: int = 0
-    remarks: Sequence[Remark] = ()
+    visible_rows: int = 0
+    footnotes: Sequence[Footnote] = ()
 
     @property
     def groups(self) -> list[tuple[str, Sequence[Sequence[Cell]]]]:
-        """The rows below each subject of a turned table; all of them else."""
-        if self.look != "turned" or not self.subjects:
+        """The rows below each subject of a turned table; else all rows."""
+        if self.style != "turned" or not self.subjects:
             return [("", self.rows)]
         ends = accumulate(count for _, count in self.subjects)
         return [(name, self.rows[end - count : end]) for (name, count), end in zip(self.subjects, ends, strict=True)]
 
     @property
-    def table(self) -> Table:
-        """The same table for a text: small print in rows of its own."""
+    def table(self) -> CaptionedTable:
+        """The same table for a text: small print has its own rows."""
         rows: list[list[str]] = []
         for row in self.rows:
-            rows.append([Best(cell.text) if cell.best else cell.text for cell in row])
+            rows.append([BestCell(cell.text) if cell.best else cell.text for cell in row])
             small = [" ".join(filter(None, cell.small)) for cell in row]
-            rows += [list(map(Small, small))] if any(small) else []
+            rows += [list(map(SmallCell, small))] if any(small) else []
         heads, label = [head.title for head in self.heads], self.label or self.caption
-        return Table(Block("", heads if self.look == "" else ["", *heads[1:]], rows), label, label)
+        return CaptionedTable(Table("", heads if self.style == "" else ["", *heads[1:]], rows), label, label)
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word of a report, or a setting: what it means and, of a measure, its formula and where it is from."""
+class TermEntry:
+    """A term of a report, or a setting, with its meaning; for a measure also its formula and its reference."""
 
     term: str
     meaning: str
@@ -359,14 +375,14 @@ class Word:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Sentences; names of users stand between marks, unless the text is ``written`` in its form already.
+    """Sentences; names of users are between direction marks, unless the text is already ``written`` in its form.
 
-    ``look`` is "finding" for an answer, "note" for how something is read, "said" for a text beside a figure. What a
-    page can do only where its script runs is said by ``scripted``.
+    ``style`` is "finding" for an answer, "note" for how to read a part, "said" for a text next to a figure.
+    ``scripted`` describes the actions that need the script of the page.
     """
 
     text: str
-    look: str = ""
+    style: str = ""
     written: bool = False
     scripted: str = ""
 
@@ -381,9 +397,9 @@ class Items:
 
 @dataclass(frozen=True)
 class Terms:
-    """Words or settings, each with what is said of it."""
+    """Terms or settings, each with its meaning."""
 
-    words: Sequence[Word]
+    entries: Sequence[TermEntry]
 
 
 @dataclass(frozen=True)
@@ -394,51 +410,51 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure in the folder beside a text: its path there, what it shows, and its width in inches."""
+class FigureFile:
+    """A figure in the folder next to a text: its path there, its caption, and its width in inches."""
 
     path: str
-    words: str
+    caption: str
     width: float
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure within a page, as SVG, with its title and what stands behind it."""
+class PageFigure:
+    """A figure within a page, as SVG, with its title and the text after the title."""
 
     svg: str
     title: str = ""
     aside: str = ""
-    tag: Tag | None = None
+    label: EmbeddingLabel | None = None
 
 
 @dataclass(frozen=True)
 class Figures:
     """Figures side by side.
 
-    ``look`` is "curves", "nulls", "forests", "forests lines" or "diagrams"; a row of a wide and of a narrower page has
-    as many as ``columns``.
+    ``style`` is "curves", "nulls", "forests", "forests lines" or "diagrams"; ``columns`` are the numbers of figures in
+    a row of a wide and of a narrower page.
     """
 
-    figures: Sequence[Figure]
-    look: str
+    figures: Sequence[PageFigure]
+    style: str
     columns: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True)
-class Scroll:
+class WideFigure:
     """One figure that may be wider than its page."""
 
-    figure: Figure
+    figure: PageFigure
     label: str
-    look: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The points of one embedding, and below them the values of a measure where they lie."""
+    """The points of one embedding, and below them a map of the values of a measure."""
 
-    tag: Tag
+    label: EmbeddingLabel
     points: str
     map: str
     note: str = ""
@@ -446,7 +462,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Maps:
-    """The panels of a page with their legends, and what a script needs to know of the points."""
+    """The panels of a page with their legends, and the data of the points for the script."""
 
     panels: Sequence[Panel]
     classes: Sequence[tuple[str, str]]
@@ -458,9 +474,9 @@ class Maps:
 
 @dataclass(frozen=True)
 class Card:
-    """What is said of one embedding: how it stands, what holds and what does not, and what has no value."""
+    """The findings on one embedding: its rank, what is preserved and what is not, and which values are missing."""
 
-    tag: Tag
+    label: EmbeddingLabel
     title: str
     standing: str
     good: Sequence[str]
@@ -477,10 +493,10 @@ class Cards:
 
 
 @dataclass(frozen=True)
-class Table:
+class CaptionedTable:
     """A table with its caption, and the name of its file where it has one."""
 
-    block: Block
+    table: Table
     caption: str
     name: str = ""
 
@@ -501,15 +517,15 @@ class Group:
     """Parts side by side where there is room."""
 
     parts: Sequence[Part]
-    look: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it; one without parts is left out.
+    """A heading with the parts below it; a section without parts is left out.
 
-    A page lists those with a ``short`` title at its top; the heading of those with an ``id`` only is for readers who
-    cannot see.
+    A page lists the sections with a ``short`` title at its top; the heading of those with an ``id`` only is for screen
+    readers.
     """
 
     title: str
@@ -524,14 +540,14 @@ Part = (
     | Items
     | Terms
     | Code
-    | Drawing
-    | Figure
+    | FigureFile
+    | PageFigure
     | Figures
-    | Scroll
+    | WideFigure
     | Maps
     | Cards
-    | Table
-    | Sheet
+    | CaptionedTable
+    | PageTable
     | Details
     | Group
     | Section
@@ -540,7 +556,7 @@ Part = (
 
 @dataclass(frozen=True)
 class Report:
-    """A text of sections; what comes before the first has a section without title."""
+    """A text of sections; parts before the first heading are in a section without title."""
 
     title: str
     meta: str
@@ -548,24 +564,24 @@ class Report:
     version: str = ""
 
 
-def in_text(parts: Sequence[Part]) -> Iterator[Part]:
-    """The parts as a text has them: paragraphs, lists, code, figures in files, tables and sections."""
+def text_parts(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts of a text: paragraphs, lists, code, figures in files, tables and sections."""
     for part in parts:
         match part:
-            case Sheet():
+            case PageTable():
                 yield part.table
             case Details():
                 yield Paragraph(f"{part.summary}.")
-                yield from in_text(part.parts)
+                yield from text_parts(part.parts)
             case Group():
-                yield from in_text(part.parts)
+                yield from text_parts(part.parts)
             case Cards():
                 for card in part.cards:
-                    said = " ".join(filter(None, [card.standing, *card.good, *card.poor, *card.missing]))
-                    yield Section(marked(card.tag.name), [Paragraph(said)])
+                    text = " ".join(filter(None, [card.standing, *card.good, *card.poor, *card.missing]))
+                    yield Section(isolate_name(card.label.name), [Paragraph(text)])
             case Section():
                 yield replace(
-                    part, title=", ".join(filter(None, [part.title, part.below])), parts=[*in_text(part.parts)]
+                    part, title=", ".join(filter(None, [part.title, part.below])), parts=[*text_parts(part.parts)]
                 )
             case _:
                 yield part

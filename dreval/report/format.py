@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dreval.glossary import MARK, format_p, printable, spread, terminal_width, true_minus
-from dreval.report.document import Block
+from dreval.report.document import Table
 
-# Numbers as the report prints them: one number of places for a column, and never a rounded 0 or 1 that is none.
+# Numbers of a report: a column has one number of decimals, and no value is rounded to 0 or 1.
 
 ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 ROUNDING = 1e-12  # differences of values near 1 that are nothing but rounding
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) -> int:
-    """Places behind the point for a column: three to five significant ones, and enough not to round onto a bound.
+    """Return the decimals of a column: three to five significant ones, and enough not to round onto a bound.
 
-    What differs from a bound by the rounding of a computer is the bound.
+    A value that differs from a bound by floating-point rounding counts as the bound.
     """
     finite = [abs(v) for v in values if math.isfinite(v)]
     largest = max(finite, default=1.0)
@@ -37,11 +37,11 @@ def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) 
 
 
 def _rounds_onto(value: float, bound: float, places: int) -> bool:
-    return abs(value - bound) > ROUNDING and fixed(value, places) == fixed(bound, places)
+    return abs(value - bound) > ROUNDING and format_fixed(value, places) == format_fixed(bound, places)
 
 
-def fixed(value: float, places: int) -> str:
-    """A number with that many places; a true minus sign, never minus zero; very large and small ones with a power."""
+def format_fixed(value: float, places: int) -> str:
+    """Return a number with these decimals, with a true minus sign; very large and small numbers have a power of ten."""
     if not math.isfinite(value):
         return "" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     size = abs(value)
@@ -54,9 +54,9 @@ def fixed(value: float, places: int) -> str:
 
 
 def plain_numbers(values: Sequence[float]) -> list[str]:
-    """Evenly spaced numbers with the same places, as few as make them distinct; zero is 0.
+    """Return evenly spaced numbers with the same decimals, as few as make them distinct; zero is 0.
 
-    Very small and very large ones have a power of ten each, so that no power stands apart from them.
+    Very small and very large numbers have a power of ten each, so that the axis has no common power.
 
     Examples
     --------
@@ -73,19 +73,19 @@ def plain_numbers(values: Sequence[float]) -> list[str]:
 
 
 def half_width(value: float, low: float, high: float, places: int) -> str:
-    """An interval beside its value: ``± half`` where it is symmetric in print, else both ends."""
+    """Return an interval for use after its value: ``± half`` where it is symmetric in print, else both ends."""
     below, above = value - low, high - value
     unit = 10.0**-places
     if min(below, above) >= 0 and abs(below - above) < unit / 2:
         width = (below + above) / 2
         if width >= unit / 2:
-            return f"± {without_zero(fixed(width, places))}"
-        return "± 0" if width == 0 else f"± <{without_zero(fixed(unit, places))}"
-    return f"{fixed(low, places)} to {fixed(high, places)}"
+            return f"± {without_zero(format_fixed(width, places))}"
+        return "± 0" if width == 0 else f"± <{without_zero(format_fixed(unit, places))}"
+    return f"{format_fixed(low, places)} to {format_fixed(high, places)}"
 
 
 def without_zero(number: str) -> str:
-    """A number below one without the zero before the point, to be short.
+    """Return a number below one without the zero before the point, to be short.
 
     Examples
     --------
@@ -95,97 +95,101 @@ def without_zero(number: str) -> str:
     return re.sub(r"(?<![\d.])0(?=\.\d)", "", number)
 
 
-def of_hundred(share: float, more: int = 0) -> str:
-    """A share in percent, with some more places; shares that are not 0 or 1 are not rounded onto them.
+def percent(share: float, extra_decimals: int = 0) -> str:
+    """Return a share in percent, with extra decimals; shares that are not 0 or 1 are not rounded onto them.
 
     Examples
     --------
-    >>> of_hundred(0.634), of_hundred(0.634, 1), of_hundred(0.9999), of_hundred(0.00025), of_hundred(1e-9)
+    >>> percent(0.634), percent(0.634, 1), percent(0.9999), percent(0.00025), percent(1e-9)
     ('63', '63.4', 'more than 99', '0.03', 'less than 0.001')
     """
-    percent = 100 * share
-    if 0 < percent <= 0.5:
-        return f"{percent:.{1 + more}g}" if percent >= 0.001 else "less than 0.001"
-    return "more than 99" if share < 1 and round(percent, more) == 100 else f"{percent:.{more}f}"
+    value = 100 * share
+    if 0 < value <= 0.5:
+        return f"{value:.{1 + extra_decimals}g}" if value >= 0.001 else "less than 0.001"
+    return "more than 99" if share < 1 and round(value, extra_decimals) == 100 else f"{value:.{extra_decimals}f}"
 
 
 def probability(p: float, alpha: float = 0.05) -> str:
-    """A p-value in a table, as ``format_p`` writes it beside its level; 1 without places."""
+    """Return a p-value for a table, as ``format_p`` writes it for this level; 1 without decimals."""
     if math.isnan(p):
         return "—"
     return format_p(p, alpha) if p < 1 else "1"
 
 
-def p_words(p: float, alpha: float = 0.05) -> str:
-    """A p-value in a sentence."""
+def p_text(p: float, alpha: float = 0.05) -> str:
+    """Return a p-value within a sentence."""
     text = probability(p, alpha)
     return f"p < {text[1:].strip()}" if text.startswith("<") else f"p = {text}"
 
 
 def decisive_p(row: Mapping[str, Any]) -> str:
-    """The p of a test that decides, in a sentence: the adjusted one where there is one, and which it is."""
+    """Return the p of a test that decides, within a sentence: the adjusted one where there is one."""
     adjusted = float(row["p_adjusted"])
-    return p_words(float(row["p_value"])) if math.isnan(adjusted) else f"adjusted {p_words(adjusted)}"
+    return p_text(float(row["p_value"])) if math.isnan(adjusted) else f"adjusted {p_text(adjusted)}"
 
 
 def adjusted_by(adjust: str | None) -> str:
-    """How p-values were adjusted, behind "p"; ``adjust`` is what the recipe says."""
+    """Return the adjustment of p-values, for use after "p"; ``adjust`` is the entry of the recipe."""
     return f"adjusted by {ADJUSTMENTS[adjust]}" if adjust in ADJUSTMENTS else "not adjusted"
 
 
-def in_words(count: int) -> str:
-    """A small number as a word."""
-    return _WORDS[count] if 0 <= count < len(_WORDS) else f"{count:,}"
+def number_word(count: int) -> str:
+    """Return a small number as a word."""
+    return _NUMBER_WORDS[count] if 0 <= count < len(_NUMBER_WORDS) else f"{count:,}"
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun."""
+def count_noun(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def ordered(words: Sequence[str]) -> str:
-    """Words as a list in a sentence: "a, b and c"."""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
+def join_and(items: Sequence[str]) -> str:
+    """Return items as a list in a sentence: "a, b and c"."""
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1] if items else ""
 
 
 # Short forms of long names: different names keep different ones, in tables and in figures.
 
-ROOM = 60  # letters of a name on a page, but in its first table
+MAX_NAME_LETTERS = 60  # letters of a name on a page, but in its first table
 
 
-def in_short(blocks: Sequence[Block], rooms: Sequence[int]) -> tuple[list[Block], dict[str, str]]:
-    """The tables with names that fit, and what each short form in them stands for.
+def shorten_table_names(tables: Sequence[Table], max_columns: Sequence[int]) -> tuple[list[Table], dict[str, str]]:
+    """Return the tables with names that fit, and the full name of each short form.
 
-    The forms are made once, of all names of all tables and for the tightest of them, so that a form is one name
-    wherever it stands; a table that has room for its names keeps them whole.
+    The forms are computed once, from all names of all tables and for the narrowest table, so that a form stands for one
+    name everywhere; a table with enough space has the full names.
     """
-    pairs = list(zip(blocks, rooms, strict=True))
-    tight = [block for block, room in pairs if room < block.longest]
+    pairs = list(zip(tables, max_columns, strict=True))
+    tight = [table for table, columns in pairs if columns < table.longest]
     if not tight:
-        return list(blocks), {}
+        return list(tables), {}
     short = distinct_short_names(
-        [cell for block in blocks for cell in block.shortened],
-        min(room for block, room in pairs if room < block.longest),
+        [cell for table in tables for cell in table.shortened],
+        min(columns for table, columns in pairs if columns < table.longest),
     )
-    shown = [block.renamed(short) if room < block.longest else block for block, room in pairs]
-    seen = dict.fromkeys(cell for block in tight for cell in block.shortened)
-    return shown, {short[whole]: whole for whole in seen if short[whole] != whole}
+    shortened = [table.renamed(short) if columns < table.longest else table for table, columns in pairs]
+    names = dict.fromkeys(cell for table in tight for cell in table.shortened)
+    return shortened, {short[name]: name for name in names if short[name] != name}
 
 
-def shortened(text: str, room: int) -> str:
-    """The text without its middle, where it takes more columns of a terminal than there is room."""
+def shorten_middle(text: str, max_columns: int) -> str:
+    """Return the text without its middle, where it takes more than ``max_columns`` columns of a terminal."""
     text = spread(text)
-    tail = (room - 1) // 2
-    made = text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[len(text) - tail :].lstrip(MARK)}"
-    return made.replace(MARK, "")
+    tail = (max_columns - 1) // 2
+    short = (
+        text
+        if len(text) <= max_columns
+        else f"{text[: max_columns - 1 - tail]}…{text[len(text) - tail :].lstrip(MARK)}"
+    )
+    return short.replace(MARK, "")
 
 
-def _abbreviated(texts: Iterable[str], room: int, size: Callable[[str], float]) -> dict[str, str] | None:
-    """All texts with the words of the long ones cut to as many letters as fit, numbers whole; None where none fit."""
+def _abbreviate_words(texts: Iterable[str], max_size: int, size: Callable[[str], float]) -> dict[str, str] | None:
+    """Return all texts with the words of long ones cut to as many letters as fit; None where none fit."""
     texts = list(texts)
     for letters, mark in ((7, "."), (6, "."), (5, "."), (4, "."), (3, "."), (3, "")):
-        short = {text: text if size(text) <= room else _cut_words(text, letters, mark) for text in texts}
-        if len(set(short.values())) == len(short) and all(size(made) <= room for made in short.values()):
+        short = {text: text if size(text) <= max_size else _cut_words(text, letters, mark) for text in texts}
+        if len(set(short.values())) == len(short) and all(size(form) <= max_size for form in short.values()):
             return short
     return None
 
@@ -194,8 +198,8 @@ def _cut_words(text: str, letters: int, mark: str) -> str:
     return re.sub(rf"[^\W\d_]{{{letters + 1 + len(mark)},}}", lambda word: f"{word[0][:letters]}{mark}", text)
 
 
-def distinct_short_names(texts: Sequence[str], room: int) -> dict[str, str]:
-    """Short forms of all texts, no two the same: with words cut, without what they have in common, or with a number.
+def distinct_short_names(texts: Sequence[str], max_columns: int) -> dict[str, str]:
+    """Return distinct short forms of all texts: with words cut, without a common start, or with a number.
 
     Examples
     --------
@@ -204,73 +208,75 @@ def distinct_short_names(texts: Sequence[str], room: int) -> dict[str, str]:
     >>> distinct_short_names(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact"], 12)
     {'perplexity=30, seed=0, exact': '…30, s…exact', 'perplexity=50, seed=0, exact': '…50, s…exact'}
     """
-    if abbreviated := _abbreviated(texts, room, terminal_width):
+    if abbreviated := _abbreviate_words(texts, max_columns, terminal_width):
         return abbreviated
-    short = {text: shortened(text, room) for text in texts}
-    for form in _repeated(short):
+    short = {text: shorten_middle(text, max_columns) for text in texts}
+    for form in _repeated_forms(short):
         group = [text for text in short if short[text] == form]
         letters = enumerate(zip(*group, strict=False))
-        begin = next((i for i, some in letters if len(set(some)) > 1), min(map(len, group)))
-        short |= {text: shortened(f"…{text[begin:]}", room) for text in group}
-    again = _repeated(short)
+        begin = next((i for i, letters_at in letters if len(set(letters_at)) > 1), min(map(len, group)))
+        short |= {text: shorten_middle(f"…{text[begin:]}", max_columns) for text in group}
+    repeated = _repeated_forms(short)
     for place, text in enumerate(short, 1):
-        if short[text] in again:
-            short[text] = f"{place}: {shortened(text, room - len(str(place)) - 2)}"
+        if short[text] in repeated:
+            short[text] = f"{place}: {shorten_middle(text, max_columns - len(str(place)) - 2)}"
     return short
 
 
-def _repeated(short: dict[str, str]) -> list[str]:
-    """Forms that more than one text has."""
+def _repeated_forms(short: dict[str, str]) -> list[str]:
+    """Return forms that more than one text has."""
     return [form for form, count in Counter(short.values()).items() if count > 1]
 
 
-_BROAD = frozenset("MWmw@%—…")
+_BROAD_LETTERS = frozenset("MWmw@%—…")
 
 
-def breadth(text: str) -> float:
-    """How much room a text takes, in letters of average width."""
+def text_breadth(text: str) -> float:
+    """Return the breadth of a text, in letters of average width."""
     wide = sum(0.7 for c in text if unicodedata.east_asian_width(c) in "WF")
-    return len(text) + wide + sum(0.4 for c in text if c in _BROAD or c.isupper())
+    return len(text) + wide + sum(0.4 for c in text if c in _BROAD_LETTERS or c.isupper())
 
 
-def short_name(name: Any, room: int = 22) -> str:
-    """A name that takes the room of ``room`` letters of average width at most; its middle is left out."""
+def short_name(name: Any, max_breadth: int = 22) -> str:
+    """Return a name of at most ``max_breadth`` letters of average width; its middle is left out."""
     text = printable(name)
-    made = text
-    for length in range(min(terminal_width(text), room), 4, -1):
-        made = shortened(text, length)
-        if breadth(made) <= room:
+    short = text
+    for length in range(min(terminal_width(text), max_breadth), 4, -1):
+        short = shorten_middle(text, length)
+        if text_breadth(short) <= max_breadth:
             break
-    return made
-
-
-def short_names(names: Iterable[str], room: int = 22) -> dict[str, str]:
-    """Short forms of all names, no two the same: with words cut, or where only middles differ, with these."""
-    names = list(names)
-    whole = {name: printable(name) for name in names}
-    if len(set(whole.values())) == len(whole) and (abbreviated := _abbreviated(whole.values(), room, breadth)):
-        return {name: abbreviated[text] for name, text in whole.items()}
-    short = {name: short_name(name, room) for name in names}
-    for form in _repeated(short):
-        group = [name for name in short if short[name] == form]
-        whole = {name: printable(name) for name in group}
-        start = _alike(list(whole.values()), 1)
-        end = min(_alike([text[::-1] for text in whole.values()], -1), min(map(len, whole.values())) - start)
-        head = min(room // 4, start)
-        for name, text in whole.items():
-            middle = short_name(text[start : len(text) - end], room - head - 2)
-            before = f"{text[:head]}…" if start > head else text[:start]
-            short[name] = f"{before}{middle}{'…' if end and middle else ''}"
-    for text in _repeated(short):
-        for place, name in enumerate(short):
-            if short[name] == text:
-                short[name] = f"{place + 1}: {short_name(name, room - 4)}"
     return short
 
 
-def _alike(texts: list[str], step: int) -> int:
-    """How many letters all texts begin with alike, up to the end of a word; of texts turned round with step -1."""
+def short_names(names: Iterable[str], max_breadth: int = 22) -> dict[str, str]:
+    """Return distinct short forms of all names: with words cut, or where only middles differ, with these."""
+    names = list(names)
+    full = {name: printable(name) for name in names}
+    if len(set(full.values())) == len(full) and (
+        abbreviated := _abbreviate_words(full.values(), max_breadth, text_breadth)
+    ):
+        return {name: abbreviated[text] for name, text in full.items()}
+    short = {name: short_name(name, max_breadth) for name in names}
+    for form in _repeated_forms(short):
+        group = [name for name in short if short[name] == form]
+        full = {name: printable(name) for name in group}
+        start = _common_start(list(full.values()), 1)
+        end = min(_common_start([text[::-1] for text in full.values()], -1), min(map(len, full.values())) - start)
+        head = min(max_breadth // 4, start)
+        for name, text in full.items():
+            middle = short_name(text[start : len(text) - end], max_breadth - head - 2)
+            before = f"{text[:head]}…" if start > head else text[:start]
+            short[name] = f"{before}{middle}{'…' if end and middle else ''}"
+    for text in _repeated_forms(short):
+        for place, name in enumerate(short):
+            if short[name] == text:
+                short[name] = f"{place + 1}: {short_name(name, max_breadth - 4)}"
+    return short
+
+
+def _common_start(texts: list[str], step: int) -> int:
+    """Return the length of the common start, up to the end of a word; of reversed texts with step -1."""
     columns = enumerate(zip(*texts, strict=False))
     count = next((i for i, letters in columns if len(set(letters)) > 1), min(map(len, texts)))
-    word = max(texts[0].rfind(mark, 0, count) for mark in "_- /") + 1
+    word = max(texts[0].rfind(separator, 0, count) for separator in "_- /") + 1
     return max(word - (step < 0), 0) if count - word <= 12 else count

@@ -1,4 +1,4 @@
-"""Reports: a result as one self-contained page, or as a text with its figures in a folder beside it."""
+"""The report of a result as one self-contained page, or as a text with its figures in a folder next to it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
 from dreval.records.base import write_whole
 from dreval.records.results import Results
-from dreval.report._beside import Beside
 from dreval.report.document import Report
 from dreval.report.evaluation import results_report
-from dreval.report.reading import read_results
+from dreval.report.figure_folder import FigureFolder
 from dreval.report.render.page import html_page
+from dreval.report.result_view import read_results
 
 
 def write_report(results: Results, path: str | Path, title: str | None = None) -> Path:
@@ -21,10 +21,10 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     Parameters
     ----------
     results : Results
-        What ``Evaluation.run`` gave.
+        The result of ``Evaluation.run``.
     path : str or Path
         Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text, whose figures (and, for
-        LaTeX, tables to ``\input``) lie in a folder beside it, ``report-figures`` for ``report.tex``.
+        LaTeX, tables to ``\input``) are in a folder next to it, ``report-figures`` for ``report.tex``.
     title : str, optional
         The heading; "Evaluation of four embeddings of digits" or the like by default.
 
@@ -40,9 +40,9 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
 
     Notes
     -----
-    The file loads nothing from elsewhere, names no time, and is the same for the same result, byte by byte, as are the
-    files beside it. Sentences about an embedding follow from its numbers by rules (``report.statements``). A document
-    for LaTeX needs nothing but booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
+    The file loads nothing from elsewhere, contains no time, and is the same for the same result, byte by byte, as are
+    the files next to it. Sentences on an embedding follow from its numbers by rules (``report.findings``). A document
+    for LaTeX needs only booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
     points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
 
     Examples
@@ -54,26 +54,26 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     ...     print(write_report(res, f"{folder}/pca.md").read_text("utf-8").splitlines()[0])
     # Evaluation of one embedding of data
     """
-    target, beside = page_target(path)
-    return write(target, results_report(results, read_results(results), title, beside), beside)
+    target, folder = page_target(path)
+    return write_document(target, results_report(results, read_results(results), title, folder), folder)
 
 
-def write(target: Path, report: Report, beside: Beside | None) -> Path:
+def write_document(target: Path, report: Report, folder: FigureFolder | None) -> Path:
     """Write a report as a page, or as a text where something lies beside it."""
-    return write_whole(target, html_page(report)) if beside is None else beside.write(report)
+    return write_whole(target, html_page(report)) if folder is None else folder.write(report)
 
 
-def page_target(path: str | Path) -> tuple[Path, Beside | None]:
-    """The path, where a report can be written there, and of a text the folder beside it."""
+def page_target(path: str | Path) -> tuple[Path, FigureFolder | None]:
+    """Return the path, after checking that a report can be written there, and the folder next to a text."""
     target = Path(path)
     if target.suffix.lower() not in REPORT_FORMS:
-        *others, last = REPORT_FORMS
-        cure = f"Choose {', '.join(f'{form} for {what}' for form, what in REPORT_FORMS.items())}."
-        raise InputError("path", f"must end in {', '.join(others)} or {last}", repr(str(path)), cure)
+        *other_forms, last = REPORT_FORMS
+        hint = f"Choose {', '.join(f'{form} for {use}' for form, use in REPORT_FORMS.items())}."
+        raise InputError("path", f"must end in {', '.join(other_forms)} or {last}", repr(str(path)), hint)
     if not target.parent.is_dir():
         raise InputError(
             "path", "must lie in an existing folder", str(target.parent), "Create the folder first, or write elsewhere."
         )
     if target.is_dir():
         raise InputError("path", "must be a file", f"the folder {target}", "Add a file name to it.")
-    return target, None if target.suffix.lower() == ".html" else Beside(target)
+    return target, None if target.suffix.lower() == ".html" else FigureFolder(target)

@@ -1,4 +1,4 @@
-"""Figures of a result, a comparison and a study. Each is a matplotlib Figure of its own: no global state is touched."""
+"""Figures of a result, a comparison and a study. Each is a separate matplotlib Figure: no global state is changed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from dreval.errors import DrevalWarning, InputError, warn
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES, METHODS
-from dreval.report._style import draw_for_reader, drawing, unknown_letters
+from dreval.report._style import draw_for_reader, figure_style, letters_without_glyph
 from dreval.report.figures._kind import FigureCard
-from dreval.report.reading import Reading, read_results
+from dreval.report.result_view import ResultView, read_results
 
-CHOICE = ("names", "embedding")  # options of every figure of a result
-COMPARED = ("baseline", "alpha", "adjust")  # what a result that is compared first takes besides
+EMBEDDING_OPTIONS = ("names", "embedding")  # options of every figure of a result
+COMPARISON_OPTIONS = ("baseline", "alpha", "adjust")  # what a result that is compared first takes besides
 
 
 def kinds(of: str | None = None) -> dict[str, FigureCard]:
-    """The cards of the kinds of figures, by name: all, or those of a "results" or a "comparison" only.
+    """Return the cards of the kinds of figures, by name: all, or those of a "results" or a "comparison" only.
 
     Examples
     --------
@@ -38,11 +38,11 @@ def kinds(of: str | None = None) -> dict[str, FigureCard]:
 
 
 def kind_card(kind: str, of: str | None = None, argument: str = "kind") -> FigureCard:
-    """The card of a kind, by its name or by another word for it."""
-    known = kinds(of)
-    others = {alias: card.name for card in known.values() for alias in card.aliases}
-    name = others.get(kind, kind) if isinstance(kind, str) else kind
-    return known[check_one_of(name, known, argument, aliases=True)]
+    """Return the card of a kind, by its name or an alias."""
+    cards = kinds(of)
+    names_by_alias = {alias: card.name for card in cards.values() for alias in card.aliases}
+    name = names_by_alias.get(kind, kind) if isinstance(kind, str) else kind
+    return cards[check_one_of(name, cards, argument, aliases=True)]
 
 
 def plot(
@@ -67,18 +67,26 @@ def plot(
             f"Compare results of several, dreval.compare([results, others]).plot({kind!r}), or run a dreval.Study and "
             f"use study.plot({kind!r}).",
         )
-    check_parameters(options, (*CHOICE, *(COMPARED if card.of == "comparison" else ()), *card.options), kind)
-    reading = read_results(results)
-    asked = options.pop("names", None), options.pop("embedding", None)
-    names = _names(reading, *asked)
-    if asked != (None, None):
-        reading = replace(reading, chosen=tuple(names))
+    check_parameters(
+        options, (*EMBEDDING_OPTIONS, *(COMPARISON_OPTIONS if card.of == "comparison" else ()), *card.options), kind
+    )
+    view = read_results(results)
+    requested = options.pop("names", None), options.pop("embedding", None)
+    names = _requested_names(view, *requested)
+    if requested != (None, None):
+        view = replace(view, requested=tuple(names))
     if card.of == "comparison":
-        given = {key: options.pop(key) for key in COMPARED if key in options}
-        named = names if asked != (None, None) else _with_named(results, given.get("baseline"), options.get("pair"))
-        return plot_comparison(compare(results, named, **given), card.name, ax, figsize, **options)
+        comparison_options = {key: options.pop(key) for key in COMPARISON_OPTIONS if key in options}
+        names_to_compare = (
+            names
+            if requested != (None, None)
+            else _names_with_reference(results, comparison_options.get("baseline"), options.get("pair"))
+        )
+        return plot_comparison(
+            compare(results, names_to_compare, **comparison_options), card.name, ax, figsize, **options
+        )
     draw = FIGURES.get(card.name)
-    return _read(draw_for_reader(lambda: draw(results, reading, names, **options), ax, figsize))
+    return _warn_missing_glyphs(draw_for_reader(lambda: draw(results, view, names, **options), ax, figsize))
 
 
 def plot_comparison(
@@ -94,24 +102,24 @@ def plot_comparison(
     >>> plot_comparison(res.compare(), "difference_map", pair=("b", "a"))
     <Figure size ...>
     """
-    draw = _drawer(comparison, kind, options)
-    return _read(draw_for_reader(draw, ax, figsize))
+    draw = _draw_function(comparison, kind, options)
+    return _warn_missing_glyphs(draw_for_reader(draw, ax, figsize))
 
 
 def draw_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
-    """The same for a page, whose letters are those of the reader's browser: no word of fonts."""
-    draw = _drawer(comparison, kind, options)
-    with drawing():
+    """Draw a comparison for a page, whose fonts are those of the browser: no warning of missing glyphs."""
+    draw = _draw_function(comparison, kind, options)
+    with figure_style():
         return draw()
 
 
-def _drawer(comparison: Comparison, kind: str | None, options: dict[str, Any]) -> Callable[[], Figure]:
-    """What draws a comparison, its kind and options checked."""
+def _draw_function(comparison: Comparison, kind: str | None, options: dict[str, Any]) -> Callable[[], Figure]:
+    """Return the function that draws a comparison, after checking its kind and options."""
     card = kind_card(kind or ("critical_difference" if comparison.families else "forest"), "comparison")
     check_parameters(options, card.options, card.name)
     if card.several and not comparison.families:
-        cure = "Use dreval.compare over several data sets, or plot('forest')."
-        raise InputError("kind", "must fit the comparison", f"{card.name!r} of one data set", cure)
+        hint = "Use dreval.compare over several data sets, or plot('forest')."
+        raise InputError("kind", "must fit the comparison", f"{card.name!r} of one data set", hint)
     return partial(FIGURES.get(card.name), comparison, **options)
 
 
@@ -120,28 +128,28 @@ def plot_study(
 ) -> Figure | Axes:
     """Draw the comparison of a study; see ``Study.plot``."""
     card = kind_card(kind, "comparison")
-    check_parameters(options, (*COMPARED, *card.options), card.name)
-    asked = {key: options.pop(key) for key in COMPARED if key in options}
-    return plot_comparison(study.compare(**asked), card.name, ax, figsize, **options)
+    check_parameters(options, (*COMPARISON_OPTIONS, *card.options), card.name)
+    comparison_options = {key: options.pop(key) for key in COMPARISON_OPTIONS if key in options}
+    return plot_comparison(study.compare(**comparison_options), card.name, ax, figsize, **options)
 
 
-def _names(reading: Reading, names: Sequence[str] | str | None, one: str | None) -> list[str]:
-    """The embeddings to draw, in the result's order; what is refused is called as it was passed."""
-    if not reading.computed:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in reading.failed.items())
+def _requested_names(view: ResultView, names: Sequence[str] | str | None, embedding: str | None) -> list[str]:
+    """Return the embeddings to draw, in the order of the result; errors name the argument of the caller."""
+    if not view.computed:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in view.failed.items())
         raise InputError("results", "must hold an embedding that was computed", "none", f"All failed. {reasons}")
-    if one is not None and names is not None:
+    if embedding is not None and names is not None:
         raise InputError("embedding", "must stand alone", "names as well", "Pass one of the two.")
-    argument, asked = ("names", names) if one is None else ("embedding", one)
-    wanted = list(reading.computed)
-    if asked is not None:
-        wanted = check_names(asked, argument, names_hint(asked, reading.computed))
-    for name in wanted:
-        _check_computed(reading, name, argument)
-    return [name for name in reading.computed if name in wanted]
+    argument, requested = ("names", names) if embedding is None else ("embedding", embedding)
+    chosen = list(view.computed)
+    if requested is not None:
+        chosen = check_names(requested, argument, names_hint(requested, view.computed))
+    for name in chosen:
+        _check_computed(view, name, argument)
+    return [name for name in view.computed if name in chosen]
 
 
-def _with_named(results: Results, baseline: Any, pair: Any) -> list[str] | None:
+def _names_with_reference(results: Results, baseline: Any, pair: Any) -> list[str] | None:
     """Return the embeddings to compare where a pair names the data, which are left out by default; else None."""
     named = {*pair} & {*results.reference} if isinstance(pair, list | tuple) else set()
     if not named:
@@ -150,19 +158,19 @@ def _with_named(results: Results, baseline: Any, pair: Any) -> list[str] | None:
     return [name for name in results.names if name in compared or name in named or name == baseline]
 
 
-def _check_computed(reading: Reading, name: Any, argument: str) -> None:
-    """Refuse names of no embedding, and of one that failed with the reason."""
-    if isinstance(name, str) and name in reading.failed:
-        cure = f"Leave it out. It failed: {reading.failed[name]}"
-        raise InputError(argument, "must name embeddings that were computed", repr(name), cure)
-    METHODS.check_run(name, reading.computed, argument)
+def _check_computed(view: ResultView, name: Any, argument: str) -> None:
+    """Raise for names of no embedding, and for one that failed, with the reason."""
+    if isinstance(name, str) and name in view.failed:
+        hint = f"Leave it out. It failed: {view.failed[name]}"
+        raise InputError(argument, "must name embeddings that were computed", repr(name), hint)
+    METHODS.check_run(name, view.computed, argument)
 
 
-def _read(figure: Figure | Axes) -> Figure | Axes:
-    """The figure, after saying once which letters of it no font here has."""
-    letters = unknown_letters(text.get_text() for text in figure.findobj(Text))  # type: ignore[attr-defined]
+def _warn_missing_glyphs(figure: Figure | Axes) -> Figure | Axes:
+    """Return the figure, after one warning of the letters that no installed font has."""
+    letters = letters_without_glyph(text.get_text() for text in figure.findobj(Text))  # type: ignore[attr-defined]
     if letters:
-        said = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
-        cure = "Install a font that has them, such as Noto Sans CJK, or rename."
-        warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning)
+        message = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
+        hint = "Install a font that has them, such as Noto Sans CJK, or rename."
+        warn(f"{message}, which figures show as boxes. {hint}", DrevalWarning)
     return figure

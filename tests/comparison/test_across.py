@@ -23,7 +23,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
 from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_in
 from dreval.records.notes import joined
-from dreval.report.contents.comparison import letter_words
+from dreval.report.contents.comparison import letter_text
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
 
@@ -519,11 +519,11 @@ def test_letters_go_by_a_test_that_can_tell():
             shared = bool(set(letters[row["first"]]) & set(letters[row["second"]]))
             assert shared == (row["p_adjusted"] > 0.05)
 
-    assert letter_words(few) == (
+    assert letter_text(few) == (
         "Embeddings that share a letter do not differ significantly by Nemenyi's test across data sets (the data sets "
         "are too few for signed ranks), adjusted by Holm."
     )
-    assert letter_words(many, "Methods") == (
+    assert letter_text(many, "Methods") == (
         "Methods that share a letter do not differ significantly by Wilcoxon signed-rank tests across data sets, "
         "adjusted by Holm."
     )
@@ -558,14 +558,14 @@ def test_letters_part_what_nemenyi_parts_on_four_data_sets():
 )
 def test_letters_name_the_test_that_was_run(tests, adjust, words):
     """If one test was requested, letters use it, or the one of its tests that can be significant."""
-    assert words in letter_words(compared(table(n=5), tests=tests, adjust=adjust))
+    assert words in letter_text(compared(table(n=5), tests=tests, adjust=adjust))
 
 
 def test_letters_of_several_measures_go_by_one_test():
     """One measure has five data sets and one nine: Nemenyi's test can be significant on both, signed ranks on one."""
     frame = pd.concat([table(n=5).assign(measure="few"), table(n=9).assign(measure="many")])
     comparison = compared(frame)
-    sentences = letter_words(comparison)
+    sentences = letter_text(comparison)
 
     assert comparison.recipe["decided_by"] == "nemenyi"
     assert "share a letter on a measure" in sentences

@@ -13,11 +13,11 @@ from sklearn.decomposition import PCA
 import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
-from dreval.report.contents.evaluation import printed_block
-from dreval.report.document import Best
-from dreval.report.reading import read_results
+from dreval.report.contents.evaluation import printed_table
+from dreval.report.document import BestCell
+from dreval.report.findings import findings, standing_finding
 from dreval.report.render.markup import sentence
-from dreval.report.statements import findings, standing_of
+from dreval.report.result_view import read_results
 
 MEASURES = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]
 
@@ -122,16 +122,16 @@ def test_nothing_else_changes_beside_the_data(both):
 def test_no_star_color_or_bold_marks_the_data(both):
     """In the printed table, LaTeX, Markdown, cards and shades; its values stand there."""
     results = both[1]
-    reading = read_results(results)
-    place = printed_block(reading).columns.index("data")
-    for row in printed_block(reading).rows:
-        assert not isinstance(row[place], Best)
+    view = read_results(results)
+    place = printed_table(view).columns.index("data")
+    for row in printed_table(view).rows:
+        assert not isinstance(row[place], BestCell)
         assert str(row[place]).startswith(("1.00", ".000"))
-    assert all(column.shade("data") == 0 for column in reading.columns)
-    assert all("data" not in column.leaders for column in reading.columns)
+    assert all(column.shade("data") == 0 for column in view.columns)
+    assert all("data" not in column.leaders for column in view.columns)
     assert "**1.000" not in results.to_markdown()
     assert r"\textbf{1.000" not in results.to_latex()
-    assert standing_of(reading, "data").text == "The data, shown for reference."
+    assert standing_finding(view, "data").text == "The data, shown for reference."
     assert not results.paragraph().startswith("data has the best value")
     assert "data is the data, and not ranked." in results.paragraph()
 

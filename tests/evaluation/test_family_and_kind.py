@@ -15,7 +15,7 @@ import dreval
 from dreval.evaluation.evaluation import attainable_note
 from dreval.inference.adjustment import adjust_p_values
 from dreval.report.contents import tests as _tested
-from dreval.report.reading import read_results
+from dreval.report.result_view import read_results
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -45,7 +45,7 @@ def across(seed=0, missing=False):
 
 def coded(summary):
     """All lines of the tables of a printed record, its stars among them."""
-    return [block.rows for block in summary.blocks]
+    return [block.rows for block in summary.tables]
 
 
 def test_every_row_with_a_p_value_says_how_it_was_made(result):
@@ -100,7 +100,7 @@ def test_notes_decide_nothing_in_a_result(result, note):
     assert coded(other.summary()) == coded(result.summary())
     assert attainable_note(other.table, "holm") == attainable_note(result.table, "holm")
     readings = [read_results(one) for one in (other, result)]
-    assert len({_tested.tests_said(reading, reading.tests) for reading in readings}) == 1
+    assert len({_tested.rejection_text(view, view.tests) for view in readings}) == 1
 
 
 @pytest.mark.parametrize("missing", [False, True])

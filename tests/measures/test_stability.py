@@ -19,8 +19,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
-from dreval.report._style import RAMP
-from dreval.report.figures.maps import _clouded
+from dreval.report._style import QUALITY_RAMP
+from dreval.report.figures.maps import _cloud_points
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:
@@ -277,7 +277,7 @@ def test_clouds_are_of_points_with_many_images():
     """Of halves a point with few images can agree least by chance; those drawn have the median number or more."""
     found = dreval.stability(data(80), noisy, over="halves", n_replicates=6, random_state=0)
     counts = found.points["n_replicates"]
-    drawn = _clouded(found, found.points["agreement"].to_numpy(), None)
+    drawn = _cloud_points(found, found.points["agreement"].to_numpy(), None)
     assert counts[found.points["agreement"].idxmin()] < counts.median()  # the least of all would not be drawn
     assert len(drawn) == 6
     assert counts[drawn].min() >= counts.median()
@@ -345,7 +345,7 @@ def test_maps_of_equal_replicates_are_best_everywhere():
     for record, level in ((found, -1), (none, 0)):
         figure = record.plot()
         colors = {patch.get_edgecolor() for patch in figure.axes[0].patches}
-        assert colors == {to_rgba(RAMP[level])}
+        assert colors == {to_rgba(QUALITY_RAMP[level])}
         assert {"0.000 (worse)", "1.000 (better)"} <= set(texts(figure))
 
 

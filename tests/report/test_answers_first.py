@@ -10,21 +10,21 @@ import pytest
 import dreval
 from dreval.registry import MEASURES
 from dreval.report.contents.comparison import comparison_summary, outcomes
-from dreval.report.contents.evaluation import printed_block
-from dreval.report.document import Best
-from dreval.report.reading import read_results
+from dreval.report.contents.evaluation import printed_table
+from dreval.report.document import BestCell
+from dreval.report.findings import missing_reason
 from dreval.report.render.markup import plain_symbols, sentence
-from dreval.report.statements import absence
+from dreval.report.result_view import read_results
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def cloud(count: int, n: int = 90, name: str = "umap_min_dist=0.") -> dreval.Evaluation:
-    """Embeddings from good to noise, of which some hardly differ."""
+    """Embeddings from good to noise; some hardly differ."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 5)) * [4, 3, 1, 1, 1]
-    made = {f"{name}{i:02d}": X[:, :2] + 0.05 * i**2 * rng.normal(size=(n, 2)) for i in range(count)}
-    return dreval.Evaluation(X, made, labels=(X[:, 0] > 0).astype(int), n_neighbors=8, random_state=0)
+    embeddings = {f"{name}{i:02d}": X[:, :2] + 0.05 * i**2 * rng.normal(size=(n, 2)) for i in range(count)}
+    return dreval.Evaluation(X, embeddings, labels=(X[:, 0] > 0).astype(int), n_neighbors=8, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,12 @@ def number(text: str) -> float:
 
 def check_block(results: dreval.Results) -> None:
     """Values, half-widths and stars of the narrow table, recomputed from the tidy table and ``ranking``."""
-    reading = read_results(results)
-    block = printed_block(reading)
+    view = read_results(results)
+    block = printed_table(view)
     rows = results.tidy().set_index(["embedding", "measure"])
     best = results.ranking().set_index(["embedding", "measure"])["in_best_set"]
-    heads = {column.called: column.measure for column in reading.by_goal}
-    heads |= {column.title: column.measure for column in reading.by_goal}
+    heads = {column.short_title: column.measure for column in view.by_goal}
+    heads |= {column.title: column.measure for column in view.by_goal}
     down = len(results.names) > 5
     measures = [
         heads[re.sub(r" (\(k = \d+\)|↓)", "", str(h)).strip()]
@@ -66,7 +66,7 @@ def check_block(results: dreval.Results) -> None:
             if half:
                 width = (row["conf_high"] - row["conf_low"]) / 2
                 assert number(half) == pytest.approx(width, abs=0.0011), (name, measure)
-            assert isinstance(cell, Best) == bool(best[name, measure]), (name, measure)
+            assert isinstance(cell, BestCell) == bool(best[name, measure]), (name, measure)
             seen += 1
     assert seen == len(measures) * len(names) > 8
     low = {measure for measure in measures if MEASURES.card(measure).direction == "lower"}
@@ -75,7 +75,7 @@ def check_block(results: dreval.Results) -> None:
 
 
 def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -> None:
-    """What was evaluated, the verdict with both p-values of what is borderline, one table, tests, notes; a count."""
+    """The summary has the settings, the findings with both borderline p-values, one table, tests and notes."""
     lines = str(five).splitlines()
 
     assert len(lines) <= 48
@@ -87,7 +87,7 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
     check_block(five)
     long = cloud(5).run("trustworthiness", None)
     assert "… is umap_min_dist=;" in " ".join(str(long).split())
-    assert [str(head) for head in printed_block(read_results(long)).columns[1:6]] == [
+    assert [str(head) for head in printed_table(read_results(long)).columns[1:6]] == [
         "…0.00",
         "…0.01",
         "…0.02",
@@ -99,20 +99,20 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
 @pytest.mark.slow
 def test_of_many_embeddings_the_best_stand_and_the_rest_is_counted(twelve: dreval.Results) -> None:
     """By mean rank over all measures; whole names; the page features the first eight."""
-    text, reading = str(twelve), read_results(twelve)
+    text, view = str(twelve), read_results(twelve)
     table = twelve.ranking().groupby("embedding")["rank"].mean().sort_values(kind="stable")
-    shown = [row[0] for row in printed_block(reading).rows if row[0] in twelve.names]
+    shown = [row[0] for row in printed_table(view).rows if row[0] in twelve.names]
 
     assert "... 2 more" in text
     assert [table[name] for name in shown] == sorted(table)[:10]
-    assert list(reading.featured) == list(reading.ranked[:8])
+    assert list(view.featured) == list(view.ranked[:8])
     assert all(name in text for name in shown)
     assert len(text.splitlines()) <= 60
     check_block(twelve)
 
 
 def named_or_counted(text: str) -> int:
-    """How many embeddings are named, or the number that stands there."""
+    """The number of named embeddings, or the number in the text."""
     if re.fullmatch(r"\d+|none", text):
         return int(text.replace("none", "0"))
     return len(re.findall("umap", text))
@@ -120,14 +120,14 @@ def named_or_counted(text: str) -> int:
 
 @pytest.mark.parametrize("which", ["five", pytest.param("twelve", marks=pytest.mark.slow)])
 def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequest) -> None:
-    """How often the best is better and how often not, counted again from the table of pairs."""
+    """The numbers of better and undecided pairs are those of the table of pairs."""
     results = request.getfixturevalue(which)
-    found = results.compare()
-    pairs = found.tidy()
+    comparison = results.compare()
+    pairs = comparison.tidy()
     symbols = {card.symbol: card.name for card in MEASURES.cards() if card.name in set(pairs["measure"])}
     best = {measure: results.ranking(measure)["embedding"].iloc[0] for measure in symbols.values()}
-    told = []
-    for text in map(sentence, outcomes(found)):
+    claims = []
+    for text in map(sentence, outcomes(comparison)):
         if many := re.match(r"Of the (\d+) others (.*) is better than (.*?)(; the rest are .*)?\.$", text):
             for symbol in symbols:
                 hit = re.search(
@@ -135,7 +135,7 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
                 )
                 if not hit:
                     continue
-                told.append(symbol)
+                claims.append(symbol)
                 ahead = named_or_counted(hit[1])
                 rows = pairs[pairs["measure"] == symbols[symbol]]
                 mine = rows[(rows["first"] == many[2]) | (rows["second"] == many[2])]
@@ -153,7 +153,7 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
             continue
         words, _, by = rest.rpartition(" by ")
         for symbol in re.split(r", | and ", by):
-            told.append(symbol)
+            claims.append(symbol)
             mine = pairs[(pairs["measure"] == symbols[symbol]) & ((pairs["first"] == name) | (pairs["second"] == name))]
             standing = results.ranking(symbols[symbol])
             assert standing.loc[standing["embedding"] == name, "rank"].item() == 1
@@ -167,56 +167,56 @@ def test_outcomes_are_those_of_the_pairs(which: str, request: pytest.FixtureRequ
                 assert ("others" in words) == (ahead == every)
             shown = re.search(r"not distinguishable from (.*)$", words)
             assert bool(shown) == (alike > 0)
-    assert sorted(told) == sorted(symbols)
+    assert sorted(claims) == sorted(symbols)
 
 
 @pytest.mark.slow
 def test_a_comparison_of_many_is_short_and_full_on_request(twelve: dreval.Results) -> None:
-    """At most sixty lines, the number of pairs said, and all of them in full."""
-    found = twelve.compare()
-    short, full = str(found.summary()), str(found.summary(full=True))
+    """The summary has at most sixty lines and the number of pairs; the full one has all pairs."""
+    comparison = twelve.compare()
+    short, full = str(comparison.summary()), str(comparison.summary(full=True))
 
     assert len(short.splitlines()) <= 60
-    assert f"{len(found.pairs):,} rows of pairs: .summary(full=True), .tidy()." in short
-    assert len(full.splitlines()) > len(found.pairs)
+    assert f"{len(comparison.pairs):,} rows of pairs: .summary(full=True), .tidy()." in short
+    assert len(full.splitlines()) > len(comparison.pairs)
     assert "pairs: .summary" not in full
     few = str(twelve.compare(["umap_min_dist=0.00", "umap_min_dist=0.11"], measure="continuity").summary())
     assert "umap_min_dist=0.00 is better than umap_min_dist=0.11." in " ".join(few.split())
 
 
 def test_the_baseline_leads_where_it_is_named(five: dreval.Results) -> None:
-    """What is better than the baseline is said of it, whatever its own rank."""
-    found = five.compare(measure="continuity", baseline="umap 03")
-    (said,) = map(sentence, outcomes(found))
-    worse = [name for name in found.tidy()["better"] if name not in ("", "umap 03")]
-    alike = int((found.tidy()["better"] == "").sum())
+    """The outcomes refer to the baseline, whatever its rank."""
+    comparison = five.compare(measure="continuity", baseline="umap 03")
+    (said,) = map(sentence, outcomes(comparison))
+    worse = [name for name in comparison.tidy()["better"] if name not in ("", "umap 03")]
+    alike = int((comparison.tidy()["better"] == "").sum())
 
     assert worse
     assert f"worse than {worse[0]}" in said
-    ahead = int((found.tidy()["better"] == "umap 03").sum())
+    ahead = int((comparison.tidy()["better"] == "umap 03").sum())
     assert said.count("umap") == 1 + len(worse) + alike + ahead  # each of these once
 
 
 def test_stars_beside_a_baseline_are_those_that_beat_it(twelve: dreval.Results) -> None:
-    """Of many embeddings beside a baseline those have a star that are significantly better, whoever is the best."""
-    found = twelve.compare(baseline=twelve.names[-1])
-    pairs, table = found.tidy(), comparison_summary(found).blocks[0]
+    """With a baseline, a star marks the embeddings that are significantly better than it, whatever is best."""
+    comparison = twelve.compare(baseline=twelve.names[-1])
+    pairs, table = comparison.tidy(), comparison_summary(comparison).tables[0]
     called = {plain_symbols(c.symbol): c.name for c in MEASURES.cards() if c.name in set(pairs["measure"])}
 
     assert table.best == f"significantly better than {twelve.names[-1]}"
     for place, head in enumerate(table.columns[1:], 1):
         mine = pairs[pairs["measure"] == called[head.removesuffix(" ↓")]]
-        starred = {row[0] for row in table.rows if isinstance(row[place], Best)}
+        starred = {row[0] for row in table.rows if isinstance(row[place], BestCell)}
         shown = {row[0] for row in table.rows}
         assert starred == shown & ({*mine["better"]} - {"", twelve.names[-1]})
 
 
 def test_a_baseline_among_many_says_who_is_better_and_worse(twelve: dreval.Results) -> None:
-    """Both counts stand for each measure."""
+    """Each measure has both counts."""
     base = twelve.names[4]
-    found = twelve.compare(baseline=base)
-    pairs = found.tidy()
-    (text,) = map(sentence, outcomes(found))
+    comparison = twelve.compare(baseline=base)
+    pairs = comparison.tidy()
+    (text,) = map(sentence, outcomes(comparison))
     symbols = {card.symbol: card.name for card in MEASURES.cards() if card.name in set(pairs["measure"])}
     which = "|".join(map(re.escape, symbols))
     told = re.findall(rf"better than ((?:(?! by ).)+) and worse than ((?:(?! by ).)+) by ({which})(?=, |; |\.$)", text)
@@ -230,7 +230,7 @@ def test_a_baseline_among_many_says_who_is_better_and_worse(twelve: dreval.Resul
 
 
 def test_values_with_other_settings_are_said_below_the_table():
-    """Stability over halves of a method without a seed stands beside that over seeds of another, and is no gap."""
+    """Values with other settings are listed below the table, and the table has no gap."""
 
     def noisy(X, n_components, random_state):
         return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
@@ -239,12 +239,12 @@ def test_values_with_other_settings_are_said_below_the_table():
         np.random.default_rng(0).normal(size=(60, 4)), {"noisy": noisy, "pca": "pca"}, random_state=0
     )
     options = {"stability": {"n_replicates": 3}}
-    found = evaluation.run(["trustworthiness", "stability"], None, None, options=options)
-    rows = found.tidy().query("measure == 'stability'").set_index("embedding")
-    said = re.sub(r"\s+", " ", str(found.summary()))
-    alone = re.search(r"Stability with other settings \((.*?)\): (\S+) \((\w+)\); not compared", said)
+    results = evaluation.run(["trustworthiness", "stability"], None, None, options=options)
+    rows = results.tidy().query("measure == 'stability'").set_index("embedding")
+    text = re.sub(r"\s+", " ", str(results.summary()))
+    alone = re.search(r"Stability with other settings \((.*?)\): (\S+) \((\w+)\); not compared", text)
     assert rows.loc[alone[3], "parameters"].replace("n_neighbors=", "k = ") == alone[1]
     assert number(alone[2]) == pytest.approx(rows.loc[alone[3], "value"], abs=5e-4)
-    cells = read_results(found)
-    absent = next(c for c in cells.main if c.measure == "stability")
-    assert absence(cells, absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")
+    view = read_results(results)
+    absent = next(c for c in view.main_columns if c.measure == "stability")
+    assert missing_reason(view, absent, alone[3]).startswith(f"run with other settings ({alone[1]}: ")

@@ -14,32 +14,6 @@ from dreval.report.contents.paragraph import measure_paragraph
 NASTY = "<b>&\"' long $name_of$ an embedding"
 
 
-@pytest.fixture(scope="module")
-def within():
-    """Three embeddings of one data set."""
-    X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
-    made = {"first": X[:, :2], NASTY: X[:, 1:3], "last": X[:, 2:]}
-    return dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["trustworthiness", "procrustes_rc"]).compare()
-
-
-@pytest.fixture(scope="module")
-def across():
-    """Three embeddings over seven data sets, one measure of which lower values are better."""
-    rng = np.random.default_rng(0)
-    rows = [
-        {
-            "dataset": f"set {i}",
-            "embedding": name,
-            "measure": measure,
-            "value": sign * place / 10 + 0.5 + rng.random() / 20,
-        }
-        for i in range(7)
-        for place, name in enumerate(("first", NASTY, "last"))
-        for measure, sign in (("trustworthiness", -1), ("procrustes_rc", 1))
-    ]
-    return dreval.compare(pd.DataFrame(rows), random_state=0)
-
-
 def page_of(found, folder):
     return found.report(folder / "c.html").read_text("utf-8")
 
@@ -59,7 +33,7 @@ def test_every_pair_stands_with_its_numbers(within, tmp_path):
 
 
 def test_the_best_is_marked_and_carries_its_letters(within, tmp_path):
-    """The table of values has the letters of the standing, and one mark for each measure."""
+    """The table of values has the letters of the standing, and one best mark for each measure."""
     head = page_of(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
 
     assert head.count('class="best"') == 2
@@ -103,10 +77,10 @@ def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
         for i in range(12)
         for name, gap in {"one": 0.0, "like one": 0.0, "better": 0.1}.items()
     ]
-    found = dreval.compare(pd.DataFrame(tables), tests=["wilcoxon", "bayes"], rope=0.01, random_state=0)
-    page = page_of(found, tmp_path)
+    comparison = dreval.compare(pd.DataFrame(tables), tests=["wilcoxon", "bayes"], rope=0.01, random_state=0)
+    page = page_of(comparison, tmp_path)
     rows = page.partition('<section id="posterior"')[2].partition("</section>")[0]
-    bayes = found.pairs[found.pairs["test"] == "bayes"]
+    bayes = comparison.pairs[comparison.pairs["test"] == "bayes"]
 
     assert rows.count("<tr>") == 1 + 3
     assert "better by more than 0.01" in rows
@@ -121,7 +95,7 @@ def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("kind", ["within", "across"])
 def test_the_page_stands_alone_and_is_always_the_same(kind, tmp_path, request):
-    """It loads nothing, shows names as they are, has one script, and two reports are the same bytes."""
+    """The page loads nothing, shows names unchanged, has one script, and two reports have the same bytes."""
     found = request.getfixturevalue(kind)
     page = page_of(found, tmp_path)
 
@@ -144,33 +118,33 @@ def test_a_text_says_the_same(within, tmp_path):
 
 @pytest.mark.parametrize("baseline", [None, "m4"])
 def test_of_many_embeddings_only_pairs_with_one_are_listed(baseline, tmp_path):
-    """Beyond eight the pairs with the best by each measure, and how many are left out; a baseline has its own pairs."""
+    """Beyond eight embeddings only pairs with the best are listed, others are counted; a baseline has its pairs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4))
-    made = {f"m{i}": X[:, :2] + 0.2 * i * rng.normal(size=(50, 2)) for i in range(10)}
-    results = dreval.Evaluation(X, made, n_neighbors=5, random_state=0).run(["trustworthiness", "procrustes_rc"])
-    found = results.compare(baseline=baseline)
-    rows = page_of(found, tmp_path).partition('<section id="pairs"')[2].partition("</section>")[0]
+    embeddings = {f"m{i}": X[:, :2] + 0.2 * i * rng.normal(size=(50, 2)) for i in range(10)}
+    results = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0).run(["trustworthiness", "procrustes_rc"])
+    comparison = results.compare(baseline=baseline)
+    rows = page_of(comparison, tmp_path).partition('<section id="pairs"')[2].partition("</section>")[0]
     page = results.report(tmp_path / "r.html").read_text("utf-8").partition('<section id="differences"')[2]
 
     assert rows.count("<tr>") == 1 + 2 * 9
     assert ("72 more rows are in tidy()" in rows) == (baseline is None)
     assert "Paired differences from the best by each measure: 18 rows; 72 more in results.compare().tidy()" in page
-    for name in found.measures:
-        best = baseline or found.of(found.standing, name)["embedding"].iloc[0]
-        against = found.of(found.pairs, name)
+    for name in comparison.measures:
+        best = baseline or comparison.of(comparison.standing, name)["embedding"].iloc[0]
+        against = comparison.of(comparison.pairs, name)
         against = against[(against["first"] == best) | (against["second"] == best)]
         assert len(against) == 9
         assert all(f'data-sort="{advantage!r}"' in rows for advantage in against["advantage"])
 
 
 def test_a_long_table_of_values_is_folded(tmp_path):
-    """Of sixteen embeddings twelve stand, the best first, and a button shows the rest; none has letters."""
+    """Of sixteen embeddings twelve are visible, the best first, and a button shows the others; none has letters."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
-    made = {f"e{i:02d}": X[:, :2] + 0.1 * i * rng.normal(size=(60, 2)) for i in range(16)}
-    found = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run("continuity", None).compare()
-    page = found.report(tmp_path / "c.html").read_text("utf-8")
+    embeddings = {f"e{i:02d}": X[:, :2] + 0.1 * i * rng.normal(size=(60, 2)) for i in range(16)}
+    comparison = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run("continuity", None).compare()
+    page = comparison.report(tmp_path / "c.html").read_text("utf-8")
     table = page.partition('<section id="ahead"')[2].partition("</table>")[0]
 
     assert table.count('<tr class="more">') == 4

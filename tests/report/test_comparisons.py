@@ -18,7 +18,7 @@ import dreval
 from dreval.comparison.base import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import letter_words
+from dreval.report.contents.comparison import letter_text
 from dreval.report.figures._panels import ramp_between
 from dreval.report.figures.comparisons import shared_letters
 from dreval.report.format import probability
@@ -51,21 +51,21 @@ def texts(figure):
 @pytest.mark.parametrize("k", [2, 3, 4, 11])
 def test_critical_differences_name_every_embedding_and_its_rank(k):
     """All names with mean ranks, the number of data sets, and the test; the critical difference where it decides."""
-    found = across(k)
-    said = " ".join(texts(found.plot("critical_difference")))
+    comparison = across(k)
+    text = " ".join(texts(comparison.plot("critical_difference")))
 
-    for row in found.standing.to_dict("records"):
-        assert row["embedding"] in said
-        assert f"{row['mean_rank']:.2f}" in said
-    assert "over 9 data sets" in said
-    by = found.recipe["decided_by"]
+    for row in comparison.standing.to_dict("records"):
+        assert row["embedding"] in text
+        assert f"{row['mean_rank']:.2f}" in text
+    assert "over 9 data sets" in text
+    by = comparison.recipe["decided_by"]
     assert by == ("wilcoxon" if k < 11 else "nemenyi")  # 6 pairs on 9 data sets: 6 * 2 / 2^9 = .023; 55 pairs: .21
-    assert ("critical difference" in said) == (by == "nemenyi")
-    assert {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[by] in said
+    assert ("critical difference" in text) == (by == "nemenyi")
+    assert {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[by] in text
 
 
 def test_names_of_critical_differences_keep_off_their_lines():
-    """Between a name with its rank and the line that leads to it there is room, on either side."""
+    """There is space between a name with its rank and its line, on either side."""
     figure = across(k=5).plot("critical_difference")
     figure.draw_without_rendering()
     ax = figure.axes[0]
@@ -80,7 +80,7 @@ def test_names_of_critical_differences_keep_off_their_lines():
 
 @given(st.integers(1, 7).flatmap(lambda k: st.tuples(st.just(k), st.sets(st.sampled_from(range(49))))))
 def test_bars_join_exactly_what_does_not_differ(drawn):
-    """Two embeddings lie under one bar if and only if their pair does not differ; no bar lies within another."""
+    """Two embeddings are under one bar if and only if their pair does not differ; no bar is within another."""
     k, codes = drawn
     differing = [(i, j) for i in range(k) for j in range(i + 1, k) if 7 * i + j in codes]
     groups = shared_letters(letter_display(k, differing))
@@ -94,14 +94,14 @@ def test_bars_join_exactly_what_does_not_differ(drawn):
 @pytest.mark.parametrize("n", [4, 9])
 def test_a_figure_and_the_words_of_a_comparison_name_one_test(n):
     """Letters, both figures and the paragraph go by the same test, also where signed ranks cannot be significant."""
-    found = across(4, n)
-    word = {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[found.recipe["decided_by"]]
+    comparison = across(4, n)
+    word = {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[comparison.recipe["decided_by"]]
     other = {"Wilcoxon": "Nemenyi", "Nemenyi": "Wilcoxon"}[word]
     for said in (
-        " ".join(texts(found.plot("critical_difference"))),
-        " ".join(texts(found.plot("forest"))),
-        letter_words(found),
-        found.paragraph(),
+        " ".join(texts(comparison.plot("critical_difference"))),
+        " ".join(texts(comparison.plot("forest"))),
+        letter_text(comparison),
+        comparison.paragraph(),
     ):
         assert word in said
         assert other not in said
@@ -111,15 +111,15 @@ def test_a_figure_and_the_words_of_a_comparison_name_one_test(n):
 def test_the_forest_of_a_study_goes_by_the_test_of_its_report(n):
     """Its p-values are the adjusted ones of the test that ``compare`` and the report go by, not of another model."""
     study = SimpleNamespace(compare=lambda **options: across(4, n, **options))
-    found = study.compare()
-    rows = found.pairs[found.pairs["test"] == found.recipe["decided_by"]]
+    comparison = study.compare()
+    rows = comparison.pairs[comparison.pairs["test"] == comparison.recipe["decided_by"]]
     said = texts(plot_study(study, "forest"))
     for p in rows["p_adjusted"]:
         assert probability(p) in said
 
 
 def test_a_forest_has_every_pair_of_every_measure(within):
-    """Of three pairs each has a panel with the measures as lines; one measure has the pairs as lines."""
+    """Each of three pairs has a panel with the measures as lines; one measure has the pairs as lines."""
     figure = within.plot()
     said = texts(figure)
     one = within.plot("forest", measure="procrustes_rc")
@@ -134,7 +134,7 @@ def test_a_forest_has_every_pair_of_every_measure(within):
 
 @pytest.mark.parametrize("measure", ["trustworthiness", "procrustes_rc"])
 def test_a_difference_map_has_the_color_of_the_better_one(within, measure):
-    """The scale is as long on both sides of 0, and turning the pair turns the ends, which have the names' colors."""
+    """The scale is symmetric around 0; swapping the pair swaps its ends, which have the colors of the names."""
     figure = within.plot("difference_map", measure=measure, pair=("$b$", "c"))
     said, turned = texts(figure), texts(within.plot("difference_map", measure=measure, pair=("c", "$b$")))
 
@@ -164,9 +164,9 @@ def test_a_ramp_between_two_colors_passes_through_a_light_gray():
 @pytest.mark.parametrize("k", [2, 5])
 def test_wins_are_counted_in_every_cell(k):
     """Every pair has the two counts of the win matrix, rows and columns in the order of the standing."""
-    found = across(k)
-    table, order = found.wins(), list(found.standing["embedding"])
-    figure = found.plot("wins")
+    comparison = across(k)
+    table, order = comparison.wins(), list(comparison.standing["embedding"])
+    figure = comparison.plot("wins")
     numbers = [text.get_text() for text in figure.axes[0].texts]
 
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == order
@@ -175,7 +175,7 @@ def test_wins_are_counted_in_every_cell(k):
 
 
 def test_what_cannot_be_drawn_is_refused(within):
-    """Unknown words, figures of the other kind, a measure without values of points."""
+    """Unknown names, figures of the other kind, and a measure without values of points raise an error."""
     with pytest.raises(UnknownName, match="Did you mean 'forest'"):
         within.plot("forrest")
     with pytest.raises(UnknownName, match="Did you mean 'pair'"):
@@ -195,11 +195,11 @@ def test_what_cannot_be_drawn_is_refused(within):
 
 @pytest.mark.parametrize("kind", ["critical_difference", "wins"])
 def test_symbols_of_titles_stay_in_a_page(kind):
-    """The title is words with the symbol's measure set low, and no mark of mathematics is left."""
+    """The title has subscripts in its symbol, and no markup of mathematics is left."""
     rng = np.random.default_rng(0)
     rows = [(f"d{i}", name, "spearman_distance", rng.uniform()) for i in range(8) for name in "abc"]
-    found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
-    drawn = ET.fromstring(inline_svg(found.plot(kind), "x", "ranks"))
+    comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
+    drawn = ET.fromstring(inline_svg(comparison.plot(kind), "x", "ranks"))
     said = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
     low = [span for span in drawn.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]
 
@@ -212,12 +212,12 @@ def test_symbols_of_titles_stay_in_a_page(kind):
 
 
 def test_the_table_says_over_how_many_data_sets_an_advantage_is():
-    """Of two data sets, one tied, the advantage is that of the other: beside n stands how many differ."""
+    """Of two data sets with one tie, the advantage is that of the other, and the table has the number that differ."""
     rows = [("d1", "a", 0.9), ("d1", "b", 0.8), ("d1", "c", 0.7), ("d2", "a", 0.9), ("d2", "b", 0.9), ("d2", "c", 0.7)]
-    found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
-    pairs = found.pairs[found.pairs["test"] == "wilcoxon"].set_index(["first", "second"])
+    comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
+    pairs = comparison.pairs[comparison.pairs["test"] == "wilcoxon"].set_index(["first", "second"])
     assert pairs.loc[("a", "b"), ["n", "n_used", "advantage"]].tolist() == pytest.approx([2, 1, 0.1])
-    text = str(found)
+    text = str(comparison)
     assert re.search(r"first  second  n  n differ  advantage", text)
     assert re.search(r"a      b       2         1     0\.1000", text)
     assert re.search(r"a      c       2         2     0\.2000", text)

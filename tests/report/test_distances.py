@@ -1,4 +1,4 @@
-"""Shepard diagrams as figures: the cells and steps are those of the table, and the words say which pairs they are."""
+"""Shepard diagrams as figures: cells and steps are those of the table, and the text names the pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from report_cases import make_results, measure_row, simulated_results, simulated
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
-from dreval.report.figures._pairs import shepard_words
+from dreval.report.figures._pairs import shepard_text
 from dreval.report.page import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
@@ -43,7 +43,7 @@ def test_cells_and_steps_are_those_of_the_table():
 
 
 def test_the_corner_has_one_zero():
-    """Both axes begin there, and neither writes its own."""
+    """Both axes begin at one common zero."""
     figure = simulated_results(NAMES).plot("shepard")
     figure.canvas.draw()
     for ax in figure.axes:
@@ -54,7 +54,7 @@ def test_the_corner_has_one_zero():
 
 
 def test_the_rank_correlation_is_that_of_the_table():
-    """It stands at the right of the title, and only where it was computed."""
+    """It is at the right of the title, and only where it was computed."""
     rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]
     results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
     ax = results.plot("shepard", embedding="a").axes[0]
@@ -64,7 +64,7 @@ def test_the_rank_correlation_is_that_of_the_table():
 
 
 def test_one_embedding_or_some():
-    """``embedding`` is one of the names; both at once are refused, as is one that is not there."""
+    """``embedding`` is one of the names; both at once, and an unknown name, raise an error."""
     results = simulated_results(NAMES)
     assert len(results.plot("shepard", embedding="umap").axes) == 1
     assert len(results.plot("shepard", names=["umap", "pca"]).axes) == 2
@@ -83,14 +83,14 @@ def test_without_pairs_there_is_a_cure():
 def test_which_pairs_are_shown_is_said():
     """All, a random part, or those of anchors."""
     table = simulated_shepard(0)
-    assert f"all {table.total:,} pairs" in shepard_words(table)
-    assert f"{table.pairs:,} of 9,999 pairs" in shepard_words(replace(table, total=9999))
-    assert "pairs seen from the anchors" in shepard_words(replace(table, anchored=True))
+    assert f"all {table.total:,} pairs" in shepard_text(table)
+    assert f"{table.pairs:,} of 9,999 pairs" in shepard_text(replace(table, total=9999))
+    assert "pairs seen from the anchors" in shepard_text(replace(table, anchored=True))
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_nothing_leaves_the_paper(count):
-    """Words and numbers lie inside, whatever the number of panels."""
+    """All text is inside the figure, for any number of panels."""
     figure = simulated_results(tuple(f"embedding {i}" for i in range(count))).plot("shepard")
     figure.canvas.draw()
     for text in figure.findobj(mpl.text.Text):
@@ -102,7 +102,7 @@ def test_nothing_leaves_the_paper(count):
 
 
 def test_a_perfect_copy_is_a_straight_line():
-    """Of an embedding that is the data every pair lies in a cell of the diagonal, and the steps ascend along it."""
+    """For a copy of the data every pair is in a cell of the diagonal, and the steps ascend along it."""
     X = np.random.default_rng(0).normal(size=(40, 2))
     results = dreval.Evaluation(X, {"copy": 3 * X}, n_neighbors=3, random_state=0).run("spearman_distance", ci=None)
     table = results.shepard["copy"]
@@ -113,7 +113,7 @@ def test_a_perfect_copy_is_a_straight_line():
 
 
 def test_a_page_shows_them(tmp_path):
-    """One drawing for each embedding, described; a failed embedding has none; without pairs there is no section."""
+    """Each embedding has one described drawing; a failed one has none; without pairs there is no section."""
     page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
     bare = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 
@@ -123,7 +123,7 @@ def test_a_page_shows_them(tmp_path):
 
 
 def test_axes_are_labeled_and_letters_keep_their_size(tmp_path):
-    """Both axes say what they are; a page shows a diagram at the size it is drawn in, whatever their number."""
+    """Both axes have labels; a page shows a diagram at its drawn size, for any number of diagrams."""
     (ax,) = simulated_results(("a",)).plot("shepard").axes
     page = simulated_results(("a", "b")).report(tmp_path / "page.html").read_text("utf-8")
 

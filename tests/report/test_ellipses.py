@@ -21,13 +21,13 @@ def evaluated(**sources: np.ndarray) -> dreval.Results:
 
 
 def outlines(results: dreval.Results, kind: type, **options: object) -> list[np.ndarray]:
-    """Vertices of each path of the one panel that was drawn."""
+    """Vertices of each path of the one panel."""
     (found,) = [one for one in results.plot("ellipses", **options).axes[0].collections if isinstance(one, kind)]
     return [path.vertices for path in found.get_paths()]
 
 
 def test_shapes_are_those_of_the_stretch() -> None:
-    """Of diag(2, 1/2) every ellipse is four times as wide as high; of a rotation all are circles of one size."""
+    """For diag(2, 1/2) every ellipse is four times as wide as high; for a rotation all are equal circles."""
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     for Y, ratio in ((X * [2.0, 0.5], 4.0), (X @ turn, 1.0)):
         shapes = np.array([np.ptp(line, axis=0) for line in outlines(evaluated(a=Y), PolyCollection)])
@@ -37,7 +37,7 @@ def test_shapes_are_those_of_the_stretch() -> None:
 
 
 def of_panel(results: dreval.Results, k: int = 6) -> tuple[np.ndarray, str]:
-    """Ends of the lines of the one panel (b, 2, 2), and the words between its name and the panel."""
+    """Ends of the lines of the one panel (b, 2, 2), and the text between its name and the panel."""
     axes = results.plot("ellipses", n_neighbors=k).axes[0]
     (lines,) = [one for one in axes.collections if isinstance(one, LineCollection)]
     return np.array([path.vertices for path in lines.get_paths()]), axes.texts[0].get_text()
@@ -81,7 +81,7 @@ def distances(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def test_embeddings_of_one_dimension_at_one_place_and_of_three_are_drawn() -> None:
-    """Ellipses become lines, or there are none; of three dimensions the first two are shown."""
+    """Ellipses become lines, or there are none; of three dimensions the first two are drawn."""
     assert all(np.ptp(line[:, 1]) < 1e-12 for line in outlines(evaluated(a=X[:, :1]), PolyCollection))
     assert not outlines(evaluated(a=np.zeros((120, 2))), PolyCollection)
     three = np.column_stack([X, X[:, 0] * X[:, 1]])
@@ -89,7 +89,7 @@ def test_embeddings_of_one_dimension_at_one_place_and_of_three_are_drawn() -> No
 
 
 def test_names_and_counts_of_broken_edges_stand_apart() -> None:
-    """Names of usual length are whole beside long counts, in several panels and in one."""
+    """Names of usual length are whole next to long counts, in several panels and in one."""
     Y = X + 5.0 * (X[:, :1] > 0.3) * [1.0, 0.0] + 5.0 * (X[:, :1] > 0.7) * [0.0, 1.0]
     results = evaluated(**{"torn ring, unrolled": Y, "another one, torn too": Y[:, ::-1], "c": X})
     for options in ({}, {"embedding": "torn ring, unrolled"}):
@@ -102,7 +102,7 @@ def test_names_and_counts_of_broken_edges_stand_apart() -> None:
 
 
 def test_ellipses_at_the_border_are_whole() -> None:
-    """Every outline lies within its panel, where some reach beyond the points as well."""
+    """Every outline is inside its panel, even where it reaches beyond the points."""
     results = evaluated(wide=X * [3.0, 1.0], long=np.column_stack([X[:, 0], X[:, 1] + 4.0 * (X[:, 1] > 0.9)]))
     beyond = 0
     for ax in results.plot("ellipses").axes:

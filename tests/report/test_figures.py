@@ -23,10 +23,10 @@ from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures._lines import spread_labels
 from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps
-from dreval.report.figures.maps import PANEL
+from dreval.report.figures.maps import PANEL_INCHES
 from dreval.report.figures.nulls import null_histogram
 from dreval.report.plot import plot
-from dreval.report.reading import BESIDE, named_embeddings, read_results
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, colored_embeddings, read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a result made by hand can draw
@@ -50,7 +50,7 @@ def test_every_kind_is_drawn_for_any_number_of_embeddings(kind, count):
     """One to ten embeddings: a figure each, all named; of more than eight, lines have the names of those in color."""
     names = tuple(f"embedding {i}" for i in range(count))
     results = simulated_results(names, ks=(5, 15, 60))
-    figure, named = plot(results, kind), read_results(results).named
+    figure, named = plot(results, kind), read_results(results).colored
 
     assert isinstance(figure, Figure)
     assert drawn(figure).startswith(b"\x89PNG")
@@ -62,14 +62,14 @@ def test_every_kind_is_drawn_for_any_number_of_embeddings(kind, count):
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
 @pytest.mark.parametrize("classes", [0, 1, 3, 12, 30])
 def test_embeddings_of_any_width_and_number_of_classes_are_drawn(d, classes):
-    """One column is a strip, more than two are said not to be shown; more than twelve classes become 'other'."""
+    """One column is a strip, further columns are mentioned; more than twelve classes become 'other'."""
     figure = plot(simulated_results(("a", "b"), d=d, classes=classes, n=300), "embedding")
-    said = " ".join(texts(figure))
+    text = " ".join(texts(figure))
     drawn(figure)
 
-    assert ("one column" in said) == (d == 1)
-    assert (f"columns 1 and 2 of {d}" in said) == (d > 2)
-    assert ("other (19 classes)" in said) == (classes == 30)
+    assert ("one column" in text) == (d == 1)
+    assert (f"columns 1 and 2 of {d}" in text) == (d > 2)
+    assert ("other (19 classes)" in text) == (classes == 30)
 
 
 def test_nothing_of_matplotlib_is_changed_and_no_figure_is_registered():
@@ -137,7 +137,7 @@ def test_unknown_words_are_refused_with_the_nearest():
 
 
 def test_a_curve_needs_several_numbers_of_neighbors():
-    """The cure is in the message; a measure without neighbors is refused beside those that have a curve."""
+    """The message has a hint; a measure without neighbors raises an error that names those with a curve."""
     with pytest.raises(InputError, match=r"n_neighbors=\[5, 15, 50\]"):
         plot(simulated_results(), "curve")
     with pytest.raises(InputError, match=r"run at several: .*trustworthiness"):
@@ -163,7 +163,7 @@ def test_a_result_of_failures_only_has_no_figure():
 
 
 def test_one_color_per_embedding_throughout():
-    """An embedding keeps its color when others are left out, and when others fail."""
+    """An embedding keeps its color when others are left out or fail."""
     results = simulated_results(("a", "b", "c"), ks=(5, 15), failed={"d": "x"})
     for kind in ("embedding", "map", "curve"):
         for names in (["b"], ["a", "b"], None):
@@ -173,7 +173,7 @@ def test_one_color_per_embedding_throughout():
 
 
 def test_beyond_eight_no_two_embeddings_share_a_color():
-    """The first by mean rank have a color each, the others one gray; those named have one in any case."""
+    """The first by mean rank have a color each, the others are gray; requested ones always have a color."""
     names = tuple(f"m{i}" for i in range(30))
     results = simulated_results(names, ks=(5, 15))
     first = read_results(results).featured
@@ -204,12 +204,12 @@ def test_beyond_eight_no_two_embeddings_share_a_color():
     ],
 )
 def test_which_embeddings_have_a_color(names, first, chosen, named):
-    """Of few all; of many the first ones, and those chosen, which take no color of those that stay."""
-    assert named_embeddings(names, first, chosen) == tuple(named)
+    """Of few all have a color; of many the first, and the requested ones, which replace the last."""
+    assert colored_embeddings(names, first, chosen) == tuple(named)
 
 
 def test_a_curve_shows_values_chance_and_intervals():
-    """The lines run through the values, the dashed one through chance, and bands are drawn with intervals only."""
+    """The lines have the values, the dashed line is chance, and bands are drawn with intervals only."""
     names = ("a", "b", "c", "d")
     results = simulated_results(names, ks=(5, 15, 60))
     figure = plot(results, "curve", measure="neighborhood_overlap")
@@ -238,7 +238,7 @@ def test_chance_far_from_all_lines_is_said_and_not_drawn():
 
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=10))
 def test_labels_do_not_overlap_and_keep_their_order(wanted):
-    """Labels lie a gap apart, in the order of their lines, inside the axis where there is room, else from its top."""
+    """Labels are a gap apart, in the order of their lines, inside the axis if they fit, else from its top."""
     placed = spread_labels(wanted, 0.16, 0.0, 3.0)
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     for low, high in itertools.pairwise(order):
@@ -255,7 +255,7 @@ def test_labels_do_not_overlap_and_keep_their_order(wanted):
     )
 )
 def test_points_are_placed_inside_the_panel_at_one_scale(Y):
-    """All points lie in the square whatever their size, and both columns have the same scale."""
+    """All points are in the square for any size, and both columns have the same scale."""
     placed = place_points(Y)
 
     assert placed.shape == (len(Y), 2)
@@ -298,7 +298,7 @@ def test_a_map_says_which_end_is_worse_and_where_chance_lies(measure, chance, wo
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.booleans())
 def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
-    """A better value never has a worse color, and the ends of the scale say when values lie beyond them."""
+    """A better value never has a worse color, and the ends of the scale show when values are beyond them."""
     values = np.array(values)
     scale = scale_of_maps([values], higher)
     levels = scale.levels(values)
@@ -306,7 +306,7 @@ def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
 
     assert (np.diff(levels[order]) >= 0).all()
     assert levels.min() >= 0
-    assert levels.max() < len(_style.RAMP)
+    assert levels.max() < len(_style.QUALITY_RAMP)
     assert scale.clipped_low == (values.min() < scale.low)
     assert ("or less" in "".join(scale.ends())) == scale.clipped_low
 
@@ -326,17 +326,17 @@ def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
     ],
 )
 def test_the_scale_of_one_value_goes_from_chance_to_the_best(value, higher, bounds, chances, ends, level):
-    """By hand: from the chance level or the worse bound to the better one, and the color is that of the value."""
+    """By hand: from the chance level or the worse bound to the better one, with the color of the value."""
     values = np.full(5, value)
     scale = scale_of_maps([values], higher, bounds, chances)
 
     assert (scale.low, scale.high) == ends
     assert (scale.clipped_low, scale.clipped_high) == (False, False)
-    assert set(scale.levels(values)) == {level % len(_style.RAMP)}
+    assert set(scale.levels(values)) == {level % len(_style.QUALITY_RAMP)}
 
 
 def test_a_map_of_many_points_shows_the_mean_of_each_cell():
-    """Against a loop: every cell that holds a point is shown once, with the mean of its points."""
+    """Against a loop: every cell with a point is drawn once, with the mean of its points."""
     rng = np.random.default_rng(0)
     Y, values = rng.normal(size=(900, 2)), rng.random(900)
     values[:100] = math.nan
@@ -352,7 +352,7 @@ def test_a_map_of_many_points_shows_the_mean_of_each_cell():
 
 
 def test_classes_beyond_twelve_are_the_largest_and_other():
-    """Eleven largest classes keep a color, in sorted order; the rest share the last one."""
+    """The eleven largest classes have a color, in sorted order; the others share the last one."""
     labels = np.repeat(np.arange(20), np.arange(1, 21))
     classes = class_colors(labels)
 
@@ -377,15 +377,15 @@ def contrast(a, b):
 
 def test_colors_can_be_read_and_told_apart():
     """Text colors have a contrast of 4.5 with the paper, points 1.5, and all variables have their own color."""
-    assert len(_style.EMBEDDINGS_LIGHT) == len(_style.EMBEDDINGS_DARK) == BESIDE
+    assert len(_style.EMBEDDINGS_LIGHT) == len(_style.EMBEDDINGS_DARK) == MAX_SIDE_BY_SIDE
     for paper, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
         assert contrast(paper["ink"], paper["panel"]) > 12
         assert contrast(paper["soft"], paper["panel"]) >= 4.5
         assert all(contrast(color, paper["paper"]) >= 4.5 for color in (*embeddings, paper["other"]))
-        assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.RAMP))
+        assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.QUALITY_RAMP))
     known = [*_style.LIGHT.values(), *_style.EMBEDDINGS_LIGHT]
     assert len(set(known)) == len(known) == len(_style.css_variables())
-    light = [luminance(color) for color in _style.RAMP]
+    light = [luminance(color) for color in _style.QUALITY_RAMP]
     assert light == sorted(light, reverse=True)
 
 
@@ -395,7 +395,7 @@ DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
 
 
 def seen_as(colors, view):
-    """Colors in CIELAB (1976) as they are seen."""
+    """Colors in CIELAB (1976) under simulated color vision."""
     parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colors])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     linear = np.clip(linear @ np.array(view).T, 0, 1)
@@ -409,7 +409,7 @@ def seen_as(colors, view):
 @pytest.mark.parametrize("embeddings", [_style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
 def test_colors_differ_for_all_readers(view, embeddings):
     """No color means two things, as protanopes and deuteranopes see them too: smallest distances within and between."""
-    sets = {"embeddings": embeddings, "classes": _style.CLASS_COLORS, "scale": _style.RAMP}
+    sets = {"embeddings": embeddings, "classes": _style.CLASS_COLORS, "scale": _style.QUALITY_RAMP}
     seen = {name: seen_as(colors, view) for name, colors in sets.items()}
 
     def nearest(one, other):
@@ -443,7 +443,7 @@ def test_a_drawing_for_the_page_has_only_the_page_s_colors_ids_and_fonts():
 
 
 def test_the_points_of_a_drawing_are_the_points():
-    """Each point is one dot of the drawing, at its place to a hundredth of a point, with its class's color."""
+    """Each point is one dot of the drawing, at its place to a hundredth of a point, with the color of its class."""
     results = simulated_results(("a",), n=50, classes=3)
     root = ET.fromstring(inline_svg(plot(results, "embedding"), "f", "x"))
     dots = {}
@@ -456,14 +456,14 @@ def test_the_points_of_a_drawing_are_the_points():
     for code in range(3):
         wanted = placed[results.labels == code]
         got = np.array(sorted(dots[code]))
-        scale = PANEL * 72 / 2
+        scale = PANEL_INCHES * 72 / 2
         side = np.array(sorted((wanted[:, 0] * scale).tolist()))
         np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), side - side.mean(), atol=0.02)
         assert len(got) == len(wanted)
 
 
 def test_dense_panels_are_pixels_inside_the_drawing():
-    """More than 4000 points become one embedded image each, and the drawing stays small."""
+    """More than 4000 points become one embedded image each, and the drawing is small."""
     rng = np.random.default_rng(0)
     rows = [measure_row("a", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
     Y = rng.normal(size=(6000, 2))
@@ -483,7 +483,7 @@ def independence_test(null, statistic=0.5, p=0.04):
 
 
 def test_the_null_histogram_shows_every_permutation_and_the_statistic():
-    """The bars count all permutations, the line stands at the statistic, and both are inside the axis."""
+    """The bars count all permutations, the line is at the statistic, and both are inside the axis."""
     rng = np.random.default_rng(0)
     null = rng.gamma(2, 0.05, 999)
     (ax,) = null_histogram(independence_test(null)).axes
@@ -506,7 +506,7 @@ def test_degenerate_null_distributions_are_drawn(null, statistic):
 
 
 def test_the_null_histogram_draws_where_it_is_told():
-    """Axes that are given are drawn on and given back."""
+    """Given Axes are drawn on and returned."""
     figure = Figure()
     ax = figure.subplots()
 
@@ -531,7 +531,7 @@ def test_a_legend_of_many_classes_stays_on_the_paper_in_natural_order(count):
 
 
 def test_what_is_refused_is_called_as_it_was_passed():
-    """One embedding by its own argument, several by theirs."""
+    """An error names the argument of the caller: one embedding or several."""
     with pytest.raises(UnknownName, match=r"^`embedding` must be a known name: got 'zzz'"):
         plot(simulated_results(), "shepard", embedding="zzz")
     with pytest.raises(UnknownName, match=r"^`names` must be a known name: got 'zzz'"):
@@ -539,7 +539,7 @@ def test_what_is_refused_is_called_as_it_was_passed():
 
 
 def test_letters_that_no_font_has_are_noted_once(tmp_path):
-    """One warning when a figure is made, none when it is drawn or saved, and none for letters that are known."""
+    """There is one warning when a figure is made, none when it is drawn or saved, and none for known letters."""
     unknown = "\U0001e900"  # Adlam, of which no fallback has letters
     results = simulated_results((unknown, "naïve λ"))
     with pytest.warns(DrevalWarning, match="no font here has '\U0001e900', which figures show as boxes") as caught:
@@ -549,4 +549,4 @@ def test_letters_that_no_font_has_are_noted_once(tmp_path):
     figure.savefig(tmp_path / "a.svg")
     results.report(tmp_path / "a.html")
     assert repr(figure).startswith("<Figure size")
-    assert _style.unknown_letters(["naïve λ", "one two"]) == ""
+    assert _style.letters_without_glyph(["naïve λ", "one two"]) == ""

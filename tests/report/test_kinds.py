@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from figure_reading import cut_off, overlapping, texts
 from matplotlib.figure import Figure
-from report_cases import LOST, make_results, measure_row, simulated_results
+from report_cases import HAND_FAILURE, make_results, measure_row, simulated_results
 
 import dreval
 from dreval._random import stream_seed
@@ -27,8 +27,8 @@ from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
 from dreval.report._svg import inline_svg
-from dreval.report.figures.comparisons import LOWEST_RATIO, MATRIX_CELLS
-from dreval.report.format import fixed, probability
+from dreval.report.figures.comparisons import MATRIX_CELLS, PALEST_RATIO
+from dreval.report.format import format_fixed, probability
 from dreval.report.plot import kinds, plot
 
 ASKED = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
@@ -54,14 +54,14 @@ def three() -> Results:
 
 @pytest.fixture(scope="module")
 def odd() -> Results:
-    """Names that are long or look like mathematics, three columns, and one that failed."""
+    """Names that are long or look like mathematics, three columns, and one failure."""
     return dataclasses.replace(
-        evaluated(ODD, d=3), notes=notes_frame([{"notes": (LOST(text="no memory").within("lost"),)}])
+        evaluated(ODD, d=3), notes=notes_frame([{"notes": (HAND_FAILURE(text="no memory").within("lost"),)}])
     )
 
 
 def test_every_kind_has_a_card_and_the_pages_of_plot_are_right_in_what_they_say():
-    """The registry is the folder; a card has words and options; a page names no kind, word or option that is none."""
+    """The registry has all files; a card has a text and options; a page names no unknown kind or option."""
     cards = kinds()
     assert list(cards) == FIGURES.names()
     for name, card in cards.items():
@@ -85,7 +85,7 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_are_right_in_what_they_say(
 @pytest.mark.parametrize("kind", DRAWN)
 @pytest.mark.parametrize("case", ["three", "odd"])
 def test_no_word_is_cut_off_or_lies_on_another(kind, case, request):
-    """All texts lie on the paper and apart from each other, for short names and for odd ones; every name is there."""
+    """All texts are on the paper and do not overlap, for short and odd names; every name is there."""
     figure = request.getfixturevalue(case).plot(kind)
 
     assert isinstance(figure, Figure)
@@ -122,7 +122,7 @@ def test_a_scatter_has_another_word(three):
 
 
 def test_points_are_colored_by_numbers_or_classes(three):
-    """Floats have a scale with both ends, missing ones are gray and said; integers and words are classes."""
+    """Floats have a scale with both ends, missing ones are gray with a text; integers and strings are classes."""
     height = np.linspace(0, 1, 60)
     plain, holes = three.plot(color=height), three.plot(color=np.where(height > 0.9, np.nan, height))
 
@@ -137,7 +137,7 @@ def test_points_are_colored_by_numbers_or_classes(three):
 
 
 def test_a_scale_of_numbers_has_the_name_of_its_series(three):
-    """The name of a series stands over the bar; an array has none, and a series of words is classes."""
+    """The name of a series is over the bar; an array has none, and a series of strings is classes."""
     height = pd.Series(np.linspace(0, 1, 60), name="body height")
     named, bare = three.plot(color=height), three.plot(color=height.to_numpy())
 
@@ -153,11 +153,11 @@ def test_a_map_of_one_value_stays_within_the_bounds():
     ev = dreval.Evaluation(X, {"same": X, "turned": X[:, ::-1]}, n_neighbors=5, random_state=0)
     results = ev.run("trustworthiness", None, None)
     figure = results.plot("map")
-    chance = fixed(results.table["chance"].iloc[0], 3)
+    chance = format_fixed(results.table["chance"].iloc[0], 3)
 
     assert {f"{chance} (worse)", "1.000 (better)", f"mark: chance level {chance}"} <= set(texts(figure))
     for ax in figure.axes[:2]:
-        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.RAMP[-1])}
+        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.QUALITY_RAMP[-1])}
 
 
 def test_a_heatmap_has_every_value_with_its_interval(three):
@@ -168,12 +168,12 @@ def test_a_heatmap_has_every_value_with_its_interval(three):
 
     for measure, places in (("trustworthiness", 3), ("procrustes_disparity", 3)):
         rows = table[(table["measure"] == measure) & ~table["parameters"].str.contains("=5")]
-        values = [fixed(value, places) for value in rows["value"]]
+        values = [format_fixed(value, places) for value in rows["value"]]
         best = rows["value"].max() if measure == "trustworthiness" else rows["value"].min()
         assert set(values) <= set(said)
-        assert fixed(best, places) in bold
+        assert format_fixed(best, places) in bold
         shades = {text: patch.get_alpha() for text, patch in zip(values, _row(ax, measure), strict=True)}
-        assert max(shades, key=shades.get) == fixed(best, places)
+        assert max(shades, key=shades.get) == format_fixed(best, places)
     assert sum(words.startswith("±") or " to " in words for words in said) >= 10
     assert len(three.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
@@ -197,12 +197,12 @@ def test_what_failed_is_named_under_a_heatmap(odd):
 
 @pytest.fixture(scope="module")
 def four() -> Results:
-    """Four embeddings, which have six pairs."""
+    """Four embeddings, with six pairs."""
     return evaluated(("a", "b", "c", "d"))
 
 
 def test_a_forest_is_the_table_of_the_comparison(four):
-    """Marks, ends of intervals and p-values are those of ``compare().tidy()``, and the color is the better one's."""
+    """Marks, ends of intervals and p-values are those of ``compare().tidy()``, with the color of the better one."""
     table = four.compare().tidy()
     figure = four.plot("forest")
 
@@ -226,7 +226,7 @@ def marks_of(ax):
 
 
 def test_measures_are_the_lines_of_few_pairs(three):
-    """A panel for each pair at one scale: parts of the way from chance to perfect, filled where significant."""
+    """Each pair has a panel at one scale, from chance to perfect, filled where significant."""
     table = three.compare().tidy()
     figure = three.plot("forest")
 
@@ -247,13 +247,13 @@ def test_measures_are_the_lines_of_few_pairs(three):
             np.testing.assert_allclose(bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / way)
             assert (mark.get_markerfacecolor() != _style.LIGHT["paper"]) == bool(row["better"])
             sign = "+" if row["advantage"] > 0 else ""
-            ends = ", ".join(fixed(row[key], 3) for key in ("conf_low", "conf_high"))
-            assert f"{sign}{fixed(row['advantage'], 3)} [{ends}]" in said
+            ends = ", ".join(format_fixed(row[key], 3) for key in ("conf_low", "conf_high"))
+            assert f"{sign}{format_fixed(row['advantage'], 3)} [{ends}]" in said
             assert probability(row["p_adjusted"]) in said
 
 
 def test_a_forest_of_one_pair_turns_with_it(three):
-    """The pair as it is asked for: turned, every mark lies on the other side."""
+    """With the reversed pair, every mark is on the other side."""
     marks, turned = (marks_of(three.plot("forest", pair=pair).axes[0])[0] for pair in (("a", "b"), ("b", "a")))
 
     assert [mark.get_xdata()[0] for mark in marks] == [-mark.get_xdata()[0] for mark in turned]
@@ -278,10 +278,10 @@ def test_a_forest_of_some_pairs_or_one_measure(three):
     settings = [label.get_text().partition(", ")[2] for label in ax.get_yticklabels()]
     assert settings == ["k = 5", "k = 15"]
     figure = three.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None)
-    words = " ".join(reversed(texts(figure)))
+    text = " ".join(reversed(texts(figure)))
 
-    assert "with 90 % intervals; at the right p not adjusted. Filled" in words or "at the right p. Filled" in words
-    assert "Procrustes" in words
+    assert "with 90 % intervals; at the right p not adjusted. Filled" in text or "at the right p. Filled" in text
+    assert "Procrustes" in text
     assert "Procrustes" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", titled=False)))
     assert "whichever way" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", explained=False)))
 
@@ -290,11 +290,11 @@ def test_a_forest_of_some_pairs_or_one_measure(three):
 def test_many_embeddings_are_compared_with_one(baseline):
     """Beyond eight with the best by the measure, or with the baseline: its nearest ones, and how many are left."""
     many = evaluated(tuple(f"m{i}" for i in range(24)), n=30)
-    found = many.compare(measure="trustworthiness", baseline=baseline)
-    name = found.measures[0]
-    figure = found.plot("forest", measure=name)
-    best = found.of(found.standing, name)["embedding"].iloc[0]
-    pairs = found.of(found.pairs, name)
+    comparison = many.compare(measure="trustworthiness", baseline=baseline)
+    name = comparison.measures[0]
+    figure = comparison.plot("forest", measure=name)
+    best = comparison.of(comparison.standing, name)["embedding"].iloc[0]
+    pairs = comparison.of(comparison.pairs, name)
     pairs = pairs[pairs["conf_low"].notna()]
     against = pairs[(pairs["first"] == (baseline or best)) | (pairs["second"] == (baseline or best))]
     sizes = sorted(against["advantage"].abs())[:20]
@@ -309,7 +309,7 @@ def test_many_embeddings_are_compared_with_one(baseline):
 
 
 def test_many_pairs_have_one_panel():
-    """Of more than 21 pairs one measure is drawn where none is asked for."""
+    """Of more than 21 pairs one measure is drawn by default."""
     many = evaluated(tuple("abcdefgh"), n=30)
 
     assert len(many.plot("forest").axes) == 1
@@ -346,7 +346,7 @@ def test_the_permutations_behind_a_test_are_kept_and_drawn(three, tmp_path):
 
 
 def test_a_statistic_far_beyond_chance_is_pointed_at():
-    """Where permutations would be one line, the axis keeps them and an arrow shows the way."""
+    """Where permutations would be one line, the axis keeps them and an arrow points to the statistic."""
     test = dreval.hsic_test(np.arange(80.0), np.arange(80.0), n_resamples=39, random_state=0)
     (ax,) = test.plot("null").axes
 
@@ -374,7 +374,7 @@ def test_a_coranking_embedding_is_the_matrix(three):
     figure, X = three.plot("coranking", n_neighbors=7), three.data
     for name, ax in zip("abc", figure.axes, strict=False):
         kept = coranking(sweep(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
-        assert ax.get_title(loc="right").endswith(fixed(kept, 3))
+        assert ax.get_title(loc="right").endswith(format_fixed(kept, 3))
         edges = rank_edges(60, MATRIX_CELLS, 7)
         counts = coranking_cells(X, three.embeddings[name], edges)
         opacity = np.asarray(ax.images[0].get_array())[..., 3]
@@ -383,14 +383,14 @@ def test_a_coranking_embedding_is_the_matrix(three):
         shown = opacity[np.ix_(middle, middle)]
         ratio = counts * 59 / (60 * np.outer(np.diff(edges), np.diff(edges)))
         assert ((shown == 0) == (counts == 0)).all()
-        order = np.argsort(ratio[ratio > LOWEST_RATIO], axis=None)
-        assert (np.diff(shown[ratio > LOWEST_RATIO].ravel()[order]) >= -1e-12).all()
+        order = np.argsort(ratio[ratio > PALEST_RATIO], axis=None)
+        assert (np.diff(shown[ratio > PALEST_RATIO].ravel()[order]) >= -1e-12).all()
         lines = [line for line in ax.lines if line.get_color() == _style.LIGHT["ink"]]
         assert {float(value) for line in lines for value in line.get_xdata()} >= {math.log(8)}
 
 
 def test_a_coranking_needs_the_data_and_says_what_it_saw(three, monkeypatch):
-    """A loaded result is refused with the cure; of many points a part is seen, and the words say so."""
+    """A loaded result raises an error with a hint; of many points a part is used, and the text says so."""
     with pytest.raises(InputError, match=r"dataclasses.replace\(results, data=X\)"):
         dataclasses.replace(three, data=None).plot("coranking")
     with pytest.raises(InputError, match="n_neighbors"):
@@ -403,9 +403,9 @@ def test_a_coranking_of_four_points_is_the_least():
     """Fewer have no matrix worth the name."""
     Y = np.arange(8.0).reshape(4, 2) ** 2
     rows = [measure_row("a", "procrustes_disparity", "", 0.5, 1.0)]
-    made = make_results(rows, {"a": Y})
-    recipe = {**made.recipe, "data_sha256": as_data(Y).sha256}
-    assert dataclasses.replace(made, data=Y, recipe=recipe).plot("coranking")
+    results = make_results(rows, {"a": Y})
+    recipe = {**results.recipe, "data_sha256": as_data(Y).sha256}
+    assert dataclasses.replace(results, data=Y, recipe=recipe).plot("coranking")
     with pytest.raises(InputError, match="at least 4 points"):
         dataclasses.replace(make_results(rows, {"a": Y[:3]}), data=Y[:3]).plot("coranking")
 
@@ -424,13 +424,13 @@ def test_a_curve_over_kappa_is_that_of_the_function(three):
 
 
 def test_figures_over_data_sets_are_refused_for_one(three):
-    """With what to do; the cure draws what was asked for."""
+    """The error has a hint; following the hint draws the requested figure."""
     others = evaluated(("a", "b", "c"), n=30, ci=None)
     for kind in ("critical_difference", "wins"):
         with pytest.raises(InputError, match=rf"dreval\.compare\(\[results, others\]\)\.plot\('{kind}'\)"):
             three.plot(kind)
-        found = dreval.compare([three, others], measure="trustworthiness")
-        figure = found.plot(kind, measure=found.measures[0])
+        comparison = dreval.compare([three, others], measure="trustworthiness")
+        figure = comparison.plot(kind, measure=comparison.measures[0])
         assert cut_off(figure) == []
 
 
@@ -440,28 +440,28 @@ def test_titles_over_few_ranks_stay_on_the_paper(k):
     rng = np.random.default_rng(k)
     for names in ([f"m{j}" for j in range(k)], [f"{j} {ODD[0]}" for j in range(k)]):
         rows = [(f"d{i}", name, "procrustes_rn_opt", rng.random()) for i in range(9) for name in names]
-        found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
+        comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
         for kind in ("critical_difference", "wins"):
-            assert cut_off(found.plot(kind)) == []
-            assert not [words for words in texts(found.plot(kind, titled=False)) if "Procrustes" in words]
+            assert cut_off(comparison.plot(kind)) == []
+            assert not [words for words in texts(comparison.plot(kind, titled=False)) if "Procrustes" in words]
 
 
 def test_a_failed_embedding_is_refused_with_its_reason(odd):
-    """By name; the others are drawn without it."""
+    """Its name raises an error; the others are drawn without it."""
     with pytest.raises(InputError, match="It failed: no memory"):
         odd.plot("scatter", names=["lost"])
 
 
 def test_colors_of_numbers_rise_in_lightness():
     """From dark to light, so that they keep their order in print."""
-    parts = np.array([mpl.colors.to_rgb(color) for color in _style.SEQUENCE])
+    parts = np.array([mpl.colors.to_rgb(color) for color in _style.NUMBER_RAMP])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
     assert (np.diff(linear @ [0.2126, 0.7152, 0.0722]) > 0).all()
 
 
 def test_a_study_takes_the_same_words(tmp_path):
-    """Its figures are those of its comparison, a forest that of the test that decides there; others are refused."""
+    """Its figures are those of its comparison, a forest that of its deciding test; other kinds raise an error."""
     data = {f"set {i}": np.random.default_rng(i).normal(size=(20, 4)) * [3, 2, 1, 1] for i in range(4)}
     methods = {"first": "pca", "last": lambda X, n_components: X[:, -n_components:]}
     study = dreval.Study(

@@ -1,4 +1,4 @@
-"""Names of others are shown as they are, and do nothing."""
+"""Names of users are shown unchanged, and have no effect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreval.glossary import printable
-from dreval.report.render.markup import known_letters, latex_text, markdown_text
+from dreval.report.render.markup import latex_text, markdown_text, with_code_points
 
 anything = st.text(max_size=80)
 SPELLED = {
@@ -26,7 +26,7 @@ def read_latex(text: str) -> str:
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters="\\"), max_size=80), st.booleans())
 def test_latex_can_be_read_back(text: str, breaks: bool) -> None:
-    """Each sign is written in one way, and blanks are single."""
+    """Each sign has one form, and blanks are single."""
     assert read_latex(latex_text(text, breaks=breaks)) == " ".join(text.split())
 
 
@@ -51,7 +51,7 @@ def test_latex_holds_no_command_of_others(text: str, breaks: bool, code: bool) -
     ],
 )  # fmt: skip
 def test_latex_of_letters(text: str, made: str) -> None:
-    """Ligatures are kept apart, mathematics is mathematics, and letters that pdfLaTeX has not are said."""
+    """Ligatures are avoided, mathematics is mathematics, and letters unknown to pdfLaTeX have code points."""
     assert latex_text(text) == made
 
 
@@ -76,4 +76,4 @@ def test_markdown_is_no_markup(text: str) -> None:
 @given(anything)
 def test_code_points_stand_for_letters_that_are_not_known(text: str) -> None:
     """What is left needs no other program."""
-    assert r"\ifdefined" not in latex_text(known_letters(printable(text)))
+    assert r"\ifdefined" not in latex_text(with_code_points(printable(text)))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreval.report.format import breadth, short_name, short_names
+from dreval.report.format import short_name, short_names, text_breadth
 
 
 @given(st.lists(st.text("ab_-M数", max_size=40), unique=True, max_size=8), st.integers(12, 30))
 def test_short_names_are_told_apart(names, room):
-    """As many short forms as names, none much longer than there is room."""
+    """There are as many short forms as names, none much longer than the limit."""
     short = short_names(names, room)
 
     assert len(set(short.values())) == len(names)
-    assert all(breadth(text) <= room + 4 for text in short.values())
+    assert all(text_breadth(text) <= room + 4 for text in short.values())
 
 
 @given(st.text("abM数", max_size=60), st.integers(12, 30))
@@ -25,11 +25,11 @@ def test_a_short_name_keeps_both_ends(name, room):
 
     assert name.startswith(head)
     assert name.endswith(tail)
-    assert (text == name) == (breadth(name) <= room)
+    assert (text == name) == (text_breadth(name) <= room)
 
 
 def test_names_that_differ_in_the_middle_show_it():
-    """Parameters in the middle of a name are what is kept."""
+    """Parameters in the middle of a name stay."""
     names = [f"umap_n_neighbors_{k}_min_dist_0.{d}_metric_euclidean_seed_0" for k in (5, 15) for d in (1, 2)]
 
     assert list(short_names(names, 30).values()) == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -21,7 +22,9 @@ def evaluation() -> dreval.Evaluation:
     return dreval.Evaluation(X, {NAME: X[:, :2], "pca": "pca"}, n_neighbors=5, random_state=0, labels=labels)
 
 
+@functools.cache
 def results() -> dreval.Results:
+    """The result, which tests do not change."""
     return evaluation().run(["trustworthiness"], "hsic", n_resamples=19)
 
 
@@ -42,7 +45,7 @@ CASES: dict[str, Callable[[], Any]] = {
 
 
 class Page(HTMLParser):
-    """Tags that close in order, with what stands in them."""
+    """Tags that close in order, with their content."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -61,7 +64,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_a_part_of_a_page(case: str) -> None:
-    """One division, headings that say what they head, no color of its own, no script and nothing of others."""
+    """The output is one division, with scoped headings, no color, no script and nothing external."""
     text = CASES[case]()._repr_html_()
     page = Page(text)
 

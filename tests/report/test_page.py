@@ -16,12 +16,12 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 import dreval
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report.evaluation import _source, cards, tags_of
+from dreval.report.evaluation import _formula_and_reference, embedding_cards, embedding_labels
+from dreval.report.findings import shared_sentences
 from dreval.report.page import write_report
-from dreval.report.reading import read_results
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
-from dreval.report.statements import shared_lines
+from dreval.report.result_view import read_results
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (
@@ -129,7 +129,7 @@ def _without_recipe(results):
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """Each case as page and as text, made when it is asked for."""
+    """Each case as page and as text, made on request."""
     folder = tmp_path_factory.mktemp("reports")
 
     class Reports(dict):
@@ -144,7 +144,7 @@ def reports(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CASES)
 def test_pages_are_whole(reports, case):
-    """Tags close in order, ids are unique, headings descend by one, the page says its language and title."""
+    """Tags close in order, ids are unique, headings descend by one, and the page has a language and a title."""
     page = Page(reports[case][1])
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
 
@@ -158,7 +158,7 @@ def test_pages_are_whole(reports, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_drawings_are_well_formed_and_described(reports, case):
-    """Each SVG is XML with a role and a description, and refers only to ids of its own."""
+    """Each SVG is XML with a role and a description, and refers only to its own ids."""
     drawings = re.findall(r"<svg.*?</svg>", reports[case][1], re.S)
     results = reports[case][0]
 
@@ -228,7 +228,7 @@ def test_control_characters_do_not_break_a_report(tmp_path):
 
 
 def test_every_value_is_in_the_report(reports):
-    """Each value of the table stands in page and text as it is printed; missing ones as a dash with their reason."""
+    """Each value of the table is in page and text as it is printed; missing ones are a dash with their reason."""
     results, page, text = reports["everything"]
     seen = Page(page).text
     for value in results.table["value"].dropna():
@@ -256,7 +256,7 @@ def test_the_best_is_marked_by_shape_and_weight(reports):
 
 
 def test_missing_parts_are_left_out(reports):
-    """No headings without content: no curves at one k, no tests, no embeddings of failures only."""
+    """There are no headings without content: no curves at one k, no tests, no embeddings of failures only."""
     assert "At which scale" not in reports["four"][1]
     assert "At which scale" in reports["several k"][1]
     assert "Does the embedding depend" not in reports["no tests"][1]
@@ -330,7 +330,7 @@ def test_values_of_points_of_another_length_are_not_drawn(tmp_path):
 
 
 def own_chances():
-    """Two embeddings with values by chance of their own, one with an interval and one with a note, and ties."""
+    """Two embeddings with their own chance levels, one with an interval and one with a note, and ties."""
     shapes = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, :3]}
     rows = []
     for name, chance, note in (("a", 64.73, "every point contributes the same"), ("b", 708.65, "")):
@@ -346,7 +346,7 @@ def own_chances():
 
 
 def test_pages_and_texts_say_the_same_of_chance_ties_columns_and_calls(tmp_path):
-    """No chance level is averaged; ties, notes, numbers of columns and the language of the call stand in both."""
+    """No chance level is averaged; ties, notes, numbers of columns and the language of the call are in both."""
     page = write_report(own_chances(), tmp_path / "r.html").read_text("utf-8")
     text = write_report(own_chances(), tmp_path / "r.md").read_text("utf-8")
     seen = Page(page).text
@@ -389,7 +389,7 @@ def test_a_reason_of_a_failure_is_not_repeated(tmp_path):
 
 
 def test_the_first_table_is_grouped_by_what_it_speaks_of(tmp_path):
-    """Subjects span their columns, in the order of the columns; k is said once above; one subject alone is not said."""
+    """Subjects span their columns, in their order; k is named once above; a single subject is not named."""
     page = write_report(simulated_results(), tmp_path / "a.html").read_text("utf-8")
     subjects = re.findall(r'<th scope="colgroup" colspan="(\d)">([^<]*)</th>', page)
     rows = [measure_row("a", name, "n_neighbors=15", 0.9, 0.5) for name in ("continuity", "trustworthiness")]
@@ -402,7 +402,7 @@ def test_the_first_table_is_grouped_by_what_it_speaks_of(tmp_path):
 
 
 def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp_path):
-    """Long names may break behind a mark; symbols over curves are set low in pages and figures alike."""
+    """Long names may break at marks; symbols over curves have subscripts in pages and figures."""
     results = simulated_results(("a_b-c", "d"), ks=(5, 15))
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
     title = results.plot("curve", measure="procrustes_rc").axes[0].get_title(loc="left")
@@ -413,7 +413,7 @@ def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp
 
 
 def many_measures():
-    """Three embeddings, one of them failed, judged by every measure that has a single value."""
+    """Three embeddings, one of them failed, with every measure that has a single value."""
     cards = [card for card in MEASURES.cards() if not card.curve and card.level != "algorithm"]
     rows = [measure_row(n, c.name, "", v, 0.1) for c in cards for n, v in (("a", 0.25), ("b", 0.75))]
     rows += [measure_row("bad", c.name, "", math.nan, math.nan, note="why") for c in cards]
@@ -444,12 +444,12 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
 
 def cards_of(results):
     """The cards of the embeddings by their names."""
-    reading = read_results(results)
-    return {card.tag.name: card for card in cards(reading, tags_of(reading))}
+    view = read_results(results)
+    return {card.label.name: card for card in embedding_cards(view, embedding_labels(view))}
 
 
 def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
-    """Of many measures every sentence stands on the page, three of a kind open, and the others counted."""
+    """Of many measures every sentence is on the page, three of a kind open, and the others counted."""
     results, _ = many_measures()
     page = results.report(tmp_path / "a.html").read_text("utf-8")
     made = cards_of(results)
@@ -459,16 +459,16 @@ def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
         shown, _, folded = part.partition("<details>")
         for some in (card.good, card.poor):
             for place, one in enumerate(some):
-                said = str(html_sentence(one))
-                assert said in (shown if place < 3 else folded), said
+                text = str(html_sentence(one))
+                assert text in (shown if place < 3 else folded), text
         left = max(len(card.good) - 3, 0) + max(len(card.poor) - 3, 0)
         assert (f"<summary>{left} more<" in folded) == (left > 0)
 
 
 def test_a_card_says_what_is_its_own():
-    """The example word by word: what all share is no matter of a card, and the best is best by all."""
+    """The example word by word: shared findings are on no card, and the best is best by all."""
     results = simulated_results(("tsne", "umap", "pca"), intervals=False)
-    made, alike = cards_of(results), [one.text for one in shared_lines(read_results(results))]
+    made, alike = cards_of(results), [finding.text for finding in shared_sentences(read_results(results))]
 
     assert made["tsne"].standing == "Best value by all six measures."
     assert list(made["tsne"].good[:2]) == [
@@ -477,11 +477,11 @@ def test_a_card_says_what_is_its_own():
     ]
     assert made["pca"].standing == "Best value by no measure."
     assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in made["pca"].poor
-    assert not any(one in card.good for card in made.values() for one in alike)
+    assert not any(finding in card.good for card in made.values() for finding in alike)
 
 
 def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
-    """Beyond eight the panels are those of the first by mean rank, which is said; in its table all are there."""
+    """Beyond eight the panels are those of the first by mean rank, with a note; the table has all."""
     names = tuple(f"m{i}" for i in range(12))
     results = simulated_results(names, ks=(5, 15))
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
@@ -507,7 +507,7 @@ def test_a_long_first_table_is_folded(count, folded, tmp_path):
 def test_formulas_are_set_by_the_browser():
     """Of every measure the formula of its page becomes MathML without a command that is left; what is none stays."""
     for card in MEASURES.cards():
-        formula = _source(card.name)[0]
+        formula = _formula_and_reference(card.name)[0]
         made = str(_formula(formula)) if formula else "<math"
         assert made.startswith("<math"), card.name
         assert "\\" not in made, card.name
@@ -515,12 +515,12 @@ def test_formulas_are_set_by_the_browser():
 
 
 def test_a_text_has_the_pairs_of_few_embeddings(tmp_path):
-    """The paired differences stand in a text as on a page, below one heading for each measure; of many they do not."""
+    """A text has the paired differences of few embeddings, below one heading for each measure; of many it has none."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
     for count in (3, 9):
-        made = {f"e{i}": X[:, :2] + 0.3 * i * rng.normal(size=(60, 2)) for i in range(count)}
-        results = dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["continuity", "r_nx_auc"], None)
+        embeddings = {f"e{i}": X[:, :2] + 0.3 * i * rng.normal(size=(60, 2)) for i in range(count)}
+        results = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run(["continuity", "r_nx_auc"], None)
         text = results.report(tmp_path / f"{count}.md").read_text("utf-8")
         part = text.partition("## Is one better than another?")[2].partition("\n## ")[0]
         assert part.count("| e0 | e1 |") == (2 if count == 3 else 0)

@@ -19,11 +19,11 @@ import dreval
 from dreval.errors import DrevalError
 from dreval.glossary import format_p
 from dreval.references import reference
-from dreval.report.contents.methods import VOICES, methods
+from dreval.report.contents.methods import MARKUPS, methods
 from dreval.report.contents.paragraph import measure_paragraph
-from dreval.report.reading import read_results
+from dreval.report.findings import best_set_text
 from dreval.report.render.markup import sentence
-from dreval.report.statements import standing_words
+from dreval.report.result_view import read_results
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5)) * [3, 2, 1, 1, 1]
@@ -39,7 +39,7 @@ def evaluation(**embeddings: Any) -> dreval.Evaluation:
 
 @pytest.fixture(scope="module")
 def full() -> dreval.Results:
-    """Three embeddings, of which two are made by bundled methods, with intervals and a test."""
+    """Three embeddings, two of them by bundled methods, with intervals and a test."""
     ev = evaluation(pca="pca", mds=dreval.methods.ClassicalMDS(), noise=RNG.normal(size=(60, 2)))
     return ev.run(["trustworthiness", "procrustes_rc", "q_nx"], "hsic", n_resamples=99)
 
@@ -57,7 +57,7 @@ def across() -> dreval.Comparison:
 
 
 def words(record: Any) -> dict[tuple[str, str], int]:
-    """How many words every paragraph has more than it may."""
+    """The number of words above the limit, for every paragraph."""
     most = {"results": 150, "methods": 250}
     return {(part, form): len(record.paragraph(part, form).split()) - most[part] for part in PARTS for form in FORMS}
 
@@ -73,29 +73,35 @@ NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
 def test_no_paragraph_is_longer_than_it_may_be(names: list[str], measures: list[str], ci: str | None) -> None:
     """Whatever embeddings are called, in every form; comparisons too, also on each measure."""
     rng = np.random.default_rng(len(names))
-    made = {name: X[:, :2] + 0.5 * i * rng.normal(size=(60, 2)) for i, name in enumerate(names)}
-    results = dreval.Evaluation(X, made, n_neighbors=5, random_state=0).run(measures, None, ci)
+    embeddings = {name: X[:, :2] + 0.5 * i * rng.normal(size=(60, 2)) for i, name in enumerate(names)}
+    results = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0).run(measures, None, ci)
 
     assert max(words(results).values()) <= 0
     if ci is not None and len(names) > 1:
-        found = results.compare()
-        assert max(words(found).values()) <= 0
-        assert all(len(measure_paragraph(found, one, form).split()) <= 150 for one in found.measures for form in FORMS)
+        comparison = results.compare()
+        assert max(words(comparison).values()) <= 0
+        assert all(
+            len(measure_paragraph(comparison, one, form).split()) <= 150
+            for one in comparison.measures
+            for form in FORMS
+        )
 
 
 def test_many_embeddings_and_all_measures_fit() -> None:
-    """Forty embeddings by ten measures and two tests: what has no room is counted."""
-    made = {f"run {i} of forty with a long name": X[:, :2] + 0.05 * i * RNG.normal(size=(60, 2)) for i in range(40)}
-    results = evaluation(**made).run(n_resamples=99)
+    """For forty embeddings, ten measures and two tests, items beyond the limit are counted."""
+    embeddings = {
+        f"run {i} of forty with a long name": X[:, :2] + 0.05 * i * RNG.normal(size=(60, 2)) for i in range(40)
+    }
+    results = evaluation(**embeddings).run(n_resamples=99)
     count = results.ranking()["measure"].nunique()
-    said, found = results.paragraph(), results.compare()
+    text, comparison = results.paragraph(), results.compare()
 
-    assert max([*words(results).values(), *words(found).values()]) <= 0
-    left = re.search(r"(\d+) (further )?measures are left out", said)
+    assert max([*words(results).values(), *words(comparison).values()]) <= 0
+    left = re.search(r"(\d+) (further )?measures are left out", text)
     assert left is not None
-    assert said.count("chance ") - said.count("chance level") == count - int(left[1])
-    differ = int((found.pairs["p_adjusted"] <= 0.05).sum())
-    assert f"{differ:,} of {len(found.pairs):,} differences are significant" in found.paragraph()
+    assert text.count("chance ") - text.count("chance level") == count - int(left[1])
+    differ = int((comparison.pairs["p_adjusted"] <= 0.05).sum())
+    assert f"{differ:,} of {len(comparison.pairs):,} differences are significant" in comparison.paragraph()
     one = results.compare(measure="trustworthiness")
     shown = one.paragraph().count(" is better than ")
     more = re.search(r"(\d+) more pairs? differ", one.paragraph())
@@ -105,26 +111,26 @@ def test_many_embeddings_and_all_measures_fit() -> None:
 
 def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:
     """Who is best by how many measures, the sizes of the best sets, values, intervals, chance levels, and tests."""
-    said, ranks, table = full.paragraph(), full.ranking(), full.tidy()
+    text, ranks, table = full.paragraph(), full.ranking(), full.tidy()
     best = ranks[ranks["rank"] == 1]
     sizes = ranks.groupby("measure")["in_best_set"].sum()
 
     for name, count in best["embedding"].value_counts().items():
-        assert re.search(rf"{name} by {count}\b|{name}( and \w+)? ha(s|ve) the best value by (both|all)", said)
+        assert re.search(rf"{name} by {count}\b|{name}( and \w+)? ha(s|ve) the best value by (both|all)", text)
     kept = ranks[ranks["in_best_set"].fillna(False)].groupby("measure")["embedding"].agg(set)
     clear = kept.map(lambda names: len(names) == 1 or names == {"pca", "mds"})  # which are the same map
-    assert f"distinguishable from all others by {clear.sum()} of {len(sizes)} measures" in said
+    assert f"distinguishable from all others by {clear.sum()} of {len(sizes)} measures" in text
     for row in best.to_dict("records"):
         rows = table[(table["measure"] == row["measure"]) & (table["embedding"] == row["embedding"])]
-        part = said.partition(dreval.card(row["measure"]).title)[2]
+        part = text.partition(dreval.card(row["measure"]).title)[2]
         numbers = [float(number) for number in re.findall(r"\d+\.\d+|\b0\b", part)[:4]]
         wanted = [row["value"], row["conf_low"], row["conf_high"], float(rows["chance"].iloc[0])]
         assert numbers == pytest.approx(wanted, abs=0.006 * max(map(abs, wanted)))
     tested = table[table["test"] == "hsic"]
-    assert f"HSIC rejects independence of labels for {(tested['p_adjusted'] <= 0.05).sum()} of 3 embeddings" in said
+    assert f"HSIC rejects independence of labels for {(tested['p_adjusted'] <= 0.05).sum()} of 3 embeddings" in text
     below = tested.loc[tested["p_adjusted"] <= 0.05, "p_adjusted"].max()
-    assert f"(largest adjusted p {below:.3f} of these)".replace("0.", "= .") in said
-    assert said.endswith("Pairs: compare().tidy().")
+    assert f"(largest adjusted p {below:.3f} of these)".replace("0.", "= .") in text
+    assert text.endswith("Pairs: compare().tidy().")
 
 
 def test_one_embedding_is_held_against_chance() -> None:
@@ -143,51 +149,51 @@ def test_one_embedding_is_held_against_chance() -> None:
 
 def test_without_intervals_nothing_is_called_distinguishable() -> None:
     """The best value is the best value, and no more."""
-    said = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", None, None).paragraph()
+    text = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", None, None).paragraph()
 
-    assert "a has the best value, not tested, by Trustworthiness (T):" in said
-    assert "distinguishable" not in said
-    assert "interval" not in said
+    assert "a has the best value, not tested, by Trustworthiness (T):" in text
+    assert "distinguishable" not in text
+    assert "interval" not in text
 
 
 def test_equal_values_are_credited_to_all_that_have_them() -> None:
     """Two copies: both are named, in the first sentence and by each measure, and in a comparison."""
     results = evaluation(a=X[:, :2], copy=X[:, :2].copy(), c=X[:, 2:4]).run(["trustworthiness", "stress"], None)
-    said, compared = results.paragraph(), results.compare().paragraph()
+    text, compared = results.paragraph(), results.compare().paragraph()
 
-    for one in (said, compared):
+    for one in (text, compared):
         assert one.startswith("a and copy have the best value by both measures, of 3 embeddings of 60 points.")
-    assert "a and copy are best, by Trustworthiness (T): 0." in said
+    assert "a and copy are best, by Trustworthiness (T): 0." in text
     split = evaluation(a=X[:, :2], copy=X[:, :2].copy(), c=X[:, [0, 4]]).run(["trustworthiness", "stress"], None)
     assert "a by " in split.paragraph() or split.paragraph().startswith("a and copy have")
 
 
 def test_the_words_on_the_best_are_those_of_the_report(full: dreval.Results) -> None:
-    """One fact has one wording: what leads the measures is ``standing_words`` of the statements."""
-    said, reading = full.paragraph(), read_results(full)
+    """One fact has one wording: the measures begin with ``best_set_text`` of the findings."""
+    text, view = full.paragraph(), read_results(full)
 
-    for column in reading.columns:
+    for column in view.columns:
         if column.ranks:
-            assert sentence(standing_words(reading, column)) + ", by " in said
-    assert "is best, not distinguishable" not in said
+            assert sentence(best_set_text(view, column)) + ", by " in text
+    assert "is best, not distinguishable" not in text
 
 
 def test_measures_without_tests_are_not_counted_among_those_with_tests() -> None:
-    """By how many of the measures that have tests the best one is clear; the others are named as not tested."""
+    """The count of clear bests is among tested measures; the others are named as not tested."""
     results = evaluation(a=X[:, :2], b=X[:, 2:4]).run(["trustworthiness", "average_local_error"], None)
-    said = results.paragraph()
+    text = results.paragraph()
 
-    assert re.search(r"distinguishable from all others by 1 of 1 measure with tests\.", said)
-    assert "a has the best value, not tested, by Average local error (ALE): " in said
+    assert re.search(r"distinguishable from all others by 1 of 1 measure with tests\.", text)
+    assert "a has the best value, not tested, by Average local error (ALE): " in text
 
 
 def test_too_few_permutations_are_said_to_be_too_few() -> None:
-    """Where no adjusted p can be .05 nothing is said to be rejected for none of the embeddings."""
+    """Where no adjusted p can be .05, the text does not say that tests reject for none of the embeddings."""
     results = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", ["hsic", "kcca"], None, n_resamples=19)
-    said = results.paragraph()
+    text = results.paragraph()
 
-    assert "19 permutations are too few for 4 tests of independence: no adjusted p can be below .200." in said
-    assert "reject" not in said
+    assert "19 permutations are too few for 4 tests of independence: no adjusted p can be below .200." in text
+    assert "reject" not in text
     enough = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", "hsic", None, n_resamples=99).paragraph()
     assert "HSIC rejects independence of labels for" in enough
 
@@ -196,27 +202,27 @@ def test_numbers_are_written_as_in_the_table() -> None:
     """A small chance level has no power of ten; negative numbers have a true minus sign, which LaTeX knows."""
     noise = np.random.default_rng(2).normal(size=(60, 2))
     results = evaluation(a=X[:, 3:], b=noise).run(["silhouette", "kendall_distance"], "kcca", None, n_resamples=19)
-    said, printed = results.paragraph(), f"{results}\n{results.summary(full=True)}"
-    chances = [float(one) for one in re.findall(r"chance (?:about )?(\S+?)[;)]", said.replace("−", "-"))]
+    text, printed = results.paragraph(), f"{results}\n{results.summary(full=True)}"
+    chances = [float(one) for one in re.findall(r"chance (?:about )?(\S+?)[;)]", text.replace("−", "-"))]
 
     assert len(chances) == 2
     assert all(any(abs(one - known) < 0.0006 for known in results.table["chance"]) for one in chances)
-    assert not re.search(r"\de[-−]\d", said)
+    assert not re.search(r"\de[-−]\d", text)
     assert (results.table["value"] < 0).any()
     assert re.search(r"−\.?\d", printed)
-    assert not re.search(r"(?<![\w.])-\.?\d", said + printed)
+    assert not re.search(r"(?<![\w.])-\.?\d", text + printed)
     rows = [
         {"dataset": f"d{i}", "embedding": name, "measure": "stress", "value": value + 0.01 * i}
         for i in range(6)
         for name, value in (("a", -0.1), ("b", -0.5), ("c", 0.7))
     ]
-    found = dreval.compare(pd.DataFrame(rows), direction={"stress": "lower"}, rope=0.01)
-    assert not re.search(r" -\d", str(found.summary()) + found.paragraph())
-    assert "−" not in found.paragraph(format="latex")
+    comparison = dreval.compare(pd.DataFrame(rows), direction={"stress": "lower"}, rope=0.01)
+    assert not re.search(r" -\d", str(comparison.summary()) + comparison.paragraph())
+    assert "−" not in comparison.paragraph(format="latex")
 
 
 def test_all_failed() -> None:
-    """That there is nothing to say is said."""
+    """The paragraph says that no embedding could be computed."""
     results = dreval.Evaluation(X, {"short": X[:5]}).run("trustworthiness", None)
 
     assert results.paragraph() == "No embedding could be computed."
@@ -226,14 +232,14 @@ def test_all_failed() -> None:
 
 def test_the_findings_of_a_comparison_are_those_of_its_tables(full: dreval.Results) -> None:
     """How many pairs differ, the largest difference of each measure, its interval and its p."""
-    found = full.compare()
-    said, pairs = found.paragraph(), found.pairs
+    comparison = full.compare()
+    text, pairs = comparison.paragraph(), comparison.pairs
     differ = pairs[pairs["p_adjusted"] <= 0.05]
 
-    assert f"{len(differ)} of {len(pairs)} differences are significant at 5 % after Holm's adjustment" in said
+    assert f"{len(differ)} of {len(pairs)} differences are significant at 5 % after Holm's adjustment" in text
     for measure, rows in differ.groupby("measure"):
         row = rows.loc[rows["advantage"].abs().idxmax()]
-        part = said.partition(f". {dreval.card(str(measure)).title}")[2].partition("). ")[0]
+        part = text.partition(f". {dreval.card(str(measure)).title}")[2].partition("). ")[0]
         names = [row["first"], row["second"]] if row["better"] == row["first"] else [row["second"], row["first"]]
         got = re.search(rf"{names[0]} over {names[1]} by ([\d.]+) \(([\d.]+) to ([\d.]+)", part)
         assert got is not None
@@ -243,22 +249,22 @@ def test_the_findings_of_a_comparison_are_those_of_its_tables(full: dreval.Resul
 
 def test_the_findings_across_data_sets_are_those_of_the_tables(across: dreval.Comparison) -> None:
     """The overall test with its p, the best and the worst mean rank, and how many pairs the deciding test tells."""
-    said = across.paragraph()
+    text = across.paragraph()
     deciding = across.pairs[across.pairs["test"] == across.recipe["decided_by"]]
 
-    assert f"{(deciding['p_adjusted'] <= 0.05).sum()} of {len(deciding)} differences are significant" in said
+    assert f"{(deciding['p_adjusted'] <= 0.05).sum()} of {len(deciding)} differences are significant" in text
     for measure in ("trustworthiness", "stress"):
         rows = across.of(across.standing, measure)
         ends = [f"{rows['embedding'].iloc[i]} {rows['mean_rank'].iloc[i]:.2f}" for i in (0, -1)]
-        assert f"mean ranks {ends[0]} to {ends[1]}" in said
+        assert f"mean ranks {ends[0]} to {ends[1]}" in text
         exact = across.of(across.overall, measure).set_index("test").loc["friedman_exact"]
         p = "< .001" if exact["p_value"] < 0.001 else f"= {exact['p_value']:.3f}".replace("0.", ".")
-        assert f"Friedman test {exact['p_kind']} p {p}" in said
+        assert f"Friedman test {exact['p_kind']} p {p}" in text
 
 
 def test_the_methods_say_what_the_recipe_has(full: dreval.Results) -> None:
     """Numbers of embeddings, points and permutations, k, metric, seed, level, adjustment and version."""
-    said = full.paragraph("methods")
+    text = full.paragraph("methods")
     table, recipe = full.tidy(), full.recipe
 
     for part in (
@@ -271,7 +277,7 @@ def test_the_methods_say_what_the_recipe_has(full: dreval.Results) -> None:
         f"{table['n_resamples'].max()} permutations (Phipson and Smyth, 2010) and Holm's adjustment (Holm, 1979)",
         "multiple comparisons with the best (Hsu, 1981)",
     ):
-        assert part in said, part
+        assert part in text, part
     anchored = dreval.Evaluation(X, {"a": X[:, :2]}, anchors=30, random_state=7, metric="cosine").run("stress", None)
     other = anchored.paragraph("methods")
     assert "cosine distances in the data, 30 anchors drawn at random, random seed 7" in other
@@ -282,11 +288,11 @@ def test_the_methods_say_what_the_recipe_has(full: dreval.Results) -> None:
 def test_the_methods_of_a_comparison_name_its_tests(full: dreval.Results, across: dreval.Comparison) -> None:
     """The standard error, level and adjustment; across data sets every test, the one that decides, and the rope."""
     within = full.compare(alpha=0.1, adjust="benjamini_hochberg", margin={"trustworthiness": 0.25})
-    said, over = within.paragraph("methods"), across.paragraph("methods")
+    text, over = within.paragraph("methods"), across.paragraph("methods")
 
-    assert "jackknife standard errors (Efron, 1982; Jaeckel, 1972), at 10 %" in said
-    assert "Benjamini and Hochberg's adjustment (Benjamini and Hochberg, 1995)" in said
-    assert "two one-sided tests (Schuirmann, 1987), with margin 0.25" in said
+    assert "jackknife standard errors (Efron, 1982; Jaeckel, 1972), at 10 %" in text
+    assert "Benjamini and Hochberg's adjustment (Benjamini and Hochberg, 1995)" in text
+    assert "two one-sided tests (Schuirmann, 1987), with margin 0.25" in text
     assert "3 embeddings on 10 data sets" in over
     assert "Wilcoxon signed-rank tests (Wilcoxon, 1945; Hodges and Lehmann, 1963)" in over
     assert "Differences are called by Wilcoxon signed-rank tests." in over
@@ -297,12 +303,14 @@ def test_the_methods_across_data_sets_name_k_and_the_metric(tmp_path: Path) -> N
     """Of a study and of results: the numbers of neighbors of the measures, and the metric that all share."""
     data = {f"d{i}": np.random.default_rng(i).normal(size=(30, 3)) for i in range(3)}
     study = dreval.Study(tmp_path / "s.dreval", data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=[4, 6])
-    said = study.run().compare().paragraph("methods")
-    assert "Settings: k = 4 and 6, Euclidean distances in the data." in said
+    text = study.run().compare().paragraph("methods")
+    assert "Settings: k = 4 and 6, Euclidean distances in the data." in text
 
     def run(i: int, metric: str) -> dreval.Results:
-        made = {"a": data[f"d{i}"][:, :2], "b": data[f"d{i}"][:, 1:]}
-        return dreval.Evaluation(data[f"d{i}"], made, n_neighbors=5, metric=metric).run("trustworthiness", None, None)
+        embeddings = {"a": data[f"d{i}"][:, :2], "b": data[f"d{i}"][:, 1:]}
+        return dreval.Evaluation(data[f"d{i}"], embeddings, n_neighbors=5, metric=metric).run(
+            "trustworthiness", None, None
+        )
 
     alike = dreval.compare([run(i, "manhattan") for i in range(3)]).paragraph("methods")
     mixed = dreval.compare([run(0, "manhattan"), run(1, "euclidean")]).paragraph("methods")
@@ -315,12 +323,12 @@ def test_up_to_ten_measures_are_named() -> None:
     some = dreval.list_measures()
     chosen = [name for name in some if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
     results = evaluation(a=X[:, :2]).run(chosen, None, None)
-    said = " ".join(methods(results, VOICES["text"], 12))
+    text = " ".join(methods(results, MARKUPS["text"], 12))
     ordered = [*dict.fromkeys(results.tidy()["measure"]), *dict.fromkeys(results.curves["measure"])]
 
     assert len(ordered) == 14
-    assert "4 further measures" in said
-    assert [dreval.card(name).title.split(",")[0] in said for name in ordered] == [True] * 10 + [False] * 4
+    assert "4 further measures" in text
+    assert [dreval.card(name).title.split(",")[0] in text for name in ordered] == [True] * 10 + [False] * 4
 
 
 @pytest.mark.parametrize("kind", ["results", "within", "across"])
@@ -414,15 +422,15 @@ def test_latex_and_bibtex_take_it(full: dreval.Results, across: dreval.Compariso
 def test_the_p_of_independence_is_that_of_what_rejects() -> None:
     """The largest p among the rejected, of some embeddings; the smallest of all where none rejects."""
     age = X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=60)
-    made = {"near": X[:, :2], "far": np.random.default_rng(2).normal(size=(60, 2)), "also": X[:, :3]}
-    results = dreval.Evaluation(X, made, covariates={"age": age}, random_state=0).run(None, "hsic", None)
+    embeddings = {"near": X[:, :2], "far": np.random.default_rng(2).normal(size=(60, 2)), "also": X[:, :3]}
+    results = dreval.Evaluation(X, embeddings, covariates={"age": age}, random_state=0).run(None, "hsic", None)
     p = results.tidy().set_index("embedding")["p_adjusted"]
     below = p[p <= 0.05]
     assert sorted(below.index) == ["also", "near"]
-    said = f"HSIC rejects independence of age for 2 of 3 embeddings (largest adjusted p = {format_p(below.max())}"
-    assert f"{said} of these)" in results.paragraph()
+    text = f"HSIC rejects independence of age for 2 of 3 embeddings (largest adjusted p = {format_p(below.max())}"
+    assert f"{text} of these)" in results.paragraph()
     noise = dreval.Evaluation(
-        X, {"far": made["far"], "off": RNG.permutation(X[:, :2])}, covariates={"age": age}, random_state=0
+        X, {"far": embeddings["far"], "off": RNG.permutation(X[:, :2])}, covariates={"age": age}, random_state=0
     ).run(None, "hsic", None)
     p = noise.tidy()["p_adjusted"]
     assert p.min() > 0.05

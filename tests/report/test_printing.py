@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
-from dreval.report.document import Best, Block, same_digits, significance_stars
+from dreval.report.document import BestCell, Table, same_digits, significance_stars
 from dreval.report.format import distinct_short_names
 from dreval.report.render.summary import Summary
 
@@ -28,11 +30,24 @@ LONG = "an embedding whose name is a sentence, made by a tool with forty-two par
 ODD = ["<script>alert(1)</script>", r"a_b & 50% $x$ #1 {y} \end{tabular} ~^", "pipe | and `tick`", "größe 嵌入"]
 
 
-def results(names: list[str], **settings: Any) -> dreval.Results:
+# fewer random walks and starts than by default, since they are most of the time and change no layout
+FAST = {name: {"n_walks": 5} for name in ("steadiness", "cohesiveness")}
+FAST |= {name: {"n_init": 2} for name in ("kmeans_ami", "kmeans_ari", "kmeans_nmi")}
+
+
+def evaluate(names: Sequence[str], **settings: Any) -> dreval.Results:
+    """Run all measures and tests on some embeddings, one of which fails."""
     images = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
     setting = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
     ev = dreval.Evaluation(X, images, **{**setting, "n_neighbors": [2, 5, 9], **settings})
-    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options={"points": {"n_partitions": 2}})
+    options = {"points": {"n_partitions": 2}, **FAST}
+    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options=options)
+
+
+@functools.cache
+def results(*names: str) -> dreval.Results:
+    """The result of some embeddings, which tests do not change."""
+    return evaluate(names)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +63,7 @@ def results(names: list[str], **settings: Any) -> dreval.Results:
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
     """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
-    text = str(results(names, **setting).summary())
+    text = str(evaluate(names, **setting).summary())
 
     assert max(map(len, text.splitlines())) <= 80
     assert not any(line != line.rstrip() for line in text.splitlines())
@@ -56,7 +71,7 @@ def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None
 
 def test_long_names_are_cut_in_the_middle() -> None:
     """Of a long name the beginning and the end are shown, so that two that differ at the end can be told apart."""
-    text = str(results([LONG, f"{LONG} 2"]).summary(full=True))
+    text = str(results(LONG, f"{LONG} 2").summary(full=True))
 
     assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
     assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
@@ -65,7 +80,7 @@ def test_long_names_are_cut_in_the_middle() -> None:
 @given(st.text(min_size=1, max_size=90), st.text(max_size=60))
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
-    block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
+    block = Table("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
     summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
@@ -75,7 +90,7 @@ def test_any_name_fits(name: str, value: str) -> None:
 @given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=200).filter(str.isprintable))
 def test_any_setting_fits(name: str, setting: str) -> None:
     """A second column of words is shortened too, and numbers never are."""
-    block = Block("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
+    block = Table("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
     text = Summary("Title", [], [block]).as_text()
 
     assert max(map(len, text.split("\n"))) <= 80
@@ -113,7 +128,7 @@ def numbers(text: str) -> set[str]:
 
 def test_every_form_has_every_number() -> None:
     """Text, HTML, LaTeX and Markdown hold the values, intervals, chances, ties and p-values of the table."""
-    found = results(["e", "f"])
+    found = results("e", "f")
     summary, table = found.summary(full=True), found.tidy()
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
@@ -161,7 +176,7 @@ def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
 
 def test_names_are_no_markup() -> None:
     """A name that looks like a tag, a command or a table cell is shown as it is and does nothing."""
-    summary = results(ODD).summary(full=True)
+    summary = results(*ODD).summary(full=True)
     tags = Tags()
     tags.feed(summary.as_html())
     assert tags.open == []
@@ -175,7 +190,7 @@ def test_names_are_no_markup() -> None:
     cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
     for kind in ("tabular", "longtable", "table"):
         assert cells.count(rf"\begin{{{kind}}}") == cells.count(rf"\end{{{kind}}}")
-    assert cells.count(r"\label{") == len(summary.blocks)  # a table that is broken has one, too
+    assert cells.count(r"\label{") == len(summary.tables)  # a table that is broken has one, too
     assert not re.search(r"(?<!\\)[%#]", cells)
     assert r"\textbackslash{}end\{tabular\}" in cells
 
@@ -198,7 +213,7 @@ def test_rows_of_tests_say_what_is_missing() -> None:
 
 def test_notes_are_said_once() -> None:
     """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
-    text = results(["e", "f"]).summary(full=True).as_text()
+    text = results("e", "f").summary(full=True).as_text()
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
 
     assert notes.count("not its method as trustability does") == 1
@@ -209,7 +224,7 @@ def test_notes_are_said_once() -> None:
 
 def test_no_clock_is_printed() -> None:
     """Two runs print the same text."""
-    assert str(results(["e"]).summary(full=True)) == str(results(["e"]).summary(full=True))
+    assert str(evaluate(["e"]).summary(full=True)) == str(evaluate(["e"]).summary(full=True))
 
 
 @given(st.floats(allow_nan=False))
@@ -262,7 +277,7 @@ def test_several_kinds_of_intervals_say_whose_they_are() -> None:
 @pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])
 def test_broad_letters_keep_the_columns(name: str) -> None:
     """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
-    block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
+    block = Table("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
     text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
     ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
@@ -296,8 +311,8 @@ def pairs_summary(names: list[str]) -> Summary:
     numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
     headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
-    values = Block("Values", ["", "value"], [[name, "0.5"] for name in names])
-    return Summary("Title", [], [values, Block("Pairs", headings, pairs, 2)])
+    values = Table("Values", ["", "value"], [[name, "0.5"] for name in names])
+    return Summary("Title", [], [values, Table("Pairs", headings, pairs, 2)])
 
 
 def test_a_short_form_is_one_name_wherever_it_stands() -> None:
@@ -319,7 +334,7 @@ def test_a_short_form_is_one_name_wherever_it_stands() -> None:
 def test_tables_of_several_kinds_have_one_form_for_a_name() -> None:
     """The tightest table sets the form for all that have no room."""
     wide = [f"c{i:09d}" for i in range(4)]
-    blocks = [Block("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
+    blocks = [Table("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
     text = Summary("t", [], blocks).as_text().partition("\nNames\n")
     forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
 
@@ -351,7 +366,7 @@ def test_labels_of_two_summaries_differ() -> None:
 def test_a_table_that_is_too_wide_is_broken() -> None:
     """Its columns stand below each other with the names before them, and no number is lost or cut."""
     row = [f"{i}.{i}23456789012345" for i in range(9)]
-    block = Block("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
+    block = Table("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
     text = Summary("t", [], [block]).as_text()
 
     assert max(map(len, text.splitlines())) <= 80
@@ -364,8 +379,8 @@ def test_the_best_is_bold_where_there_is_bold() -> None:
     """The best values of each measure and setting, as they are printed; none where nothing is better."""
     table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
     ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
-    block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).blocks[0]
-    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], Best)]
+    block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).tables[0]
+    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], BestCell)]
 
     assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
 
@@ -387,7 +402,7 @@ def test_failures_alike_are_one_note() -> None:
     summary = ev.run("stress", ci=None).summary(full=True)
 
     assert ("Embeddings", "1 of 3 (2 failed)") in summary.header
-    assert [row[0] for row in summary.blocks[0].cells] == ["e"]
+    assert [row[0] for row in summary.tables[0].cells] == ["e"]
     assert [note for note in summary.notes if "failed" in note] == [
         note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
     ]

@@ -86,11 +86,11 @@ def test_the_page_is_never_wider_than_the_window(browser: Browser, page: Path, w
 def test_the_page_is_silent_and_loads_nothing(browser: Browser, page: Path) -> None:
     """No error and no warning on the console, and no request but the one for the file itself."""
     browser.open(page, 1100)
-    said = [e for e in browser.events if e["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
-    said += [e for e in browser.events if e["method"] == "Log.entryAdded"]
+    texts = [e for e in browser.events if e["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
+    texts += [e for e in browser.events if e["method"] == "Log.entryAdded"]
     requests = [e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"]
 
-    assert said == []
+    assert texts == []
     assert [url for url in requests if not url.startswith("data:")] == [page.as_uri()]
 
 
@@ -120,7 +120,7 @@ def test_dark_and_light_differ_and_are_both_readable(browser: Browser, page: Pat
 
 
 def test_figures_follow_the_colors_of_the_page(browser: Browser, page: Path) -> None:
-    """Text inside the drawings is as light in the dark as the page's own, and set in its font."""
+    """Text inside the drawings is as light in dark mode as that of the page, and has its font."""
     ink = "getComputedStyle(document.querySelector('.curves svg text')).fill"
     browser.open(page, 1100)
     light = browser.evaluate(ink)
@@ -214,8 +214,8 @@ def compared_page(page: Path) -> Path:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, 5)) * [3, 2, 1, 1, 1]
     names = {"first": X[:, :2], SCRIPT: X[:, 2:4], "z" * 300: X[:, 3:]}
-    found = dreval.Evaluation(X, names, n_neighbors=8, random_state=0).run().compare()
-    return found.report(page.parent / "compared.html")
+    comparison = dreval.Evaluation(X, names, n_neighbors=8, random_state=0).run().compare()
+    return comparison.report(page.parent / "compared.html")
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +226,7 @@ def pages(page: Path, study_page: Path, compared_page: Path) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    """The script of axe-core, which ``.ci/run`` fetches; DREVAL_AXE says where it lies."""
+    """The script of axe-core, which ``.ci/run`` fetches; DREVAL_AXE is its path."""
     path = Path(os.environ.get("DREVAL_AXE", "axe.min.js"))
     assert path.is_file(), f"{path} is not there: set DREVAL_AXE to axe.min.js of axe-core 4, as .ci/run does"
     return path.read_text("utf-8")
@@ -254,7 +254,7 @@ def test_every_page_is_silent_and_never_wider_than_a_phone(browser: Browser, pag
 
 @pytest.mark.parametrize("kind", ["result", "study", "comparison"])
 def test_awkward_names_run_nothing(browser: Browser, pages: dict[str, Path], kind: str) -> None:
-    """Markup in names is shown and never becomes an element; the only scripts are the page's own and its data."""
+    """Markup in names is shown and never becomes an element; the only scripts are those of the page and its data."""
     browser.open(pages[kind], 1100)
     types = browser.evaluate("[...document.scripts].map((s) => s.type)")
 
@@ -286,7 +286,7 @@ def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) 
 
 
 def shares(results: dreval.Results, name: str) -> npt.NDArray[np.float64]:
-    """Where the points of an embedding lie, as shares of its drawing from the upper left."""
+    """The places of the points of an embedding, as shares of its drawing from the upper left."""
     return (1 + place_points(results.embeddings[name]) * [1, -1]) / 2
 
 
@@ -301,7 +301,7 @@ def place_of(browser: Browser, results: dreval.Results, name: str, i: int) -> li
 
 
 def marked(browser: Browser, results: dreval.Results, name: str) -> dict[str, list[list[float]]]:
-    """Where the marks of each kind lie in an embedding, as shares of its drawing."""
+    """The places of the marks of each kind in an embedding, as shares of its drawing."""
     return {
         kind: browser.evaluate(f"""(() => {{
           const over = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
@@ -326,7 +326,7 @@ def neighbor_sets(results: dreval.Results, name: str, i: int) -> dict[str, set[i
 
 
 def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """Those that an embedding keeps, loses and adds lie where its points do, whatever its columns; all are counted."""
+    """Kept, lost and false neighbors are marked at their points, for any columns; all are counted."""
     browser.open(page, 1280)
     browser.point(*place_of(browser, results, "isomap", 7))
     browser.await_value(PAINTED)
@@ -347,7 +347,7 @@ def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, r
 
 
 def test_marks_differ_by_shape_and_color(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """Each kind has a shape and a color of its own, those of the words above, in light and in dark."""
+    """Each kind has its shape and color, those of the text above, in light and in dark mode."""
     shapes = "[...document.querySelectorAll('[data-mark] path')].map((p) => [p.getAttribute('d'), "
     shapes += "getComputedStyle(p).fill, p.closest('[data-mark]').textContent])"
     for dark in (False, True):
@@ -393,7 +393,7 @@ def test_a_tap_holds_a_point_and_touch_scrolls(browser: Browser, page: Path, res
 
 
 def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """What lies in it fills the drawing and the map of that embedding, marks included; a double click resets."""
+    """The content of the box fills drawing and map of that embedding, with marks; a double click resets."""
     browser.open(page, 1280)
     views = (
         "[...document.querySelectorAll('.pts > [role=img], .map > [role=img]')].map((e) => e.getAttribute('viewBox'))"
@@ -430,7 +430,7 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
 
 
 def test_a_point_is_named_and_ringed_in_every_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """The nearest point to the pointer is named with its class, and a ring stands around it in all embeddings."""
+    """The point nearest to the pointer is named with its class, with a ring in all embeddings."""
     browser.open(page, 1280)
     browser.point(*place_of(browser, results, "pca", 7))
     browser.await_value(PAINTED)
@@ -486,7 +486,7 @@ def test_points_are_reached_by_keyboard(browser: Browser, page: Path, results: d
 
 
 def test_a_class_can_be_held_by_its_button(browser: Browser, page: Path) -> None:
-    """Its other points fade and stay so until the button is pressed again."""
+    """The other points fade until the button is pressed a second time."""
     browser.open(page, 1280)
     press = "document.querySelector('.legend button').click()"
     faded = "document.querySelectorAll('.pts .off').length"

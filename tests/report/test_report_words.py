@@ -1,4 +1,4 @@
-"""The words of a report never contradict its numbers."""
+"""The text of a report never contradicts its numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from report_cases import make_results, measure_row, readings, simulated_results
+from report_cases import make_results, measure_row, result_views, simulated_results
 
-from dreval.report.evaluation import balanced, cautions, definitions, head_line
-from dreval.report.format import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
-from dreval.report.reading import read_results
-from dreval.report.statements import in_chance, standing_of
+from dreval.report.evaluation import balanced_columns, cautions, definitions, headline
+from dreval.report.findings import reaches_chance, standing_finding
+from dreval.report.format import decimals_for, format_fixed, half_width, join_and, number_word, percent, probability
+from dreval.report.result_view import read_results
 
 
 @pytest.mark.parametrize(
@@ -29,15 +29,15 @@ from dreval.report.statements import in_chance, standing_of
 def test_the_end_of_the_interval_towards_chance_decides(measure, value, low, high, chance, reached):
     """The lower end where higher values are better, else the upper one."""
     rows = [measure_row("a", measure, "n_neighbors=15", value, chance, conf_low=low, conf_high=high)]
-    column = read_results(make_results(rows, {"a": np.eye(9)[:, :2]})).find(measure)
+    column = read_results(make_results(rows, {"a": np.eye(9)[:, :2]})).find_column(measure)
 
-    assert in_chance(column, column.cells["a"]) == reached
+    assert reaches_chance(column, column.cells["a"]) == reached
 
 
-@given(readings())
-def test_shades_order_as_the_values_do(reading):
-    """The best is the darkest, a better value is never lighter, and all shades lie in [0, 1]."""
-    for column in reading.main:
+@given(result_views())
+def test_shades_order_as_the_values_do(view):
+    """The best is the darkest, a better value is never lighter, and all shades are in [0, 1]."""
+    for column in view.main_columns:
         shades = {name: column.shade(name) for name in column.values}
         assert all(0 <= s <= 1 for s in shades.values())
         for a, b in ((a, b) for a in shades for b in shades):
@@ -48,9 +48,9 @@ def test_shades_order_as_the_values_do(reading):
 def test_values_that_hardly_differ_are_shaded_alike():
     """0.991 and 0.990 of a measure from 0.5 to 1 look the same; 0.991 and 0.8 do not."""
     rows = [measure_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
-    near = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main[0]
+    near = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
     rows[1]["value"] = 0.8
-    far = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main[0]
+    far = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
 
     assert near.shade("a") == 1
     assert near.shade("b") == pytest.approx(0.99)
@@ -58,21 +58,21 @@ def test_values_that_hardly_differ_are_shaded_alike():
 
 
 def test_one_embedding_is_best_of_nothing():
-    """With one embedding nothing is compared, neither in the verdict nor in what may not be concluded."""
-    reading = read_results(simulated_results(("only",)))
+    """With one embedding nothing is compared, neither in the findings nor in the cautions."""
+    view = read_results(simulated_results(("only",)))
 
-    assert not any("Best" in s for s in cautions(reading, {"only": 2}))
-    assert not any("best" in term for term, _ in definitions(reading))
+    assert not any("Best" in s for s in cautions(view, {"only": 2}))
+    assert not any("best" in term for term, _ in definitions(view))
 
 
 def test_a_measure_without_a_card_is_read_from_the_table():
     """A result made by a newer version keeps its names, directions and values."""
     rows = [measure_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
-    reading = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
+    view = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
 
-    assert standing_of(reading, "a").text == "Best value."
-    assert reading.main[0].chance == ""
-    assert dict(definitions(reading))["new_index"] == "Lower is better, without bounds."
+    assert standing_finding(view, "a").text == "Best value."
+    assert view.main_columns[0].chance == ""
+    assert dict(definitions(view))["new_index"] == "Lower is better, without bounds."
 
 
 @pytest.mark.parametrize(
@@ -88,18 +88,18 @@ def test_a_measure_without_a_card_is_read_from_the_table():
 )
 def test_cautions_stand_where_they_apply(results, wanted, unwanted):
     """Each sentence on what may not be concluded appears with its cause and not without."""
-    reading = read_results(results)
-    said = " ".join(cautions(reading, {n: Y.shape[1] for n, Y in results.embeddings.items()}))
+    view = read_results(results)
+    text = " ".join(cautions(view, {n: Y.shape[1] for n, Y in results.embeddings.items()}))
 
-    assert all(part in said for part in wanted)
-    assert not any(part in said for part in unwanted)
+    assert all(part in text for part in wanted)
+    assert not any(part in text for part in unwanted)
 
 
 def test_the_head_line_says_what_was_evaluated():
     """Size, dimension, scale, metric, intervals and seed in one line."""
     results = simulated_results(ks=(5, 15, 50), anchors=60)
 
-    assert head_line(read_results(results), {"a": 2}) == (
+    assert headline(read_results(results), {"a": 2}) == (
         "120 points in 10 dimensions, shown in 2 · k = 15 (and 2 more) · euclidean · seen from 60 anchors · "
         "95 % intervals · seed 0"
     )
@@ -110,7 +110,7 @@ def test_printed_numbers_are_the_numbers(numbers):
     """A printed number differs from the number by half a unit of its last place at most, or shows three figures."""
     places = decimals_for(numbers, (-math.inf, math.inf))
     for value in numbers:
-        text = fixed(value, places).replace("−", "-").replace(",", "")
+        text = format_fixed(value, places).replace("−", "-").replace(",", "")
         if "e" in text:
             assert float(text) == pytest.approx(value, rel=0.006)
         else:
@@ -122,8 +122,8 @@ def test_printed_numbers_are_the_numbers(numbers):
 @example(0.005, 0)
 @example(0.00499, 1)
 def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
-    """0 and 100 are said of exactly 0 and 1 only, and small shares by their first digits."""
-    text = of_hundred(share, more)
+    """Only 0 and 1 print as 0 and 100, and small shares have their first digits."""
+    text = percent(share, more)
 
     if text[:4] in ("less", "more"):
         assert 0 < share < 1.1e-5 if text.startswith("less") else 0.99 < share < 1
@@ -137,7 +137,7 @@ def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
 
 @given(st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 0.5))
 def test_an_interval_is_printed_as_what_it_is(value, below, above):
-    """``±`` stands for a symmetric interval only; else both ends are printed."""
+    """``±`` is for a symmetric interval only; else both ends are printed."""
     text = half_width(value, value - below, value + above, 3)
 
     if text.startswith("±") and "<" not in text:
@@ -156,29 +156,29 @@ def test_small_things_of_print():
     assert decimals_for([0.9997, 0.85]) == 4
     assert decimals_for([0.0012]) == 5
     assert decimals_for([1234.5, 2.0]) == 0
-    assert fixed(-0.0001, 3) == "0.000"
-    assert fixed(-0.5, 1) == "−0.5"
-    assert fixed(math.inf, 2) == "∞"
+    assert format_fixed(-0.0001, 3) == "0.000"
+    assert format_fixed(-0.5, 1) == "−0.5"
+    assert format_fixed(math.inf, 2) == "∞"
     assert half_width(0.5, 0.488, 0.512, 3) == "± .012"
     assert half_width(0.99, 0.95, 1.0, 3) == "0.950 to 1.000"
     assert half_width(0.5, 0.5, 0.5, 3) == "± 0"
     assert [probability(p) for p in (0.0002, 0.02, 1.0, math.nan)] == ["<.001", ".020", "1", "—"]
-    assert ordered(["a"]) == "a"
-    assert ordered(["a", "b", "c"]) == "a, b and c"
-    assert in_words(4) == "four"
-    assert in_words(12) == "12"
+    assert join_and(["a"]) == "a"
+    assert join_and(["a", "b", "c"]) == "a, b and c"
+    assert number_word(4) == "four"
+    assert number_word(12) == "12"
 
 
 def test_a_measure_without_direction_ranks_nothing():
-    """Of a scale no value is the better one: it is printed whole, without shade, and no verdict names it."""
+    """Without a direction no value is better: there is no shade, and no finding names the measure."""
     rows = [measure_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
-    reading = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
-    column = reading.main[0]
+    view = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
+    column = view.main_columns[0]
 
-    assert [standing_of(reading, name).text for name in "abc"] == ["", "", ""]
-    assert (column.leaders, column.last, [column.shade(name) for name in "abc"]) == ((), (), [0.0, 0.0, 0.0])
-    assert [column.shown(column.values[name]) for name in "abc"] == ["99", "4", "120"]
-    assert "No direction, from 1 up" in dict(definitions(reading))["Scale of the best agreement K_max"]
+    assert [standing_finding(view, name).text for name in "abc"] == ["", "", ""]
+    assert (column.leaders, column.worst, [column.shade(name) for name in "abc"]) == ((), (), [0.0, 0.0, 0.0])
+    assert [column.format_value(column.values[name]) for name in "abc"] == ["99", "4", "120"]
+    assert "No direction, from 1 up" in dict(definitions(view))["Scale of the best agreement K_max"]
 
 
 @pytest.mark.parametrize(
@@ -194,29 +194,29 @@ def test_a_measure_without_direction_ranks_nothing():
 )
 def test_names_of_persons_and_symbols_keep_their_capital(measure, named):
     """Within a sentence a title begins small, unless its first word is a name or a symbol."""
-    reading = read_results(make_results([measure_row("a", measure, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
+    view = read_results(make_results([measure_row("a", measure, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
 
-    assert reading.main[0].named == named
+    assert view.main_columns[0].title_in_sentence == named
 
 
 def test_tiny_values_that_print_alike_are_alike():
     """Beside values of ordinary size, what is below the last place prints as nought, however small it is."""
-    assert [fixed(v, 5) for v in (6e-8, 1e-9, 0.0)] == ["0.00000"] * 3
-    assert fixed(1e-9, 8) == "1.00e−09"
+    assert [format_fixed(v, 5) for v in (6e-8, 1e-9, 0.0)] == ["0.00000"] * 3
+    assert format_fixed(1e-9, 8) == "1.00e−09"
 
 
 def test_rounding_of_a_computer_takes_no_places():
-    """A copy whose values are a bound but for rounding prints as the bound, and others keep three places."""
+    """A value that is a bound up to rounding prints as the bound, and others have three decimals."""
     assert decimals_for([1.0 - 2e-16, 0.5], (0.0, 1.0)) == 3
     assert decimals_for([1.3e-16], (0.0, 1.0)) == 3
-    assert fixed(1.3e-16, decimals_for([1.3e-16])) == "0.000"
+    assert format_fixed(1.3e-16, decimals_for([1.3e-16])) == "0.000"
     assert decimals_for([1.0 - 2e-5, 0.5], (0.0, 1.0)) == 5
 
 
 @given(st.integers(1, 60), st.integers(1, 6))
 def test_rows_are_as_full_as_they_can_be(count, most):
-    """No more columns than asked, no more rows than needed, and fewer columns would need another row."""
-    columns = balanced(count, most, 2)[0]
+    """There are at most the given columns and the fewest rows, and fewer columns would need another row."""
+    columns = balanced_columns(count, most, 2)[0]
     rows = -(-count // columns)
 
     assert columns <= most
@@ -229,19 +229,19 @@ def test_values_by_chance_are_never_averaged(chances):
     """One number where all print the same, both ends where they are near, else a word; nothing in between."""
     names = [f"e{i}" for i in range(len(chances))]
     rows = [measure_row(n, "procrustes_r", "n_neighbors=15", 99.0, c) for n, c in zip(names, chances, strict=True)]
-    column = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in names})).main[0]
+    column = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in names})).main_columns[0]
     low, high = min(chances), max(chances)
 
     if column.short_chance == "differs":
         assert high - low > 0.1 * high
     else:
         texts = column.short_chance.split(" to ")
-        assert texts[0] == fixed(low, column._chance_places)
-        assert texts[-1] == fixed(high, column._chance_places)
+        assert texts[0] == format_fixed(low, column._chance_decimals)
+        assert texts[-1] == format_fixed(high, column._chance_decimals)
 
 
 def test_different_numbers_of_columns_are_cautioned_and_one_embedding_has_no_order():
-    """More columns keep more; with one embedding no sentence speaks of an order or a difference."""
+    """More columns keep more; with one embedding no sentence mentions an order or a difference."""
     two = read_results(simulated_results(("a", "b")))
 
     assert any("have 2 and 3 columns" in s for s in cautions(two, {"a": 2, "b": 3}))

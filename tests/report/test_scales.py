@@ -1,4 +1,4 @@
-"""Curves over every K, as figures: what the lines hold, what stands beside them, and that no label lies on another."""
+"""Curves over every K, as figures: the values of the lines, the text next to them, and labels without overlap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._lines import scale_curves
 from dreval.report.page import write_report
-from dreval.report.reading import read_results
+from dreval.report.result_view import read_results
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 N = 120
@@ -28,12 +28,12 @@ def results_of(*measures, names=NAMES, **options):
 
 
 def texts(figure):
-    """Every text of a figure that is seen."""
+    """Every visible text of a figure."""
     return [t for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]
 
 
 def lines_of(figure, count):
-    """The lines of that many numbers, in the order in which they were drawn."""
+    """The lines of ``n`` numbers, in the order of drawing."""
     return [line for line in figure.axes[0].lines if len(line.get_xdata()) == count]
 
 
@@ -89,7 +89,7 @@ def test_labels_lie_apart_and_inside(measure, count):
 
 
 def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
-    """All curves of shares end in one place: their labels keep the order of the lines, without leaders."""
+    """Curves of shares end in one place: their labels keep the order of the lines, without leaders."""
     names = ("low", "high")
     rows = [
         {"embedding": name, "measure": "q_nx", "K": k, "value": value, "chance": k / 99}
@@ -104,7 +104,7 @@ def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
 
 
 def test_the_area_stands_behind_the_name():
-    """The value of ``r_nx_auc``, in the color of its line; without that measure there is no number."""
+    """The value of ``r_nx_auc`` follows the name, in the color of its line; without that measure there is none."""
     rows = [measure_row(name, "r_nx_auc", "", 0.4 - 0.1 * i, 0.0) for i, name in enumerate(NAMES)]
     curves = curve_rows("r_nx", NAMES, N)
     spots = {name: np.eye(N)[:, :2] for name in NAMES}
@@ -119,7 +119,7 @@ def test_the_area_stands_behind_the_name():
 
 
 def test_which_curve_is_drawn():
-    """Curves alone are drawn by default; beside several k on request; an unknown one is refused with all there are."""
+    """Curves alone are drawn by default, with several k on request; an unknown one raises an error with all names."""
     curves = [*curve_rows("lcmc", NAMES, N), *curve_rows("r_nx", NAMES, N)]
     several = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
     title = several.plot("curve").axes[0].get_title(loc="left")
@@ -131,18 +131,18 @@ def test_which_curve_is_drawn():
 
 
 def test_one_embedding_and_one_that_lacks_values():
-    """Names that are left out are not drawn, and one without numbers is no line."""
+    """Names that are left out, and embeddings without numbers, have no line."""
     curves = [row | {"value": np.nan} if row["embedding"] == "umap" else row for row in curve_rows("r_nx", NAMES, N)]
     results = simulated_results(NAMES, n=N, curves=curves)
     words = {t.get_text() for t in texts(results.plot("curve", measure="r_nx", names=["umap", "pca"]))}
 
     assert "pca" in words
     assert not {"umap", "tsne"} & words
-    assert scale_curves(results, read_results(results))["r_nx"].banded
+    assert scale_curves(results, read_results(results))["r_nx"].has_intervals
 
 
 def test_a_page_shows_them(tmp_path):
-    """One drawing for each curve, described, with what its dashes mean; a result without curves has no such words."""
+    """Each curve has a described drawing, with the meaning of its dashes; a result without curves has no such text."""
     page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")
     bare = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
 
@@ -173,7 +173,7 @@ def ends_of(figure):
 
 
 def test_simultaneous_bands_are_drawn_where_there_are_any(banded):
-    """Filled where the band has ends, dashed at the ends of the interval elsewhere, and the words above say so."""
+    """The band is filled where it has ends, dashed at pointwise intervals elsewhere, and the text says so."""
     points, anchors, few = banded
     for results, words, dashed in (
         (points, "Bands: 95 % for all K at once.", 0),
@@ -201,7 +201,7 @@ def test_simultaneous_bands_are_drawn_where_there_are_any(banded):
 
 
 def test_a_difference_of_curves_says_who_is_better_where(banded):
-    """The line is the difference, the words name the runs of K at which the band excludes 0."""
+    """The line is the difference, and the text names the ranges of K at which the band excludes 0."""
     for results in banded[:2]:
         figure = results.plot("curve", difference=("last two", "first two"))
         table = results.curve("r_nx", difference=("last two", "first two"))
@@ -220,7 +220,7 @@ def test_a_difference_of_curves_says_who_is_better_where(banded):
 
 
 def test_what_only_curves_over_all_k_have_is_refused_elsewhere(banded):
-    """A band for all K and a difference need a measure with a value at every K; words are checked."""
+    """A band for all K and a difference need a measure with a value at every K; options are checked."""
     with pytest.raises(InputError, match="`band` must be one that the curve has"):
         banded[2].plot("curve", measure="r_nx", band="simultaneous")
     with pytest.raises(UnknownName, match="Did you mean 'simultaneous'"):

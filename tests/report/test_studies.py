@@ -62,7 +62,7 @@ def test_every_number_is_that_of_the_table(study: dreval.Study, tmp_path: Path) 
 
 
 def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> None:
-    """Ranks, values, words, state, failures, cautions and recipe, in this order; and one figure for each comparison."""
+    """Ranks, values, text, progress, failures, cautions and recipe, in this order; one figure for each comparison."""
     page = text_of(study, tmp_path)
     heads = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
 
@@ -90,7 +90,7 @@ def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> 
 
 
 def test_the_page_stands_alone_and_is_always_the_same(study: dreval.Study, tmp_path: Path) -> None:
-    """It loads nothing, runs only its own script, and two reports of one file are the same bytes."""
+    """The page loads nothing, has only its script, and two reports of one file have the same bytes."""
     page = text_of(study, tmp_path)
 
     assert not re.findall(r"(?:src|href)=\"(?!#)", page)
@@ -101,7 +101,7 @@ def test_the_page_stands_alone_and_is_always_the_same(study: dreval.Study, tmp_p
 
 
 def test_a_study_that_is_not_done_is_reported(tmp_path: Path) -> None:
-    """Nothing, one cell, and several numbers of components; what is missing is said."""
+    """With nothing, one cell, and several numbers of components, missing cells are counted."""
     study = make(tmp_path, n_components=[1, 2])
     with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as claims:
         assert claims.claim(study._cells()[0].name)

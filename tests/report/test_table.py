@@ -1,4 +1,4 @@
-"""The one table that one pastes: its numbers, its bold cells, its forms."""
+"""The table for a document: its numbers, its bold cells, its forms."""
 
 import re
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.report.contents.evaluation import value_block
-from dreval.report.document import Best
+from dreval.report.contents.evaluation import value_table
+from dreval.report.document import BestCell
 
 
 def _results(n_embeddings=3, ci="default", measures=("trustworthiness", "r_nx_auc", "procrustes_rc")):
@@ -27,7 +27,7 @@ def results():
 
 
 def _numbers(cell):
-    """A value and the ends of the interval beside it."""
+    """A value and the ends of its interval."""
     value, *half = cell.replace("−", "-").split(" ± ")
     if half:
         return float(value), float(value) - float(half[0]), float(value) + float(half[0])
@@ -37,7 +37,7 @@ def _numbers(cell):
 @pytest.mark.parametrize("rows", ["embeddings", "measures"])
 def test_cells_are_the_rows_of_the_table(results, rows):
     """Every value, interval and chance level, up to the places that are printed; bold are the best sets."""
-    block = value_block(results, rows=rows)
+    block = value_table(results, rows=rows)
     lines = list(zip(*block.rows, strict=True)) if rows == "embeddings" else block.rows
     lines = lines[1:] if rows == "embeddings" else [line[1:] for line in lines]
     table = results.tidy().set_index(["measure", "embedding"])
@@ -47,7 +47,7 @@ def test_cells_are_the_rows_of_the_table(results, rows):
         for name, cell in zip(results.names, line, strict=False):
             row = table.loc[(measure, name)]
             assert _numbers(cell) == pytest.approx(tuple(row[["value", "conf_low", "conf_high"]]), abs=1.1e-3)
-            assert isinstance(cell, Best) == best[(measure, name)]
+            assert isinstance(cell, BestCell) == best[(measure, name)]
         known, chance = sorted(table.loc[measure]["chance"]), line[-1].replace("−", "-").split(" to ")
         assert (float(chance[0]), float(chance[-1])) == pytest.approx((known[0], known[-1]), abs=5.1e-4)
 
@@ -55,12 +55,12 @@ def test_cells_are_the_rows_of_the_table(results, rows):
 def test_without_intervals_the_best_value_is_bold():
     """And no half-width is promised."""
     results = _results(ci=None)
-    block, table = value_block(results), results.tidy().pivot(index="measure", columns="embedding", values="value")
+    block, table = value_table(results), results.tidy().pivot(index="measure", columns="embedding", values="value")
     best = [table.loc["trustworthiness"].idxmax(), table.loc["r_nx_auc"].idxmax(), table.loc["procrustes_rc"].idxmin()]
 
     for row, name in zip(block.rows, best, strict=True):
         cells = zip(block.columns, row, strict=True)
-        assert [column for column, cell in cells if isinstance(cell, Best)] == [name]
+        assert [column for column, cell in cells if isinstance(cell, BestCell)] == [name]
     assert "±" not in str(block.rows) + block.below()
     assert "distinguishable" not in block.below()
 
@@ -69,14 +69,14 @@ def test_many_embeddings_stand_below_each_other():
     """Beyond five; the choice can be made otherwise."""
     many = _results(6, ci=None)
 
-    assert [row[0] for row in value_block(many).rows] == [*many.names, "chance level"]
-    assert value_block(many, rows="measures").columns == ["", *many.names, "chance"]
+    assert [row[0] for row in value_table(many).rows] == [*many.names, "chance level"]
+    assert value_table(many, rows="measures").columns == ["", *many.names, "chance"]
 
 
 def test_measures_are_chosen_in_order(results):
-    """One by name, several in the order asked; an unknown one and a wrong word are refused."""
-    assert len(value_block(results, "r_nx_auc").rows) == 1
-    titles = [row[0] for row in value_block(results, ["procrustes_rc", "trustworthiness"]).rows]
+    """One by name, several in the order of the request; an unknown one and a wrong option raise an error."""
+    assert len(value_table(results, "r_nx_auc").rows) == 1
+    titles = [row[0] for row in value_table(results, ["procrustes_rc", "trustworthiness"]).rows]
     assert titles == ["Local Procrustes R_C ↓", "Trustworthiness ↑"]
     with pytest.raises(InputError, match="continuity"):
         results.to_markdown("continuity")
@@ -110,7 +110,7 @@ def test_symbols_of_measures_are_formulas(results):
 
 
 def test_a_missing_value_and_a_failed_embedding_are_said(results):
-    """A measure that an embedding cannot have is missing; what failed stands below."""
+    """A measure without a value is missing; failures are listed below."""
     X = np.random.default_rng(0).normal(size=(20, 3))
 
     def broken(X, n_components):
@@ -121,8 +121,8 @@ def test_a_missing_value_and_a_failed_embedding_are_said(results):
             "trustworthiness", None, None
         )
 
-    assert value_block(made).columns == ["", "a", "chance"]
-    assert "b failed" in value_block(made).foot
+    assert value_table(made).columns == ["", "a", "chance"]
+    assert "b failed" in value_table(made).foot
 
 
 def _noise(data, n_components, random_state=None):
@@ -137,29 +137,29 @@ def test_what_cannot_be_judged_is_neither_best_nor_worse():
     options = {"replicates": {"n_replicates": 3, "over": "subsamples"}}
     results = ev.run("continuity", None, options=options)
     judged = results.ranking().set_index("embedding")["in_best_set"]
-    block = value_block(results)
+    block = value_table(results)
     cells = dict(zip(results.names, block.rows[0][1:], strict=False))
 
     assert judged.isna().any()
     assert judged.fillna(False).any()
     assert {name for name, cell in cells.items() if cell.endswith(" °")} == {*judged.index[judged.isna()]}
-    assert {name for name, cell in cells.items() if isinstance(cell, Best)} == {*judged.index[judged.fillna(False)]}
+    assert {name for name, cell in cells.items() if isinstance(cell, BestCell)} == {*judged.index[judged.fillna(False)]}
     assert " or " in block.foot
     assert "° not comparable" in block.foot
 
 
 def test_where_nothing_is_judged_the_best_value_is_bold_and_no_more():
-    """All embeddings behind one of another target: the foot says that nothing was tested."""
+    """With intervals for other targets the foot says that nothing was tested."""
     X = np.random.default_rng(0).normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"run": "pca", "given": X[:, 2:], "other": X[:, :2]}, n_neighbors=5, random_state=0)
     options = {"replicates": {"n_replicates": 3, "over": "subsamples"}}
     results = ev.run("continuity", None, options=options)
-    block, table = value_block(results), results.ranking()
+    block, table = value_table(results), results.ranking()
 
     assert table["in_best_set"].isna().all()
-    assert [name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if isinstance(cell, Best)] == [
-        table["embedding"][0]
-    ]
+    assert [
+        name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if isinstance(cell, BestCell)
+    ] == [table["embedding"][0]]
     assert "bold: best value, not tested" in block.below()
     assert "distinguishable" not in block.below()
 
@@ -169,4 +169,4 @@ def test_without_neighbors_no_k_is_said():
     X = np.random.default_rng(0).normal(size=(20, 4))
     results = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 1:3]}, random_state=0).run("stress", None, None)
 
-    assert "k =" not in value_block(results).foot
+    assert "k =" not in value_table(results).foot

@@ -1,4 +1,4 @@
-"""Null distributions: kept with a result, drawn beside the statistic; the points that a page can name."""
+"""Null distributions: stored with a result, drawn with the statistic; the points that a page can name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import dreval
 from dreval._random import stream_seed
 from dreval.geometry.distances import nearest
 from dreval.report.contents.tests import test_groups as groups_of_tests
-from dreval.report.evaluation import tags_of
+from dreval.report.evaluation import embedding_labels
 from dreval.report.figures._panels import class_colors, place_points
-from dreval.report.figures.maps import MOST_POINTS, STEPS, point_data, point_figures
-from dreval.report.figures.nulls import Bars, _histogram, null_figures
-from dreval.report.format import decisive_p, p_words
-from dreval.report.reading import read_results
+from dreval.report.figures.maps import COORDINATE_STEPS, MAX_NAMED_POINTS, point_data, point_figures
+from dreval.report.figures.nulls import Histogram, _histogram, null_figures
+from dreval.report.format import decisive_p, p_text
+from dreval.report.result_view import read_results
 
 
 class Doubled:
@@ -52,14 +52,14 @@ def results():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
     X = rng.normal(size=(60, 4)) + 2 * np.eye(4)[labels]
-    made = {"linear": "pca", "given": X[:, :2], "doubled": Doubled(factor=3.0), "sliced": sliced}
-    evaluation = dreval.Evaluation(X, made, labels=labels, n_neighbors=6, random_state=7)
+    embeddings = {"linear": "pca", "given": X[:, :2], "doubled": Doubled(factor=3.0), "sliced": sliced}
+    evaluation = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=6, random_state=7)
     tests = ["hsic", "dcov", "hsic:residual"]
     return evaluation.run(["trustworthiness", "reconstruction_error"], tests, n_resamples=99)
 
 
 def test_a_null_distribution_is_kept_in_cells(results):
-    """The counts of a test are its resamples, the cells have equal width, and the mean by chance lies within them."""
+    """The counts sum to the resamples, the cells have equal width, and the null mean is inside."""
     rows = results.table[results.table["test"] != ""]
     assert len(rows) == 12
     for row in rows.to_dict("records"):
@@ -98,7 +98,7 @@ def test_nulls_and_sources_are_saved(results, tmp_path):
 
 
 def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
-    """A histogram for each test, those of the residual in a part of their own with the error of reconstruction."""
+    """Each test has a histogram, those of the residual in a separate section with the reconstruction error."""
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     certificate = page.partition('<section id="certificate"')[2].partition("</section>")[0]
 
@@ -113,10 +113,10 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
 
 def test_a_panel_says_the_p_that_decides(results):
     """The panels of a page and of a figure say the adjusted p and call it so; without adjustment the p itself."""
-    reading = read_results(results)
-    figures = [one for group in groups_of_tests(reading) for one in null_figures(group.tests, results, reading).figures]
+    view = read_results(results)
+    figures = [one for group in groups_of_tests(view) for one in null_figures(group.tests, results, view).figures]
     rows = results.table[(results.table["test"] == "hsic") & (results.table["variable"] == "labels")]
-    wanted = {row["embedding"]: f"adjusted {p_words(row['p_adjusted'])}" for row in rows.to_dict("records")}
+    wanted = {row["embedding"]: f"adjusted {p_text(row['p_adjusted'])}" for row in rows.to_dict("records")}
     drawn = [one for one in figures if one.aside.startswith("HSIC, labels:")]
     figure = results.plot("null", test="hsic", variable="labels")
     seen = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
@@ -128,10 +128,10 @@ def test_a_panel_says_the_p_that_decides(results):
 
 
 def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
-    """Where every statistic is above its null they are folded away, else shown. The limit of p is said once."""
-    reading = read_results(results)
-    groups = {group.id: group for group in groups_of_tests(reading)}
-    said = {name: null_figures(group.tests, results, reading).alike for name, group in groups.items()}
+    """If every statistic is above its null they are folded, else shown. The limit of p is given once."""
+    view = read_results(results)
+    groups = {group.id: group for group in groups_of_tests(view)}
+    said = {name: null_figures(group.tests, results, view).same_map for name, group in groups.items()}
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     parts = {name: page.partition(f'<section id="{name}"')[2].partition("</section>")[0] for name in groups}
     smallest = "p = .010 is the smallest that 99 {} can give"
@@ -142,17 +142,17 @@ def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
         assert bool(said[name]) == alike == ("Null distributions: " in parts[name])
         assert (parts[name].index("<table") < parts[name].index("<svg")) == alike
         many = "bootstrap resamples" if name == "certificate" else "permutations"
-        assert group.said.count(smallest.format(many)) == any(p == pytest.approx(0.01) for p in ps)
+        assert group.text.count(smallest.format(many)) == any(p == pytest.approx(0.01) for p in ps)
     assert said["tests"] == "In all 8 tests the observed statistic is above every permutation."
     assert not said["certificate"]
 
 
 @pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
 def test_numbers_of_a_null_have_room(size):
-    """Every label of the small panels lies within the drawing and beside the next one; no power stands apart."""
+    """Every label of the small panels is inside the drawing and does not overlap the next; no power is separate."""
     values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
     counts, edges = np.histogram(values, 20)
-    figure = _histogram(Bars(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
+    figure = _histogram(Histogram(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
     figure.draw_without_rendering()
     ax = figure.axes[0]
     boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
@@ -192,14 +192,14 @@ def unpacked(text: str, columns: int) -> np.ndarray:
 def test_points_lie_where_they_are_drawn():
     """Places in steps from the upper left corner, classes by their first points, values where there are any."""
     results = simulated_results(("a", "b"))
-    reading = read_results(results)
+    view = read_results(results)
     values = {"a": results.points["a"]["continuity"].to_numpy()}
-    data = point_data(results, reading, reading.find("continuity"), values)
+    data = point_data(results, view, view.find_column("continuity"), values)
     placed, steps = place_points(results.embeddings["a"]), unpacked(data["panels"][0]["xy"], 2)
 
     assert [data["classes"][code] for code in data["codes"]] == [str(label) for label in results.labels]
-    assert np.abs(steps - STEPS * (1 + placed * [1, -1]) / 2).max() <= 0.5
-    assert data["steps"] == STEPS < 2**16
+    assert np.abs(steps - COORDINATE_STEPS * (1 + placed * [1, -1]) / 2).max() <= 0.5
+    assert data["steps"] == COORDINATE_STEPS < 2**16
     assert data["panels"][0]["v"] == pytest.approx(values["a"], rel=5e-3)
     assert data["panels"][1]["v"] is None
     assert data["value"] == "continuity"
@@ -210,8 +210,8 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
     X = np.random.default_rng(0).integers(0, 4, (80, 3)).astype(float)  # with ties
     evaluation = dreval.Evaluation(X, {"two": X[:, :2], "all": X, "one": X[:, :1]}, n_neighbors=[5, 9, 20])
     results = dreval.load_results(evaluation.run("continuity", tests=None).save(tmp_path / "r.dreval"))
-    reading = read_results(results)
-    data = point_data(results, reading, None, {})
+    view = read_results(results)
+    data = point_data(results, view, None, {})
 
     assert (data["k"], data["why"]) == (9, "")
     assert (unpacked(data["near"], 9) == nearest(X, 9)[0]).all()
@@ -220,26 +220,26 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
 
     few, none = replace(results, data_neighbors=results.data_neighbors[:, :8]), replace(results, data_neighbors=None)
     for lacking in (few, none):
-        data = point_data(lacking, reading, None, {})
+        data = point_data(lacking, view, None, {})
         assert (data["near"], data["panels"][0]["near"]) == (None, None)
         assert "does not hold the neighbors in the data" in data["why"]
-    monkeypatch.setattr("dreval.report.figures.maps.MOST_MARKED", 4 * 80 * 9 - 1)
-    assert "too large" in point_data(results, reading, None, {})["why"]
+    monkeypatch.setattr("dreval.report.figures.maps.MAX_MARKED_NEIGHBORS", 4 * 80 * 9 - 1)
+    assert "too large" in point_data(results, view, None, {})["why"]
     monkeypatch.setattr("dreval.report.figures.maps.MOST_LISTED", 79)
-    assert "up to 79 points" in point_data(results, reading, None, {})["why"]
+    assert "up to 79 points" in point_data(results, view, None, {})["why"]
 
 
 def written_classes(Y, labels):
     """The texts in the drawing of one embedding of a page: name, place and class."""
     results = make_results([measure_row("e", "trustworthiness", "n_neighbors=15", 0.9, 0.5)], {"e": Y}, labels)
-    reading = read_results(results)
-    drawing = point_figures(results, reading, tags_of(reading)).maps.panels[0].points
+    view = read_results(results)
+    drawing = point_figures(results, view, embedding_labels(view)).maps.panels[0].points
     found = re.findall(r'<g data-class="(\d+)"><text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', drawing)
     return [(name, float(x) / 172.8, float(y) / 172.8, int(code)) for code, x, y, name in found]
 
 
 def test_classes_are_named_where_they_lie():
-    """Each at a point of its own; none where most would cover each other, and none for points without label."""
+    """Each name is at a point of its class; none where most would overlap, and none for unlabeled points."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.array(["left", "top", "right", None], object), 50)
     centers = np.array([[0.0, 0.0], [5.0, 8.0], [10.0, 0.0], [5.0, 3.0]])
@@ -259,6 +259,6 @@ def test_classes_are_named_where_they_lie():
 
 def test_too_many_points_are_not_named():
     """Beyond the limit a page holds no names, and offers none."""
-    results = simulated_results(("a",), n=MOST_POINTS + 1, tests=False)
+    results = simulated_results(("a",), n=MAX_NAMED_POINTS + 1, tests=False)
 
     assert point_data(results, read_results(results), None, {}) == {}

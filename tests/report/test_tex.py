@@ -15,7 +15,7 @@ from report_cases import make_results, simulated_results
 
 import dreval
 from dreval.errors import DrevalWarning
-from dreval.report.document import Best, Block
+from dreval.report.document import BestCell, Table
 from dreval.report.render.summary import Summary
 
 NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
@@ -30,7 +30,7 @@ def evaluation() -> Any:
 
 
 def many() -> Any:
-    """Thirty embeddings, each with a name of its own."""
+    """Thirty embeddings with different names."""
     return simulated_results(tuple(f"umap_min_dist=0.{i:02d}_n_neighbors=15" for i in range(30)), n=40)
 
 
@@ -52,7 +52,7 @@ def within() -> Any:
 
 
 def study(folder: Path) -> Any:
-    """Three methods on three data sets, one of which fails on one."""
+    """Three methods on three data sets, with one failure."""
 
     def sometimes(X: Any, n_components: int) -> Any:
         if len(X) == 22:
@@ -66,7 +66,7 @@ def study(folder: Path) -> Any:
 
 
 def compile_pdf(path: Path, times: int = 2) -> str:
-    """Set a document in an empty home, and give the words of its pages; TeX's own complaints are refused."""
+    """Compile a document in an empty home, and return the text of its pages; complaints of TeX fail."""
     for _ in range(times):
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name]
         done = subprocess.run(command, cwd=path.parent, capture_output=True, timeout=120)
@@ -111,9 +111,9 @@ def test_pdflatex_sets_every_report(case: str, tmp_path: Path) -> None:
 @pytest.mark.debian
 def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
     """What ``as_latex`` gives needs nothing but booktabs and longtable, whatever names and numbers."""
-    rows = [[name, Best("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
-    wide = Block("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
-    blocks = [Block("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
+    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
+    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
+    blocks = [Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
     summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
     summaries = (summary, within().summary(), evaluation().summary(), many().summary())
     parts = [*(one.as_latex() for one in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
@@ -128,7 +128,7 @@ def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
 
 @pytest.mark.debian
 def test_tables_of_a_report_can_be_taken_into_another_document(tmp_path: Path) -> None:
-    """Each table is a file of its own; a paper of another size takes it in."""
+    """Each table is a file that a paper of another size can include."""
     report = written(evaluation, tmp_path / "r.tex")
     names = sorted(path.stem for path in (tmp_path / "r-figures").glob("*.tex"))
     head = "\\documentclass[10pt,a4paper]{article}\n\\usepackage[margin=25mm]{geometry}\n"
@@ -153,12 +153,12 @@ def test_documents_name_only_what_lies_beside_them(tmp_path: Path) -> None:
 
 def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
     """Document, figures and tables, byte by byte; no clock is in them."""
-    found = simulated_results(("tsne", "pca"), n=30)
+    results = simulated_results(("tsne", "pca"), n=30)
     files = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         for suffix in (".tex", ".md"):
-            found.report(tmp_path / name / f"r{suffix}")
+            results.report(tmp_path / name / f"r{suffix}")
         files.append({p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*.*")})
 
     assert files[0] == files[1]
@@ -166,9 +166,9 @@ def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
 
 
 def test_a_result_of_failures_has_a_document_without_tables(tmp_path: Path) -> None:
-    """The reasons stand in it; there is nothing to draw, so no folder is made."""
-    found = make_results([], {}, failed={"a_1": "no memory", "b": "no time"})
-    text = found.report(tmp_path / "r.tex").read_text("utf-8")
+    """The document has the reasons; without figures no folder is made."""
+    results = make_results([], {}, failed={"a_1": "no memory", "b": "no time"})
+    text = results.report(tmp_path / "r.tex").read_text("utf-8")
 
     assert "no memory" in text
     assert r"\subsection{a\_1}" in text

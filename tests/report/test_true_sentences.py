@@ -18,9 +18,9 @@ from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.glossary import format_p
 from dreval.inference.ties import is_tie, order_by_mean_rank, tied_ranks
 from dreval.report.contents.comparison import by_mean_rank, outcomes
-from dreval.report.reading import read_results
+from dreval.report.findings import borderlines, findings, measure_rankings, standing_finding
 from dreval.report.render.markup import sentence
-from dreval.report.statements import borderlines, contests, findings, standing_of
+from dreval.report.result_view import read_results
 
 ALPHA = 0.05
 RANKED = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]
@@ -41,13 +41,13 @@ def cloud(n=45, seed=0):
 
 
 def evaluated(k, seed=0, with_data=False, **run):
-    """Results of two equal maps and others with more and more noise; with tests against classes where asked."""
+    """Results of two equal maps and others with increasing noise; with tests against classes on request."""
     X, Y = cloud(seed=seed)
     g = np.random.default_rng(seed + 100)
-    made = {"pca": Y, "mds": rotated(Y)}
-    made |= {f"noisy {i}": Y + (0.3 + 0.4 * i) * g.normal(size=Y.shape) for i in range(k - 2)}
-    made |= {"data": X} if with_data else {}
-    ev = dreval.Evaluation(X, made, n_neighbors=8, random_state=0, labels=(X[:, 0] > 0).astype(int))
+    embeddings = {"pca": Y, "mds": rotated(Y)}
+    embeddings |= {f"noisy {i}": Y + (0.3 + 0.4 * i) * g.normal(size=Y.shape) for i in range(k - 2)}
+    embeddings |= {"data": X} if with_data else {}
+    ev = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0, labels=(X[:, 0] > 0).astype(int))
     return ev.run(RANKED, **{"tests": None, **run})
 
 
@@ -64,7 +64,7 @@ def twelve():
 
 
 def study_table(methods, datasets, measures, seed=0):
-    """Values of methods on data sets, with the better method another one by each measure."""
+    """Values of methods on data sets, with another best method by each measure."""
     g = np.random.default_rng(seed)
     rows = []
     for m, measure in enumerate(measures):
@@ -77,18 +77,18 @@ def study_table(methods, datasets, measures, seed=0):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_other_pairs_are_counted_once_and_not_where_they_were_named(seed):
     """Pairs of embeddings, whichever of them is better, without those with the best of a measure."""
-    found = dreval.compare(
+    comparison = dreval.compare(
         study_table(6, 16, ["first", "second", "third"], seed), direction="higher", tests=["friedman", "wilcoxon"]
     )
-    rows = found.tidy()
+    rows = comparison.tidy()
     rows = rows[(rows["test"] == "wilcoxon") & (rows["p_adjusted"] <= ALPHA)]
-    best = found.glance().groupby("measure", sort=False)["embedding"].first()
+    best = comparison.glance().groupby("measure", sort=False)["embedding"].first()
     led, other = set(), set()
     for row in rows.to_dict("records"):
         pair = frozenset((row["first"], row["second"]))
         (led if best[row["measure"]] in pair else other).add(pair)
 
-    text = sentence(" ".join(outcomes(found)))
+    text = sentence(" ".join(outcomes(comparison)))
     assert len(other) > 6
     counted = re.search(r"(\d+) other pairs? of embeddings", text)
     again = re.search(r"(\d+) of those above by further measures", text)
@@ -97,7 +97,7 @@ def test_other_pairs_are_counted_once_and_not_where_they_were_named(seed):
 
 
 def test_both_paragraphs_let_equal_maps_share_the_first_place(five):
-    """By how many measures the best is distinguishable: equal maps count as one in both."""
+    """The count of clear bests is the same in both: equal maps count as one."""
     compared, ranks = five.compare(), five.ranking()
     letters = compared.glance().set_index(["measure", "embedding"])["letters"]
     clear = 0
@@ -114,18 +114,18 @@ def test_both_paragraphs_let_equal_maps_share_the_first_place(five):
 
 
 def test_across_data_sets_methods_with_equal_values_share_the_first_place():
-    """Two names of one method are not told apart, and together they lead."""
+    """Two names of one method do not differ, and together they are best."""
     table = study_table(3, 14, ["first", "second"])
     copy = table[table["embedding"] == "m2"].assign(embedding="again")
     table.loc[table["embedding"] == "m2", "value"] += 5
     both = pd.concat([table, copy.assign(value=copy["value"] + 5)])
-    found = dreval.compare(both, direction="higher", tests=["friedman", "wilcoxon"])
-    letters = found.glance().set_index(["measure", "embedding"])["letters"]
+    comparison = dreval.compare(both, direction="higher", tests=["friedman", "wilcoxon"])
+    letters = comparison.glance().set_index(["measure", "embedding"])["letters"]
 
     for measure in ("first", "second"):
         assert letters[measure, "m2"] == letters[measure, "again"]
         assert not {*letters[measure, "m2"]} & {*letters[measure, "m0"], *letters[measure, "m1"]}
-    assert "distinguishable from all others by 2 of 2 measures" in found.paragraph()
+    assert "distinguishable from all others by 2 of 2 measures" in comparison.paragraph()
 
 
 values = st.lists(st.one_of(st.floats(-10, 10), st.sampled_from([0.0, 0.1, 0.3, 1.0])), min_size=1, max_size=8)
@@ -133,7 +133,7 @@ values = st.lists(st.one_of(st.floats(-10, 10), st.sampled_from([0.0, 0.1, 0.3, 
 
 @given(values, st.floats(-3, 3), st.randoms(use_true_random=False))
 def test_ranks_do_not_see_rounding(numbers, factor, random):
-    """Values that were multiplied and divided again have the ranks of the values: ties are ties, others are not."""
+    """Values that were multiplied and divided have the ranks of the values: ties are ties, others are not."""
     numbers = [round(value, 6) for value in numbers]
     factor = 10.0**factor / 3
     moved = [value * factor / factor + random.choice([0.0, 1e-16]) for value in numbers]
@@ -153,7 +153,7 @@ def test_names_are_ordered_by_the_mean_of_their_ranks(ranks):
 
 
 def test_equal_maps_are_one_lead_by_every_measure(five):
-    """The first of them, whichever has the larger value by 1e-17; and only one leads where both have the best value."""
+    """The first of them leads, whichever has the larger value by 1e-17; only one leads with equal best values."""
     glance = five.compare().glance()
     ahead = five.ranking()
     for measure, part in glance.groupby("measure", sort=False):
@@ -226,9 +226,9 @@ def test_p_near_the_level_has_more_places(p, text):
 
 def test_how_an_embedding_stands_is_counted_measure_by_measure(twelve):
     """Significant is what both tests find; what ``ranking`` alone finds is borderline."""
-    reading, ranks, pairs = read_results(twelve), twelve.ranking(), twelve.compare().tidy()
+    view, ranks, pairs = read_results(twelve), twelve.ranking(), twelve.compare().tidy()
     seen = set()
-    for name in reading.names:
+    for name in view.names:
         clear = near = kept = 0
         for key, part in ranks.groupby(KEYS):
             part = part.set_index("embedding")
@@ -240,7 +240,7 @@ def test_how_an_embedding_stands_is_counted_measure_by_measure(twelve):
             other = mine["first"].where(mine["second"] == name, mine["second"].where(mine["first"] == name))
             borderline = mine.loc[other.isin(best), "p_adjusted"].min() > ALPHA
             near, clear = near + borderline, clear + (not borderline)
-        text = standing_of(reading, name).text
+        text = standing_finding(view, name).text
         if not kept and near and clear:
             wanted = (
                 f"Behind the best by all five measures: significantly by {WORDS[clear]}, borderline by {WORDS[near]}."
@@ -262,11 +262,11 @@ def test_how_an_embedding_stands_is_counted_measure_by_measure(twelve):
 
 
 def test_every_borderline_difference_is_named_or_counted(twelve):
-    """The least clear one with both p-values, others by their names, and how many pairs more."""
-    reading = read_results(twelve)
-    lines = [at for one in contests(reading) for at in borderlines(reading, one)]
+    """The least clear one has both p-values, others their names, and further pairs are counted."""
+    view = read_results(twelve)
+    lines = [at for one in measure_rankings(view) for at in borderlines(view, one)]
     assert len(lines) > 2
-    for said in (one for one in findings(reading) if "Borderline" in one.text):
+    for said in (one for one in findings(view) if "Borderline" in one.text):
         keys = {row[:2] for row in said.rows}
         mine = [at for at in lines if (at.column.measure, at.column.parameters) in keys]
         text = sentence(said.text).partition("Borderline")[2]
@@ -275,18 +275,18 @@ def test_every_borderline_difference_is_named_or_counted(twelve):
         assert f"{worst.best} against {worst.other}: " in first
         rest = {(at.best, at.other) for at in mine} - {(worst.best, worst.other)}
         again = [at for at in mine if at is not worst and (at.best, at.other) == (worst.best, worst.other)]
-        assert all(at.column.called in also.partition("against")[0] for at in again)
+        assert all(at.column.short_title in also.partition("against")[0] for at in again)
         found = re.findall(r"(?:(pca|mds|noisy \d+) )?against (pca|mds|noisy \d+)", also)
         named = {(best or worst.best, other) for best, other in found}
         more = re.search(r"(\d+) more pairs", also)
         assert named <= rest
         assert len(named) + (int(more[1]) if more else 0) == len(rest)
         for at in mine:
-            assert at.column.called in first or len({one.column.called for one in mine}) == 1
+            assert at.column.short_title in first or len({one.column.short_title for one in mine}) == 1
 
 
 def test_the_smallest_p_is_said_where_a_sentence_uses_it():
-    """With as many permutations as were drawn, in the summary and in the paragraph; not where p is larger."""
+    """The limit of p has its number of permutations, in summary and paragraph; not where p is larger."""
     for seed, expected in ((0, True), (1, True)):
         results = evaluated(3, seed, tests=["hsic"], n_resamples=39, adjust=None)
         rows = results.tidy()
@@ -305,7 +305,7 @@ def test_the_smallest_p_is_said_where_a_sentence_uses_it():
 
 
 def test_the_data_are_in_no_adjustment_and_no_count_of_tests():
-    """The adjusted p-values of the embeddings are those without the data, whose own row has a p and none adjusted."""
+    """The adjusted p-values of the embeddings exclude the data, whose row has only an unadjusted p."""
     without, beside = (evaluated(3, with_data=flag, tests=["hsic"], n_resamples=99) for flag in (False, True))
     keys = ["embedding", "test", "variable"]
     first, second = (one.tidy()[lambda table: table["test"] == "hsic"].set_index(keys) for one in (without, beside))
@@ -327,8 +327,8 @@ def test_the_data_are_in_no_adjustment_and_no_count_of_tests():
 def test_a_paragraph_names_measures_without_a_value():
     """Of one embedding, and of all of them."""
     X, Y = cloud()
-    made = {"pca": Y, "wide": np.column_stack([Y, Y[:, 0] ** 2])}
-    ev = dreval.Evaluation(X, made, n_neighbors=8, random_state=0)
+    embeddings = {"pca": Y, "wide": np.column_stack([Y, Y[:, 0] ** 2])}
+    ev = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0)
     with pytest.warns(InputWarning, match="needs labels"):
         results = ev.run(["trustworthiness", "silhouette"], None)
     assert results.tidy().set_index(["measure"]).loc["silhouette", "value"].isna().all()
@@ -336,19 +336,19 @@ def test_a_paragraph_names_measures_without_a_value():
 
 
 def test_a_reference_is_said_once_on_its_card():
-    """The data have their one sentence."""
-    from dreval.report.evaluation import cards
+    """The card of the data has one sentence."""
+    from dreval.report.evaluation import embedding_cards
     from dreval.report.format import short_names
 
     results = evaluated(3, with_data=True)
-    reading = read_results(results)
-    tags = dict.fromkeys(short_names(reading.names, 60))
-    (card,) = [one for one in cards(reading, tags) if one.title == "data"]
+    view = read_results(results)
+    tags = dict.fromkeys(short_names(view.names, 60))
+    (card,) = [one for one in embedding_cards(view, tags) if one.title == "data"]
     assert [card.standing, *card.good, *card.poor] == ["The data, shown for reference."]
 
 
 def test_a_list_that_holds_a_result_has_the_advice_of_a_result(five):
-    """How results are compared is said for a second result alone and within a list."""
+    """The hint for a second result is the same alone and within a list."""
     for second in (five, [five], (five, five)):
         with pytest.raises((InputError, UnknownName), match=r"into one Evaluation") as error:
             dreval.compare(five, second)
@@ -376,7 +376,7 @@ def test_a_test_by_cyclic_shifts_says_so():
 
 
 def test_the_sentence_of_a_noise_test_is_that_of_its_rows():
-    """The score is the mean overlap of the method; p counts null data with as large a score; its floor is said."""
+    """The score is the mean overlap of the method; p counts null data with as large a score; its limit is named."""
     g = np.random.default_rng(0)
     plain = g.normal(size=(40, 4))
     shifted = plain + 3 * (np.arange(40) < 20)[:, None]
@@ -399,14 +399,16 @@ def test_the_sentence_of_a_noise_test_is_that_of_its_rows():
 def test_the_first_line_across_few_data_sets_is_that_nothing_could_be_significant():
     """On three data sets no p of signed ranks is small; mean ranks are those that pandas has of the means."""
     table = study_table(3, 3, ["first", "second"])
-    found = dreval.compare(table, direction="higher", tests=["friedman", "wilcoxon"])
-    lines = list(outcomes(found))
+    comparison = dreval.compare(table, direction="higher", tests=["friedman", "wilcoxon"])
+    lines = list(outcomes(comparison))
     assert lines[0].startswith("No difference could have been significant here: on 3 data sets")
-    assert str(found.summary()).index("No difference could") < str(found.summary()).index("is not distinguishable")
+    assert str(comparison.summary()).index("No difference could") < str(comparison.summary()).index(
+        "is not distinguishable"
+    )
 
     ranks = table.assign(rank=table.groupby(["measure", "dataset"])["value"].rank(ascending=False))
     means = ranks.groupby(["measure", "embedding"])["rank"].mean()
-    for row in found.glance().to_dict("records"):
+    for row in comparison.glance().to_dict("records"):
         assert row["mean_rank"] == pytest.approx(means[row["measure"], row["embedding"]])
     enough = dreval.compare(study_table(3, 12, ["first"]), direction="higher", tests="wilcoxon")
     assert "could have been significant" not in " ".join(outcomes(enough))
@@ -416,8 +418,8 @@ def test_a_drawn_chance_level_is_said_to_be_near():
     """Levels of random permutations have an error; those in closed form have none."""
     summary = evaluated(3).summary()
     text = " ".join(str(summary).split())
-    drawn = [one for one in read_results(evaluated(3)).main if one.drawn_chance]
+    drawn = [one for one in read_results(evaluated(3)).main_columns if one.chance_is_estimated]
     assert {one.measure for one in drawn} == {"procrustes_rc", "procrustes_disparity"}
     for said in re.findall(r"\(([^()]*chance level[^()]*)\)", text):
-        assert ("chance level about" in said) == any(said.startswith(one.called) for one in drawn)
+        assert ("chance level about" in said) == any(said.startswith(one.short_title) for one in drawn)
     assert "≈ approximate" in text

@@ -11,9 +11,9 @@ import pytest
 import dreval
 from dreval.registry import MEASURES
 from dreval.report.contents.comparison import outcomes
-from dreval.report.reading import read_results
+from dreval.report.findings import BEST, NONE, SPLIT, borderlines, findings, measure_ranking, standing_finding
 from dreval.report.render.markup import sentence
-from dreval.report.statements import BEST, NONE, SPLIT, borderlines, contest, findings, standing_of
+from dreval.report.result_view import read_results
 
 NAMES = re.compile("\u2068(.*?)\u2069")
 RANKED = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc", "spearman_distance",
@@ -27,9 +27,9 @@ def random_results(seed, k, n=45, with_data=False):
     g = np.random.default_rng(seed)
     X = g.normal(size=(n, 6)) * np.linspace(2, 1, 6)
     names = ["mine", "other", "third", "fourth", "fifth"][:k]
-    made = {name: X[:, g.permutation(6)[:2]] + g.uniform(0.1, 1) * g.normal(size=(n, 2)) for name in names}
-    made |= {"data": X} if with_data else {}
-    return dreval.Evaluation(X, made, n_neighbors=8, random_state=seed).run(RANKED, None)
+    embeddings = {name: X[:, g.permutation(6)[:2]] + g.uniform(0.1, 1) * g.normal(size=(n, 2)) for name in names}
+    embeddings |= {"data": X} if with_data else {}
+    return dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=seed).run(RANKED, None)
 
 
 def clauses(text):
@@ -39,7 +39,7 @@ def clauses(text):
 
 @pytest.fixture(scope="module")
 def many():
-    """Results of two, three and five embeddings, every other one with the data among them."""
+    """Results of two, three and five embeddings, half of them with the data as a reference."""
     cases = [(2, 0), (3, 1), (5, 2), (3, 3), (2, 4), (3, 5), (4, 6), (5, 7)]
     return [random_results(seed, k, with_data=seed % 2 == 1) for k, seed in cases]
 
@@ -90,11 +90,11 @@ def test_a_best_set_that_compare_does_not_bear_out_is_borderline(many):
     """With both p-values; and nothing is called borderline that ``compare`` finds."""
     seen = 0
     for results in many:
-        reading, ranks = read_results(results), results.ranking()
+        view, ranks = read_results(results), results.ranking()
         pairs = results.compare().tidy()
-        said = " ".join(one.text for one in findings(reading))
-        for column in reading.main:
-            one = contest(reading, column)
+        text = " ".join(finding.text for finding in findings(view))
+        for column in view.main_columns:
+            finding = measure_ranking(view, column)
             rows = ranks[(ranks[KEYS] == [column.measure, column.parameters]).all(axis=1)].set_index("embedding")
             mine = pairs[(pairs[KEYS] == [column.measure, column.parameters]).all(axis=1)]
             kept, out = rows.index[rows["in_best_set"].fillna(False)], rows.index[~rows["in_best_set"].fillna(True)]
@@ -107,26 +107,26 @@ def test_a_best_set_that_compare_does_not_bear_out_is_borderline(many):
                 for name in out
             }
             doubtful = {name: p for name, p in smallest.items() if p > ALPHA}
-            lines = borderlines(reading, one)
+            lines = borderlines(view, finding)
             assert {at.other: at.p_compare for at in lines} == doubtful
             if lines:
                 found = lines[0]
                 assert found.p_compare == max(doubtful.values()) == smallest[found.other]
                 assert found.p_ranking == rows.loc[found.other, "p_adjusted"] <= ALPHA
-                assert re.search(rf"Borderline[^(]*\b{re.escape(column.called)}\b|Borderline \(", said)
+                assert re.search(rf"Borderline[^(]*\b{re.escape(column.short_title)}\b|Borderline \(", text)
                 seen += 1
-        tested = [one for column in reading.main if (one := contest(reading, column)) is not None]
-        assert ("Borderline" in said) == any(borderlines(reading, one) for one in tested)
-        for match in re.finditer(r"two-sided and adjusted for all (\d+) tests", said):
+        tested = [finding for column in view.main_columns if (finding := measure_ranking(view, column)) is not None]
+        assert ("Borderline" in text) == any(borderlines(view, finding) for finding in tested)
+        for match in re.finditer(r"two-sided and adjusted for all (\d+) tests", text):
             assert int(match[1]) == pairs["p_value"].notna().sum()
     assert seen
 
 
 def test_the_phrase_of_a_borderline_result():
-    """Both p-values stand in the sentence, in the paragraph and in the glossary."""
+    """Both p-values are in the sentence and the paragraph, and the term is in the glossary."""
     for seed in range(30):
         results = random_results(seed, 2)
-        text = " ".join(sentence(one.text) for one in findings(read_results(results)))
+        text = " ".join(sentence(finding.text) for finding in findings(read_results(results)))
         match = re.search(
             r"Borderline.*?\((?:by \S+, )?\w+ against \w+: p (?:= |< )(\.\d+) one-sided against the best of this "
             r"measure; not significant two-sided and adjusted for all 6 tests, p (?:= (?:\.\d+|1))(?:; also [^)]*)?\)",
@@ -139,24 +139,24 @@ def test_the_phrase_of_a_borderline_result():
 
 
 def test_only_two_embeddings_have_another_one(many):
-    """ "The other" and "both others" are said where there are as many; the data do not count."""
+    """ "The other" and "both others" need the right number of embeddings; the data do not count."""
     for results in many:
-        reading = read_results(results)
-        texts = [sentence(one.text) for one in findings(reading)]
+        view = read_results(results)
+        texts = [sentence(finding.text) for finding in findings(view)]
         texts += [sentence(text) for text in outcomes(results.compare())]
-        texts += [standing_of(reading, name).text for name in reading.names]
+        texts += [standing_finding(view, name).text for name in view.names]
         for text in texts:
             assert not re.search(r"\bthe other\b(?! \w)", text)
-            assert "both others" not in text or len(reading.contenders) == 3
+            assert "both others" not in text or len(view.contenders) == 3
             assert not re.search(r"\bOnly\b.*among the best", text)
 
 
 def test_every_significant_pair_is_named_or_counted(many):
     """By ``compare`` with its p at most the level, and no other: in the first lines of a comparison."""
     for results in many:
-        found = results.compare()
-        text = " ".join(outcomes(found))
-        pairs = found.tidy()
+        comparison = results.compare()
+        text = " ".join(outcomes(comparison))
+        pairs = comparison.tidy()
         differ = pairs[pairs["p_adjusted"] <= ALPHA]
         assert (pairs["better"] != "").sum() == len(differ)
         counted = "other pairs of embeddings differ" in text
@@ -186,33 +186,33 @@ def test_the_one_significant_pair_across_data_sets_is_named():
     steady = base + 1 + 0.01 * g.normal(size=9)
     first = np.where(np.arange(9) < 5, base + 2, base - 1)
     table = across({"first": first, "second": steady, "third": base})
-    found = dreval.compare(table, direction="higher", tests=["friedman", "wilcoxon"])
-    rows = found.tidy()
+    comparison = dreval.compare(table, direction="higher", tests=["friedman", "wilcoxon"])
+    rows = comparison.tidy()
     rows = rows[rows["p_adjusted"] <= ALPHA]
 
     assert rows[["first", "second", "better"]].to_numpy().tolist() == [["second", "third", "second"]]
-    assert found.glance()["embedding"].iloc[0] in ("first", "second")
-    assert "second is better than third" in sentence(" ".join(outcomes(found)))
-    assert "the other" not in sentence(" ".join(outcomes(found)))
+    assert comparison.glance()["embedding"].iloc[0] in ("first", "second")
+    assert "second is better than third" in sentence(" ".join(outcomes(comparison)))
+    assert "the other" not in sentence(" ".join(outcomes(comparison)))
 
 
 def test_a_lead_over_one_of_two_others_names_it():
-    """Of three embeddings the one that is behind stands by its name, not as one of the two others."""
+    """Of three embeddings the worse one is named, and not counted among the two others."""
     g = np.random.default_rng(1)
     base = g.normal(size=12)
     table = across({"a": base + 1, "b": base + 0.99 + 0.3 * g.normal(size=12), "c": base - 1})
-    found = dreval.compare(table, direction="higher", tests="wilcoxon")
-    text = sentence(" ".join(outcomes(found)))
+    comparison = dreval.compare(table, direction="higher", tests="wilcoxon")
+    text = sentence(" ".join(outcomes(comparison)))
 
     assert not re.search("of the two others|the other", text)
-    for row in found.tidy().to_dict("records"):
+    for row in comparison.tidy().to_dict("records"):
         if row["p_adjusted"] <= ALPHA:
             worse = row["second"] if row["better"] == row["first"] else row["first"]
             assert re.search(rf"{row['better']} is better than [^;.]*({worse}|both others)", text)
 
 
 def test_that_measures_are_not_adjusted_for_each_other_is_said_once():
-    """Under the table of a result of several measures; not of one measure."""
+    """The note is below the table of several measures; not for one measure."""
     results = random_results(0, 3)
     assert str(results.summary()).replace("\n", " ").count("not adjusted over measures") == 1
     one = dreval.Evaluation(*_cloud(), n_neighbors=8, random_state=0).run("trustworthiness", None)

@@ -144,7 +144,7 @@ COMMAND: dict[str, Case] = {
     "dreval compare, a figure over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
 }
 CASES = {**WITHIN, **TABLES, **FIGURES, **INTERVALS, **COMMAND}
-KEPT = Snapshots(Path(__file__).with_name("compare_errors.txt"), CASES)
+SNAPSHOTS = Snapshots(Path(__file__).with_name("compare_errors.txt"), CASES)
 
 
 @pytest.fixture
@@ -160,14 +160,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @each("case", CASES)
 def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
-    KEPT.check(case, refusal(CASES[case], capfd))
+    SNAPSHOTS.check(case, refusal(CASES[case], capfd))
 
 
 def test_no_wording_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(KEPT.stored()) == list(CASES)
+    assert list(SNAPSHOTS.stored()) == list(CASES)
 
 
 def test_wordings_have_four_parts() -> None:
     """Each stored wording of ours names the argument, the rule, what was got, and ends with the cure."""
-    KEPT.check_four_parts(("dreval compare: error",))
+    SNAPSHOTS.check_four_parts(("dreval compare: error",))

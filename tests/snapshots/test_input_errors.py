@@ -291,7 +291,7 @@ SOURCES: dict[str, Case] = {
     "embed with a word as seed": lambda: embed(X, fail, random_state="zero"),
 }
 CASES = {**READING, **VALUES, **VARIABLES, **SOURCES}
-KEPT = Snapshots(Path(__file__).with_name("input_errors.txt"), CASES)
+SNAPSHOTS = Snapshots(Path(__file__).with_name("input_errors.txt"), CASES)
 
 
 @pytest.fixture
@@ -334,12 +334,12 @@ def test_wording_of_refusals(case: str, folder: Path, monkeypatch: pytest.Monkey
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
     with monkeypatch.context() as patch:
         hide_readers(patch, case)
-        KEPT.check(case, refusal(CASES[case], folder))
+        SNAPSHOTS.check(case, refusal(CASES[case], folder))
 
 
 def test_no_wording_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(KEPT.stored()) == list(CASES)
+    assert list(SNAPSHOTS.stored()) == list(CASES)
 
 
 def test_absolute_paths_are_named_in_full(folder: Path) -> None:

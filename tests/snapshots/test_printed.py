@@ -18,7 +18,7 @@ from snapshot import Snapshots
 
 import dreval
 from dreval.cli._main import main
-from dreval.report.document import Best, Block
+from dreval.report.document import BestCell, Table
 from dreval.report.render.summary import Summary
 
 T = np.linspace(0, 3, 24)
@@ -82,10 +82,10 @@ def command(*arguments: str) -> Callable[[], str]:
 def nasty() -> Summary:
     """Names and numbers that nobody would choose."""
     names = [r"a_b % & # ~ ^ \\ {} $ < > | ` -- , \"' *", "嵌入 🙂 größe", "x" * 300, "x" * 150 + "y" + "x" * 149]
-    rows = [[name, Best("0.9256"), "[-1.234e-05, 1.797e+308]", f"{place}"] for place, name in enumerate(names)]
+    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{place}"] for place, name in enumerate(names)]
     rows.insert(2, ["A heading, R_NX"])
-    wide = Block("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
-    blocks = [Block("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide]
+    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
+    blocks = [Table("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide]
     call = "f(x, names={" + ", ".join(f"{i}: 'a_b'" for i in range(90)) + "})"
     return Summary("A title_1", [("Data", names[0]), ("n", "3"), ("none", "")], blocks, names, call)
 
@@ -150,15 +150,15 @@ CASES: dict[str, Callable[[], object]] = {
     "list methods": command("list", "methods"),
     "list tests, Markdown": command("list", "tests", "--markdown"),
 }
-KEPT = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
+SNAPSHOTS = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
 
 
 @each("case", CASES, items=4)
 def test_printed_text(case: str) -> None:
     """Each printed result is, word for word, what it was."""
-    KEPT.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))
+    SNAPSHOTS.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))
 
 
 def test_no_text_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(KEPT.stored()) == list(CASES)
+    assert list(SNAPSHOTS.stored()) == list(CASES)

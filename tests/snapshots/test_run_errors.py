@@ -172,7 +172,7 @@ COMMAND: dict[str, Case] = {
     "dreval, no data": command("evaluate"),
 }
 CASES = {**DOOR, **RUN, **NOTES, **RESULT, **CHECKS, **COMMAND}
-KEPT = Snapshots(Path(__file__).with_name("run_errors.txt"), CASES)
+SNAPSHOTS = Snapshots(Path(__file__).with_name("run_errors.txt"), CASES)
 
 
 def one_class() -> dreval.Evaluation:
@@ -212,14 +212,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @each("case", CASES)
 def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
-    KEPT.check(case, refusal(CASES[case], capfd))
+    SNAPSHOTS.check(case, refusal(CASES[case], capfd))
 
 
 def test_no_wording_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(KEPT.stored()) == list(CASES)
+    assert list(SNAPSHOTS.stored()) == list(CASES)
 
 
 def test_wordings_have_four_parts() -> None:
     """Each stored wording of ours names the argument, the rule, what was got, and ends with the cure."""
-    KEPT.check_four_parts(("dreval: error", "dreval evaluate: error"), (" must ", " takes "))
+    SNAPSHOTS.check_four_parts(("dreval: error", "dreval evaluate: error"), (" must ", " takes "))

@@ -103,7 +103,7 @@ PRINTED: dict[str, Callable[[], Any]] = {
     "help of status": lambda: _command("study", "status", "--help"),
     "help of report": lambda: _command("study", "report", "--help"),
 }
-KEPT = Snapshots(Path(__file__).with_name("study.txt"), [*REFUSED, *PRINTED])
+SNAPSHOTS = Snapshots(Path(__file__).with_name("study.txt"), [*REFUSED, *PRINTED])
 
 
 @pytest.fixture(autouse=True)
@@ -135,16 +135,16 @@ def test_refusals(case: str, fresh_folder: Callable[[], Path]) -> None:
     os.chdir(fresh_folder())
     with pytest.raises(DrevalError) as caught:
         REFUSED[case]()
-    KEPT.check(case, settled(f"{type(caught.value).__name__}: {caught.value}"))
+    SNAPSHOTS.check(case, settled(f"{type(caught.value).__name__}: {caught.value}"))
 
 
 @each("case", PRINTED, items=2)
 def test_printed(case: str, fresh_folder: Callable[[], Path]) -> None:
     """Each printed text is, word for word, what it was, but for seconds and versions."""
     os.chdir(fresh_folder())
-    KEPT.check(case, settled(str(PRINTED[case]())))
+    SNAPSHOTS.check(case, settled(str(PRINTED[case]())))
 
 
 def test_no_text_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(KEPT.stored()) == [*REFUSED, *PRINTED]
+    assert list(SNAPSHOTS.stored()) == [*REFUSED, *PRINTED]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from dreval.report._style import CLASS_COLORS, RAMP
+from dreval.report._style import CLASS_COLORS, QUALITY_RAMP
 
 FloatArray = npt.NDArray[np.float64]
 SIDE, EDGE = 100.0, 4.0
@@ -36,8 +36,8 @@ def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[
     """Colors of points by how good their values are, on the scale of the package's own maps."""
     span = best - worst
     share = (values - worst) / span if span else np.ones_like(values)
-    places = np.clip(np.nan_to_num(share) * len(RAMP), 0, len(RAMP) - 1).astype(int)
-    return ["var(--pst-color-border)" if np.isnan(v) else RAMP[p] for v, p in zip(values, places, strict=True)]
+    places = np.clip(np.nan_to_num(share) * len(QUALITY_RAMP), 0, len(QUALITY_RAMP) - 1).astype(int)
+    return ["var(--pst-color-border)" if np.isnan(v) else QUALITY_RAMP[p] for v, p in zip(values, places, strict=True)]
 
 
 def _flat(points: FloatArray) -> FloatArray:

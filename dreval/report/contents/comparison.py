@@ -1,4 +1,4 @@
-"""The printed comparison: standings, overall tests and pairs of each measure."""
+"""The printed comparison: values and letters, overall tests and pairs of each measure."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from dreval.inference.ties import order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
 from dreval.records.notes import Note, Notes, joined
-from dreval.report.contents.evaluation import fitted, measure_title, short_parameters
-from dreval.report.document import CODES, Best, Block, Words, significance_stars
-from dreval.report.format import ADJUSTMENTS, adjusted_by, in_words, ordered
-from dreval.report.reading import BESIDE, Column, make_column, same
-from dreval.report.render.markup import marked
+from dreval.report.contents.evaluation import fit_columns, measure_title, short_parameters
+from dreval.report.document import CODES, BestCell, Table, TextCell, significance_stars
+from dreval.report.findings import list_names
+from dreval.report.format import ADJUSTMENTS, adjusted_by, join_and, number_word
+from dreval.report.render.markup import isolate_name
 from dreval.report.render.summary import Summary
-from dreval.report.statements import named
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, same_maps
 
-SHORT = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
+TEST_TITLES = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
-SAME_POINTS = "paired tests at the same points"
-HALVES = "paired tests of runs on halves of the points"
-SPOKEN = {
+SAME_POINTS_TEST = "paired tests at the same points"
+HALVES_TEST = "paired tests of runs on halves of the points"
+TEST_PHRASES = {
     "wilcoxon": "Wilcoxon signed-rank tests across data sets",
     "nemenyi": "Nemenyi's test across data sets",
     "mixed": "the mixed model across data sets",
-    "jackknife": SAME_POINTS,
+    "jackknife": SAME_POINTS_TEST,
     "classes": "paired tests over the classes",
-    "anchors": SAME_POINTS,
-    "subsampling": SAME_POINTS,
+    "anchors": SAME_POINTS_TEST,
+    "subsampling": SAME_POINTS_TEST,
     "seeds": "tests over runs with other seeds",
-    "subsamples": HALVES,
+    "subsamples": HALVES_TEST,
 }
-FEW = " (the data sets are too few for signed ranks)"
+FEW_DATA_SETS_REMARK = " (the data sets are too few for signed ranks)"
 OVERALL_TITLES = {
     "friedman": "Friedman chi-square",
     "iman_davenport": "Iman-Davenport F",
@@ -47,7 +47,7 @@ OVERALL_TITLES = {
     "skillings_mack": "Skillings-Mack chi-square",
     "mixed": "Mixed model, Wald chi-square",
 }
-LOCATED = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
+OVERALL_PRIORITY = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
 PAIR_TITLES = {
     "jackknife": "paired differences",
     "classes": "paired differences over the classes",
@@ -61,17 +61,17 @@ PAIR_TITLES = {
     "bayes": "Bayesian signed-rank",
     "": "not tested",
 }
-TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
+TEST_COLUMNS = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
 VERDICTS = {
     "equivalent": "equivalent to {} within the margin",
     "better": "better than {} by more than the margin",
     "worse": "worse than {} by more than the margin",
     "not shown": "not shown to be equivalent to {}",
 }
-EQUIVALENT = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
-PAIRED = (*TESTED, *EQUIVALENT, ("effect_size", "effect"), ("superiority", "P sup."))
+EQUIVALENCE_COLUMNS = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
+PAIRED_COLUMNS = (*TEST_COLUMNS, *EQUIVALENCE_COLUMNS, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
-    **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED),
+    **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
     "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "wilcoxon": (
         ("n", "n"), ("n_used", "n differ"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"),
@@ -82,161 +82,168 @@ PAIR_COLUMNS = {
 }  # fmt: skip
 
 
-LONG = 30  # rows of standings, or of pairs, beyond which a printed comparison is short
-SHOWN = 10  # embeddings of a short table
-NAMED = 3  # pairs or embeddings that a note names before it counts
+MAX_PRINTED_ROWS = 30  # rows of standings, or of pairs, beyond which a printed comparison is short
+SHORT_TABLE_EMBEDDINGS = 10  # embeddings of a short table
+MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
 MAX_OTHER_PAIRS = 6  # pairs without the best embedding that the first lines name before they count
 
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Summary:
-    """Header, the call, who is better than whom, then standings, overall tests and pairs by each test, and notes.
+    """Return header, call, outcomes, and the tables of values, overall tests and pairs, with notes.
 
-    Many standings become one table, of the best embeddings, and many pairs are counted; not in ``full``.
+    If there are many rows, one table has the best embeddings, and pairs are counted; not in ``full``.
     """
     overall, pairs = comparison.overall, comparison.pairs
-    short = not full and len(comparison.standing) > LONG
-    blocks = [_side_by_side(comparison) if short else _standing(comparison)]
-    blocks += [_overall(comparison)] if len(overall) else []
-    left = len(pairs) if not full and len(pairs) > LONG else 0
-    if not left:
-        blocks += pair_blocks(comparison)
+    short = not full and len(comparison.standing) > MAX_PRINTED_ROWS
+    tables = [_wide_standing_table(comparison) if short else _standing_table(comparison)]
+    tables += [_overall_table(comparison)] if len(overall) else []
+    omitted_pairs = len(pairs) if not full and len(pairs) > MAX_PRINTED_ROWS else 0
+    if not omitted_pairs:
+        tables += pair_tables(comparison)
     title = "Comparison of embeddings" + (" across data sets" if comparison.families else "")
-    lettered = not short or comparison.standing["embedding"].nunique() <= BESIDE
-    call, notes = str(comparison.recipe.get("call") or ""), list(_notes(comparison, lettered))
-    ways = "--full, --json" if shell else ".summary(full=True), .tidy()"
+    has_letters = not short or comparison.standing["embedding"].nunique() <= MAX_SIDE_BY_SIDE
+    call, notes = str(comparison.recipe.get("call") or ""), list(_notes(comparison, has_letters))
+    options = "--full, --json" if shell else ".summary(full=True), .tidy()"
     several = len(comparison.measures) > 1 or pairs["test"].nunique() > 1  # rows are more than pairs
-    rows = f"{left:,} {'rows of pairs' if several else 'pairs'}"
-    more = f"{rows if left else 'All standings'}: {ways}." if left or short else ""
-    said = list(outcomes(comparison))
-    return Summary(title, _header(comparison), blocks, notes, call, said=said, more=more)
+    rows = f"{omitted_pairs:,} {'rows of pairs' if several else 'pairs'}"
+    further = f"{rows if omitted_pairs else 'All standings'}: {options}." if omitted_pairs or short else ""
+    findings = list(outcomes(comparison))
+    return Summary(title, _header(comparison), tables, notes, call, findings=findings, further=further)
 
 
 def outcomes(comparison: Comparison) -> Iterator[str]:
-    """For each measure how the best embedding, or the baseline, fares against the others; alike ones together.
+    """Yield for each measure how the best embedding, or the baseline, compares to the others; equal ones together.
 
-    First, where no difference could have been significant, that it is so. Then the other pairs that differ, so that
-    each one is named where they are few.
+    The first sentence says where no difference could have been significant. The last ones name the other pairs that
+    differ, or count them.
     """
-    silent: dict[str, list[str]] = {}
+    powerless: dict[str, list[str]] = {}
     for name in comparison.measures:
-        if words := cannot_tell(comparison, name):
-            silent.setdefault(words, []).append(measure_word(comparison, name))
-    for words, measures in silent.items():
-        yield f"{words[:-1]} ({ordered(measures)})." if len(silent[words]) < len(comparison.measures) else words
-    found: dict[str, list[str]] = {}
+        if text := powerless_text(comparison, name):
+            powerless.setdefault(text, []).append(measure_label(comparison, name))
+    for text, measures in powerless.items():
+        yield f"{text[:-1]} ({join_and(measures)})." if len(powerless[text]) < len(comparison.measures) else text
+    sentences: dict[str, list[str]] = {}
     counts: dict[tuple[str, int], list[tuple[list[str], list[str], str]]] = {}
     for name in comparison.measures:
-        lead, mine = _against_lead(comparison, name)
-        if not len(mine):
+        lead, pairs = _against_lead(comparison, name)
+        if not len(pairs):
             continue
-        word = measure_word(comparison, name)
-        others = [b if a == lead else a for a, b in zip(mine["first"], mine["second"], strict=True)]
-        alike = [other for other, better in zip(others, mine["better"], strict=True) if better == ""]
-        worse = [better for better in mine["better"] if better not in ("", lead)]
-        behind = [other for other, better in zip(others, mine["better"], strict=True) if better == lead]
-        if len(mine) >= BESIDE:
-            counts.setdefault((lead, len(mine)), []).append((behind, worse, word))
+        label = measure_label(comparison, name)
+        opponents = [b if a == lead else a for a, b in zip(pairs["first"], pairs["second"], strict=True)]
+        undecided = [other for other, better in zip(opponents, pairs["better"], strict=True) if better == ""]
+        better_than_lead = [better for better in pairs["better"] if better not in ("", lead)]
+        worse_than_lead = [other for other, better in zip(opponents, pairs["better"], strict=True) if better == lead]
+        if len(pairs) >= MAX_SIDE_BY_SIDE:
+            counts.setdefault((lead, len(pairs)), []).append((worse_than_lead, better_than_lead, label))
             continue
-        parts = [f"better than {_all_named(comparison, name, behind)}"] if behind else []
-        parts += [f"worse than {ordered(list(map(marked, worse)))}"] if worse else []
-        parts += [f"not distinguishable from {named(alike)}"] if alike else []
-        found.setdefault(f"{marked(lead)} is {', '.join(parts)}", []).append(word)
-    for text, measures in found.items():
-        yield f"{text} by {ordered(measures)}." if len(comparison.measures) > 1 else f"{text}."
-    for (lead, n), told in counts.items():
-        some_worse, single = any(worse for _, worse, _ in told), len(comparison.measures) == 1
-        said = [
-            f"{_few_named(behind)}{f' and worse than {_few_named(worse)}' * some_worse}{f' by {word}' * (not single)}"
-            for behind, worse, word in told
+        parts = [f"better than {_names_or_all(comparison, name, worse_than_lead)}"] if worse_than_lead else []
+        parts += [f"worse than {join_and(list(map(isolate_name, better_than_lead)))}"] if better_than_lead else []
+        parts += [f"not distinguishable from {list_names(undecided)}"] if undecided else []
+        sentences.setdefault(f"{isolate_name(lead)} is {', '.join(parts)}", []).append(label)
+    for text, measures in sentences.items():
+        yield f"{text} by {join_and(measures)}." if len(comparison.measures) > 1 else f"{text}."
+    for (lead, n), results in counts.items():
+        any_better, single = any(better_than_lead for _, better_than_lead, _ in results), len(comparison.measures) == 1
+        parts_by_measure = [
+            _names_or_count(worse)
+            + (f" and worse than {_names_or_count(better)}" if any_better else "")
+            + ("" if single else f" by {label}")
+            for worse, better, label in results
         ]
-        rest = any(len(behind) + len(worse) < n for behind, worse, _ in told)
-        by = ", better than ".join(said) if some_worse else ordered(said)
-        end = "; the rest are not distinguishable from it" * rest
-        yield f"Of the {n} others {marked(lead)} is better than {by}{end}."
+        has_undecided = any(
+            len(worse_than_lead) + len(better_than_lead) < n for worse_than_lead, better_than_lead, _ in results
+        )
+        by = ", better than ".join(parts_by_measure) if any_better else join_and(parts_by_measure)
+        end = "; the rest are not distinguishable from it" * has_undecided
+        yield f"Of the {n} others {isolate_name(lead)} is better than {by}{end}."
     yield from _other_pairs(comparison)
-    yield from _located_in_no_pair(comparison)
+    yield from _overall_without_pair(comparison)
     yield from equivalences(comparison, comparison.measures)
 
 
-def _all_named(comparison: Comparison, name: str, behind: Sequence[str]) -> str:
+def _names_or_all(comparison: Comparison, name: str, names: Sequence[str]) -> str:
     """Return the embeddings that the best one is better than: their names, or that they are all others."""
-    others = comparison.of(comparison.standing, name)["embedding"].nunique() - 1
-    if len(behind) < max(others, 2):
-        return ordered(list(map(marked, behind)))
-    return "both others" if others == 2 else f"all {in_words(others)} others"
+    n_others = comparison.of(comparison.standing, name)["embedding"].nunique() - 1
+    if len(names) < max(n_others, 2):
+        return join_and(list(map(isolate_name, names)))
+    return "both others" if n_others == 2 else f"all {number_word(n_others)} others"
 
 
-def _few_named(names: Sequence[str]) -> str:
-    """Return a few names, or the number of more."""
-    return ordered(list(map(marked, names))) if 0 < len(names) <= NAMED else str(len(names) or "none")
+def _names_or_count(names: Sequence[str]) -> str:
+    """Return a few names, or the number of many."""
+    return join_and(list(map(isolate_name, names))) if 0 < len(names) <= MAX_NAMED else str(len(names) or "none")
 
 
 def _other_pairs(comparison: Comparison) -> Iterator[str]:
-    """Yield the pairs that differ without the best embedding or the baseline: by name, or of many their number.
+    """Yield the pairs that differ without the best embedding or the baseline: by name, or their number if many.
 
-    A pair with the best embedding of one measure may differ by another measure, too: it is counted apart.
+    A pair with the best embedding of one measure may differ by another measure, too: it is counted separately.
     """
-    found: dict[tuple[str, str], list[str]] = {}
-    led: set[frozenset[str]] = set()  # pairs that differ from the best embedding of a measure
+    measures_by_pair: dict[tuple[str, str], list[str]] = {}
+    lead_pairs: set[frozenset[str]] = set()  # pairs that differ from the best embedding of a measure
     for name in comparison.measures:
         lead, _ = _against_lead(comparison, name)
-        rows = _decided(comparison, name)
+        rows = _decisive_pairs(comparison, name)
         rows = rows[rows["better"] != ""]
         for row in rows.to_dict("records"):
             if lead in (row["first"], row["second"]):
-                led.add(frozenset((row["first"], row["second"])))
+                lead_pairs.add(frozenset((row["first"], row["second"])))
                 continue
             worse = row["second"] if row["better"] == row["first"] else row["first"]
-            found.setdefault((row["better"], worse), []).append(measure_word(comparison, name))
-    if len(found) > MAX_OTHER_PAIRS:
-        pairs = {frozenset(pair) for pair in found}
-        others, more = len(pairs - led), len(pairs & led)
-        said = [f"{others} other pair{'s' * (others != 1)} of embeddings"] if others else []
-        said += [f"{more} of those above by further measures"] if more else []
-        verb = "differs" if others + more == 1 else "differ"
-        yield f"{' and '.join(said)} {verb} significantly{' by one or more measures' * (not more)}: see the pairs."
+            measures_by_pair.setdefault((row["better"], worse), []).append(measure_label(comparison, name))
+    if len(measures_by_pair) > MAX_OTHER_PAIRS:
+        pairs = {frozenset(pair) for pair in measures_by_pair}
+        n_others, n_lead_pairs = len(pairs - lead_pairs), len(pairs & lead_pairs)
+        counts = [f"{n_others} other pair{'s' * (n_others != 1)} of embeddings"] if n_others else []
+        counts += [f"{n_lead_pairs} of those above by further measures"] if n_lead_pairs else []
+        verb = "differs" if n_others + n_lead_pairs == 1 else "differ"
+        by = "" if n_lead_pairs else " by one or more measures"
+        yield f"{' and '.join(counts)} {verb} significantly{by}: see the pairs."
         return
-    alike: dict[tuple[str, str], list[str]] = {}
-    for (better, worse), measures in found.items():
-        by = f" by {ordered(measures)}" * (len(comparison.measures) > 1)
-        alike.setdefault((better, by), []).append(worse)
-    for (better, by), worse_ones in alike.items():
-        yield f"{marked(better)} is better than {ordered(list(map(marked, worse_ones)))}{by}."
+    worse_by_better: dict[tuple[str, str], list[str]] = {}
+    for (better, worse), measures in measures_by_pair.items():
+        by = f" by {join_and(measures)}" * (len(comparison.measures) > 1)
+        worse_by_better.setdefault((better, by), []).append(worse)
+    for (better, by), worse_ones in worse_by_better.items():
+        yield f"{isolate_name(better)} is better than {join_and(list(map(isolate_name, worse_ones)))}{by}."
 
 
-def _located_in_no_pair(comparison: Comparison) -> Iterator[str]:
-    """Where no difference of a pair is significant, although a test of any difference rejects."""
-    decides = str(comparison.recipe.get("decided_by", ""))
-    for name in comparison.measures if decides and len(comparison.overall) else ():
-        pairs, any_of = comparison.of(comparison.pairs, name), comparison.of(comparison.overall, name)
-        found = any_of.set_index("test")["p_value"].dropna()
-        test = next((test for test in LOCATED if test in found), "")
+def _overall_without_pair(comparison: Comparison) -> Iterator[str]:
+    """Yield that no difference of a pair is significant although an overall test rejects."""
+    deciding_test = str(comparison.recipe.get("decided_by", ""))
+    for name in comparison.measures if deciding_test and len(comparison.overall) else ():
+        pairs, overall = comparison.of(comparison.pairs, name), comparison.of(comparison.overall, name)
+        p_values = overall.set_index("test")["p_value"].dropna()
+        test = next((test for test in OVERALL_PRIORITY if test in p_values), "")
         if (
             test
-            and found[test] < comparison.recipe["alpha"]
-            and not (pairs["better"][pairs["test"] == decides] != "").any()
+            and p_values[test] < comparison.recipe["alpha"]
+            and not (pairs["better"][pairs["test"] == deciding_test] != "").any()
         ):
-            p = format_p(found[test], comparison.recipe["alpha"])
-            by = f" by {measure_word(comparison, name)}" * (len(comparison.measures) > 1)
-            said = f"{OVERALL_TITLES[test]}: p {p if p.startswith('<') else f'= {p}'}"
+            p = format_p(p_values[test], comparison.recipe["alpha"])
+            by = f" by {measure_label(comparison, name)}" * (len(comparison.measures) > 1)
+            test_text = f"{OVERALL_TITLES[test]}: p {p if p.startswith('<') else f'= {p}'}"
             yield (
-                f"No difference of a pair is significant{by} in {SPOKEN[decides]}, although a test of any difference "
-                f"rejects ({said})."
+                f"No difference of a pair is significant{by} in {TEST_PHRASES[deciding_test]}, although a test of any "
+                f"difference rejects ({test_text})."
             )
 
 
-def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = marked) -> Iterator[str]:
-    """What the tests against margins say, alike measures together; the verdicts on many pairs are counted."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+def equivalences(
+    comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = isolate_name
+) -> Iterator[str]:
+    """Yield the verdicts of the tests against margins, equal measures together; many verdicts are counted."""
+    measures_by_verdict: dict[tuple[str, str, str], list[str]] = {}
     for name in names:
         for row in comparison.of(comparison.pairs, name).to_dict("records"):
             if row["equivalence"]:
-                found.setdefault((row["equivalence"], row["first"], row["second"]), []).append(
-                    measure_word(comparison, name)
+                measures_by_verdict.setdefault((row["equivalence"], row["first"], row["second"]), []).append(
+                    measure_label(comparison, name)
                 )
-    if len(found) > BESIDE:
+    if len(measures_by_verdict) > MAX_SIDE_BY_SIDE:
         total: Counter[str] = Counter()
-        for (verdict, _, _), measures in found.items():
+        for (verdict, _, _), measures in measures_by_verdict.items():
             total[verdict] += len(measures)
         beyond = total["better"] + total["worse"]
         yield (
@@ -244,116 +251,129 @@ def equivalences(comparison: Comparison, names: Sequence[str], write: Callable[[
             f"{beyond} are larger than it, and {total['not shown']} are not shown to be within it."
         )
         return
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for (verdict, first, second), measures in found.items():
-        by = f" by {ordered(measures)}" * (len(names) > 1)
-        alike.setdefault((verdict, second, by), []).append(write(first))
+    firsts_by_verdict: dict[tuple[str, str, str], list[str]] = {}
+    for (verdict, first, second), measures in measures_by_verdict.items():
+        by = f" by {join_and(measures)}" * (len(names) > 1)
+        firsts_by_verdict.setdefault((verdict, second, by), []).append(write(first))
     for verdict, text in VERDICTS.items():
-        for (one, second, by), firsts in alike.items():
-            if one == verdict:
-                yield f"{ordered(firsts)} {'are' if len(firsts) > 1 else 'is'} {text.format(write(second))}{by}."
+        for (pair_verdict, second, by), firsts in firsts_by_verdict.items():
+            if pair_verdict == verdict:
+                yield f"{join_and(firsts)} {'are' if len(firsts) > 1 else 'is'} {text.format(write(second))}{by}."
 
 
 def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
-    """The baseline, or the best embedding of one measure, and its tested pairs by the test that decides."""
-    rows = _decided(comparison, name)
+    """Return the baseline, or the best embedding of one measure, and its tested pairs by the test that decides."""
+    rows = _decisive_pairs(comparison, name)
     lead = str(comparison.recipe.get("baseline") or comparison.of(comparison.standing, name)["embedding"].iloc[0])
     return lead, rows[(rows["first"] == lead) | (rows["second"] == lead)]
 
 
-def _decided(comparison: Comparison, name: str) -> pd.DataFrame:
+def _decisive_pairs(comparison: Comparison, name: str) -> pd.DataFrame:
     """Return the tested pairs of one measure by the test that decides."""
     by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
     return rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
 
 
-def measure_word(comparison: Comparison, name: str) -> str:
-    """A measure in a sentence on all of them: its name, or of many its symbol."""
+def measure_label(comparison: Comparison, name: str) -> str:
+    """Return the name of a measure within a sentence, or its symbol where there are many measures."""
     column = column_of(comparison, name)
-    word = column.named if len(comparison.measures) <= BESIDE // 2 else column.called
-    return word + _setting(comparison, name)
+    word = column.title_in_sentence if len(comparison.measures) <= MAX_SIDE_BY_SIDE // 2 else column.short_title
+    return word + _setting_suffix(comparison, name)
 
 
-def _setting(comparison: Comparison, name: str) -> str:
-    """The parameters of a measure that stands in the comparison with several."""
+def _setting_suffix(comparison: Comparison, name: str) -> str:
+    """Return the parameters of a measure that the comparison has with several."""
     row = comparison.of(comparison.standing, name).iloc[0]
-    several = sum(one.partition("(")[0] == row["measure"] for one in comparison.measures) > 1
+    several = sum(full.partition("(")[0] == row["measure"] for full in comparison.measures) > 1
     return f" ({short_parameters(row['parameters'])})" if several else ""
 
 
 def column_of(comparison: Comparison, name: str) -> Column:
-    """The values of one measure on one data set, or its means over several."""
+    """Return the values of one measure on one data set, or its means over several."""
     rows = comparison.of(comparison.standing, name)
     empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
-    known = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
-    made = [{**row, **known} for row in rows.to_dict("records")]
-    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), made)
+    defaults = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
+    records = [{**row, **defaults} for row in rows.to_dict("records")]
+    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), records)
 
 
-def _side_by_side(comparison: Comparison) -> Block:
-    """Values, or mean ranks, of the best embeddings by mean rank, across by as many measures as fit.
+def _wide_standing_table(comparison: Comparison) -> Table:
+    """Return the best embeddings as rows and the measures as columns.
 
-    Of a few embeddings with their letters; of many a star marks those not distinguishable from the best, or where they
-    are compared with a baseline those that are better than it.
+    A few embeddings have their letters. Of many, a star marks those not distinguishable from the best or, with a
+    baseline, those that are better than the baseline.
     """
     baseline = str(comparison.recipe.get("baseline") or "")
-    across, columns = bool(comparison.families), {name: column_of(comparison, name) for name in comparison.measures}
+    has_families, columns = (
+        bool(comparison.families),
+        {name: column_of(comparison, name) for name in comparison.measures},
+    )
     names = comparison.standing["embedding"].unique()
-    many = len(names) > BESIDE
+    has_many = len(names) > MAX_SIDE_BY_SIDE
     cells: dict[str, dict[str, str]] = {str(name): {} for name in names}
     for name, column in columns.items():
-        lead, mine = _against_lead(comparison, name)
-        worse = set(mine.loc[mine["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
-        ahead = {*mine["better"]} - {"", lead}
+        lead, lead_pairs = _against_lead(comparison, name)
+        worse = set(lead_pairs.loc[lead_pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
+        ahead = {*lead_pairs["better"]} - {"", lead}
         for row in comparison.of(comparison.standing, name).to_dict("records"):
-            text = format_number(row["mean_rank"], 2) if across else column.shown(row["value"])
-            best = (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and many and bool(text)
-            text = text if many else " ".join(filter(None, [text, row["letters"]]))
-            cells[row["embedding"]][name] = Best(text) if best else text
+            text = format_number(row["mean_rank"], 2) if has_families else column.format_value(row["value"])
+            best = (
+                (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and has_many and bool(text)
+            )
+            text = text if has_many else " ".join(filter(None, [text, row["letters"]]))
+            cells[row["embedding"]][name] = BestCell(text) if best else text
     order = by_mean_rank(comparison)
     settings = " and settings" * (comparison.standing["measure"].nunique() < len(columns))
-    some = "both" if len(columns) == 2 else f"all {in_words(len(columns))}"
-    over = f" over {some} measures{settings}" * (len(columns) > 1)
-    shown = order[:SHOWN] if many else order
+    quantifier = "both" if len(columns) == 2 else f"all {number_word(len(columns))}"
+    over = f" over {quantifier} measures{settings}" * (len(columns) > 1)
+    listed = order[:SHORT_TABLE_EMBEDDINGS] if has_many else order
 
-    def block(some: Sequence[str]) -> Block:
-        lines = [[name, *(cells[name].get(one, "") for one in some)] for name in shown]
-        lines += [[f"... {len(order) - len(shown)} more", *[""] * len(some)]] if len(shown) < len(order) else []
-        names = [f"{columns[one].called}{_setting(comparison, one)}" for one in some]
-        down = [" ↓" * (columns[one].direction == "lower") for one in some]
-        heads = [Words(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
-        key = list(dict.fromkeys(f"{columns[one].called} {columns[one].named}" for one in some if columns[one].symbol))
-        mark = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
-        left = len(columns) - len(some)
-        more = [f"{in_words(left)} more measure{'s' * (left > 1)}"] if left else []
-        return Block(
-            f"{'Mean ranks' if across else 'Values'}, embeddings by their mean rank{over}",
+    def make_table(measures: Sequence[str]) -> Table:
+        lines = [[name, *(cells[name].get(measure, "") for measure in measures)] for name in listed]
+        lines += [[f"... {len(order) - len(listed)} more", *[""] * len(measures)]] if len(listed) < len(order) else []
+        names = [f"{columns[measure].short_title}{_setting_suffix(comparison, measure)}" for measure in measures]
+        down = [" ↓" * (columns[measure].direction == "lower") for measure in measures]
+        heads = [TextCell(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
+        key = list(
+            dict.fromkeys(
+                f"{columns[measure].short_title} {columns[measure].title_in_sentence}"
+                for measure in measures
+                if columns[measure].symbol
+            )
+        )
+        best_text = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
+        n_omitted = len(columns) - len(measures)
+        further = [f"{number_word(n_omitted)} more measure{'s' * (n_omitted > 1)}"] if n_omitted else []
+        return Table(
+            f"{'Mean ranks' if has_families else 'Values'}, embeddings by their mean rank{over}",
             ["", *heads],
             lines,
-            foot=f"{'; '.join([*key, *more])}." if key or more else "",
-            best=mark if many else "",
+            foot=f"{'; '.join([*key, *further])}." if key or further else "",
+            best=best_text if has_many else "",
         )
 
-    return fitted(list(columns), block) if many else block(list(columns))
+    return fit_columns(list(columns), make_table) if has_many else make_table(list(columns))
 
 
 def by_mean_rank(comparison: Comparison) -> list[str]:
     """Return the embeddings by their mean rank over all measures: ranks of values, or over data sets mean ranks."""
-    results, known = comparison.results, {*comparison.standing["embedding"]}
+    results, compared = comparison.results, {*comparison.standing["embedding"]}
     names = list(dict.fromkeys(comparison.standing["embedding"])) if results is None else results.names
-    ranks: dict[str, list[float]] = {name: [] for name in names if name in known}
+    ranks: dict[str, list[float]] = {name: [] for name in names if name in compared}
     for name in comparison.measures:
         rows = comparison.of(comparison.standing, name)
-        own = dict(zip(rows["embedding"], rows["mean_rank"], strict=True))
-        for one, rank in (own if comparison.families else column_of(comparison, name).ranks_of_values).items():
-            ranks[one].append(float(rank))
+        mean_ranks = dict(zip(rows["embedding"], rows["mean_rank"], strict=True))
+        for embedding, rank in (
+            mean_ranks if comparison.families else column_of(comparison, name).ranks_of_values
+        ).items():
+            ranks[embedding].append(float(rank))
     return order_by_mean_rank(ranks)
 
 
 def equal_maps(comparison: Comparison) -> list[set[str]]:
     """Return the groups of embeddings that are the same map; over data sets, that have equal values by all measures."""
     if comparison.results is not None:
-        return [{*names} for names in same(comparison.results)]
+        return [{*names} for names in same_maps(comparison.results)]
     names = list(dict.fromkeys(comparison.standing["embedding"]))
     families = comparison.families.values()
     columns = [dict(zip(family.names, family.goodness.T, strict=True)) for family in families]
@@ -364,15 +384,15 @@ def equal_maps(comparison: Comparison) -> list[set[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def heading(comparison: Comparison, name: str) -> str:
-    """One measure in words: title, which way is better, and its setting."""
+def measure_heading(comparison: Comparison, name: str) -> str:
+    """Return one measure in words: title, direction and setting."""
     row = comparison.of(comparison.standing, name).iloc[0]
     short, title = short_parameters(row["parameters"]), measure_title(row["measure"])
     return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
 
 
 def direction_of(comparison: Comparison, name: str) -> str:
-    """Which way is better."""
+    """Return the better direction: "higher" or "lower"."""
     if comparison.families:
         return "higher" if comparison.families[name].higher else "lower"
     row = comparison.of(comparison.standing, name).iloc[0]
@@ -383,49 +403,55 @@ def direction_of(comparison: Comparison, name: str) -> str:
 def _header(comparison: Comparison) -> list[tuple[str, str]]:
     recipe = comparison.recipe
     adjust = recipe["adjust"]
-    head = [("Embeddings", format_number(comparison.standing["embedding"].nunique()))]
+    header = [("Embeddings", format_number(comparison.standing["embedding"].nunique()))]
     if comparison.families:
         data = {name for family in comparison.families.values() for name in family.cells.index}
-        head.insert(0, ("Data sets", format_number(len(data))))
+        header.insert(0, ("Data sets", format_number(len(data))))
     else:
-        head = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *head]
+        header = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *header]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
-    called = {name.partition("(")[0]: column_of(comparison, name).called for name in comparison.measures}
+    called = {name.partition("(")[0]: column_of(comparison, name).short_title for name in comparison.measures}
     rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
-    levels, own = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
-    if own is not None and not math.isclose(own, 1 - recipe["alpha"]):
+    levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
+    if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):
         levels.append(("Intervals of differences", f"{100 * (1 - recipe['alpha']):g} %"))
-        levels.append(("Intervals of values", f"{100 * own:g} %"))
-    return [*head, *levels, ("Adjusted by", ADJUSTMENTS.get(adjust, adjust)), *rope]
+        levels.append(("Intervals of values", f"{100 * value_level:g} %"))
+    return [*header, *levels, ("Adjusted by", ADJUSTMENTS.get(adjust, adjust)), *rope]
 
 
 def _sections(
     comparison: Comparison, table: pd.DataFrame, line: Callable[[dict[Any, Any]], list[str]]
 ) -> list[list[str]]:
-    """The rows of a table, those of one measure below its heading; the title of the first table names an only one."""
+    """Return the rows of a table, each measure below its heading; a single measure is named by the table title."""
     lines: list[list[str]] = []
     for name in comparison.measures:
         rows = comparison.of(table, name).to_dict("records")
-        lines += [[heading(comparison, name)]] if rows and len(comparison.measures) > 1 else []
+        lines += [[measure_heading(comparison, name)]] if rows and len(comparison.measures) > 1 else []
         lines += map(line, rows)
     return lines
 
 
-def _standing(comparison: Comparison) -> Block:
-    """Values, mean ranks and letters."""
+def _standing_table(comparison: Comparison) -> Table:
+    """Return the table of values, mean ranks and letters."""
     standing = comparison.standing
     columns = [("mean_rank", "mean rank"), ("value", "value"), ("sd", "sd"), ("n", "n"), ("letters", "letters")]
-    shown = [(key, title) for key, title in columns if (standing[key].notna() & (standing[key] != "")).any()]
-    shown = shown if comparison.families else [pair for pair in shown if pair[0] != "n"]
-    lines = _sections(comparison, standing, lambda row: [row["embedding"], *(_cell(key, row[key]) for key, _ in shown)])
+    columns_with_values = [
+        (key, title) for key, title in columns if (standing[key].notna() & (standing[key] != "")).any()
+    ]
+    columns_with_values = (
+        columns_with_values if comparison.families else [pair for pair in columns_with_values if pair[0] != "n"]
+    )
+    lines = _sections(
+        comparison, standing, lambda row: [row["embedding"], *(_cell(key, row[key]) for key, _ in columns_with_values)]
+    )
     only = len(comparison.measures) == 1
-    title = heading(comparison, comparison.measures[0]) if only else "Standing, the best first"
-    return Block(title, ["", *(title for _, title in shown)], lines)
+    title = measure_heading(comparison, comparison.measures[0]) if only else "Standing, the best first"
+    return Table(title, ["", *(title for _, title in columns_with_values)], lines)
 
 
-def _overall(comparison: Comparison) -> Block:
-    """Tests of any difference."""
+def _overall_table(comparison: Comparison) -> Table:
+    """Return the table of the tests of any difference."""
 
     def line(row: dict[Any, Any]) -> list[str]:
         degrees = ", ".join(f"{row[key]:g}" for key in ("df", "df_denominator") if row[key] == row[key])
@@ -434,47 +460,48 @@ def _overall(comparison: Comparison) -> Block:
         return [OVERALL_TITLES[row["test"]], value, degrees, format_p(p, comparison.recipe["alpha"]), _stars(p)]
 
     lines = _sections(comparison, comparison.overall, line)
-    return Block("Any difference", ["", "value", "df", "p", ""], lines, foot=_foot(lines))
+    return Table("Any difference", ["", "value", "df", "p", ""], lines, foot=_foot(lines))
 
 
-def pair_blocks(comparison: Comparison) -> list[Block]:
-    """The tables of pairs, one for each test."""
-    made = [_pairs(comparison, str(test)) for test in dict.fromkeys(comparison.pairs["test"])]
-    return [block for block in made if block is not None]
+def pair_tables(comparison: Comparison) -> list[Table]:
+    """Return the tables of pairs, one for each test."""
+    tables = [_pair_table(comparison, str(test)) for test in dict.fromkeys(comparison.pairs["test"])]
+    return [table for table in tables if table is not None]
 
 
-def _pairs(comparison: Comparison, test: str) -> Block | None:
-    """All pairs by one test; None where it has no number for any, which a note explains."""
+def _pair_table(comparison: Comparison, test: str) -> Table | None:
+    """Return all pairs by one test; None if it has no number for any pair, which a note explains."""
     rows = comparison.pairs[comparison.pairs["test"] == test]
-    shown = [(key, title) for key, title in PAIR_COLUMNS[test] if rows[key].notna().any()]
-    if all(key == "n" for key, _ in shown):
+    columns_with_values = [(key, title) for key, title in PAIR_COLUMNS[test] if rows[key].notna().any()]
+    if all(key == "n" for key, _ in columns_with_values):
         return None
     rows = rows.assign(n_used=rows["n_used"].where(rows["n_used"].notna(), rows["n"]))  # those without ties use all
     alpha = comparison.recipe["alpha"]
-    known = {
-        name: {key for key, _ in shown if comparison.of(rows, name)[key].notna().any()} for name in comparison.measures
+    keys_by_measure = {
+        name: {key for key, _ in columns_with_values if comparison.of(rows, name)[key].notna().any()}
+        for name in comparison.measures
     }
 
     def line(row: dict[Any, Any]) -> list[str]:
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
-        having = known[full_name(row["measure"], row["parameters"])]
-        cells = [_cell(key, row[key], alpha) or "missing" * (key in having) for key, _ in shown]
+        keys = keys_by_measure[full_name(row["measure"], row["parameters"])]
+        cells = [_cell(key, row[key], alpha) or "missing" * (key in keys) for key, _ in columns_with_values]
         return [row["first"], row["second"], *cells, "" if test == "bayes" else _stars(p)]
 
     lines = _sections(comparison, rows, line)
-    columns, foot = ["first", "second", *(title for _, title in shown), ""], _foot(lines)
+    columns, foot = ["first", "second", *(title for _, title in columns_with_values), ""], _foot(lines)
     if not foot:  # no stars
         columns, lines = columns[:-1], [row[:-1] if len(row) > 1 else row for row in lines]
-    return Block(f"Pairs: {PAIR_TITLES[test]}", columns, lines, 2, foot)
+    return Table(f"Pairs: {PAIR_TITLES[test]}", columns, lines, 2, foot)
 
 
 def _foot(lines: list[list[str]]) -> str:
-    """What the codes mean, where there are any."""
+    """Return the explanation of the significance codes, where there are any."""
     return CODES if any(line[-1] for line in lines if len(line) > 1) else ""
 
 
 def _cell(key: str, value: Any, alpha: float = 0.05) -> str:
-    """One cell of a table."""
+    """Return one cell of a table."""
     if key in ("p_value", "p_adjusted", "p_equivalence", "p_equivalence_adjusted"):
         return format_p(value, alpha)
     if key == "letters":
@@ -490,22 +517,23 @@ def _stars(p: float) -> str:
     return significance_stars(p) if p == p else ""
 
 
-def _notes(comparison: Comparison, lettered: bool = True) -> Iterator[str]:
-    """Notes of the comparison, of rows, and how to read."""
+def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
+    """Yield the notes of the comparison, those of rows, and how to read the tables."""
     if not comparison.families:
         yield from _method_notes(comparison.pairs)
     by_row = notes_by_row(comparison.notes)
     for (measure, parameters, first, _, test), notes in by_row.items():
         if not (first or test):
-            said = (str(one).rstrip(".") for one in notes)
-            yield from (f"{full_name(measure, parameters)}: {text}." if measure else f"{text}." for text in said)
+            texts = (str(note).rstrip(".") for note in notes)
+            yield from (f"{full_name(measure, parameters)}: {text}." if measure else f"{text}." for text in texts)
     rows = {key: notes for key, notes in by_row.items() if key[2] or key[4]}
     if comparison.families:
-        where: dict[Notes, list[str]] = {}  # the tests that the notes of rows belong to
+        tests_by_notes: dict[Notes, list[str]] = {}  # the tests that the notes of rows belong to
         for key, notes in rows.items():
-            where.setdefault(notes, []).append(key[4])
+            tests_by_notes.setdefault(notes, []).append(key[4])
         yield from (
-            f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}." for notes, names in where.items()
+            f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}."
+            for notes, names in tests_by_notes.items()
         )
     else:
         yield from _pair_notes(comparison, rows)
@@ -515,49 +543,51 @@ def _notes(comparison: Comparison, lettered: bool = True) -> Iterator[str]:
             "embeddings apart that these two-sided tests leave open."
         )
     yield "Advantage of the first: positive when it is better, whichever way the measure points."
-    yield from _letter_notes(comparison) if lettered else ()
+    yield from _letter_notes(comparison) if has_letters else ()
     adjust = comparison.recipe["adjust"]
     yield f"p of pairs {adjusted_by(adjust)}{' within this table and test' if adjust in ADJUSTMENTS else ''}."
 
 
 def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -> Iterator[str]:
-    """What is said of pairs, each once with its measures; embeddings or pairs are named where it is not said of all."""
+    """Yield the notes of pairs, each once with its measures; embeddings or pairs are named unless it holds for all."""
     counts = comparison.pairs.groupby(["measure", "parameters"]).size().to_dict()
-    every = set(comparison.standing["embedding"])
+    embeddings = set(comparison.standing["embedding"])
     places: dict[tuple[Note, str, str], list[tuple[str, str, tuple[str, ...]]]] = {}
     for (measure, parameters, first, second, _), notes in rows.items():
-        for one in notes:
-            key = (one.altered(embeddings=()), measure, parameters)
-            places.setdefault(key, []).append((first, second, dict(one.values).get("embeddings", ())))
-    said: dict[tuple[Note, str], list[str]] = {}
-    for (one, measure, parameters), found in places.items():
-        values, where = {key for key, _ in one.values}, ""
+        for note in notes:
+            key = (note.altered(embeddings=()), measure, parameters)
+            places.setdefault(key, []).append((first, second, dict(note.values).get("embeddings", ())))
+    measures_by_note: dict[tuple[Note, str], list[str]] = {}
+    for (note, measure, parameters), pair_places in places.items():
+        values, suffix = {key for key, _ in note.values}, ""
         if "embeddings" in values:
-            names = list(dict.fromkeys(name for *_, some in found for name in some))
-            short = names if len(names) <= NAMED else [f"{len(names)} of {len(every)} embeddings"]
-            one = one.altered(embeddings=("any embedding",) if len(every) > 2 and {*names} == every else tuple(short))
-        elif "embedding" not in values and len(found) < counts[measure, parameters]:
-            pairs = [f"{first} and {second}" for first, second, _ in found]
+            names = list(dict.fromkeys(name for *_, affected in pair_places for name in affected))
+            short = names if len(names) <= MAX_NAMED else [f"{len(names)} of {len(embeddings)} embeddings"]
+            note = note.altered(
+                embeddings=("any embedding",) if len(embeddings) > 2 and {*names} == embeddings else tuple(short)
+            )
+        elif "embedding" not in values and len(pair_places) < counts[measure, parameters]:
+            pairs = [f"{first} and {second}" for first, second, _ in pair_places]
             left = f"{len(pairs):,} of {counts[measure, parameters]:,} pairs"
-            where = f" ({'; '.join(pairs) if len(pairs) <= NAMED else left})"
-        said.setdefault((one, where), []).append(measure)
-    for (one, where), measures in said.items():
-        yield f"{', '.join(dict.fromkeys(measures))}{where}: {str(one).rstrip('.')}."
+            suffix = f" ({'; '.join(pairs) if len(pairs) <= MAX_NAMED else left})"
+        measures_by_note.setdefault((note, suffix), []).append(measure)
+    for (note, suffix), measures in measures_by_note.items():
+        yield f"{', '.join(dict.fromkeys(measures))}{suffix}: {str(note).rstrip('.')}."
 
 
 def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
-    """How the pairs of one data set were tested, and what the tests refer to."""
+    """Yield how the pairs of one data set were tested, and the population that the tests refer to."""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
-        kind, drawn = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
+        kind, random_pairs = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
         target = TARGETS[kind if kind in TARGETS else intervals.TARGETS[kind]]
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
             continue
-        if not (drawn | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
+        if not (random_pairs | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
             yield f"Paired differences: {intervals.METHODS[kind]}, for {target}; Student's t."
-        if drawn.any():
-            names = ", ".join(dict.fromkeys(pairs.loc[drawn, "measure"]))
+        if random_pairs.any():
+            names = ", ".join(dict.fromkeys(pairs.loc[random_pairs, "measure"]))
             yield (
                 f"{names}: {intervals.METHODS['partitions']}, for {target}; Student's t. Partitions are drawn at "
                 "random: p_low and p_high bound the p that other seeds give."
@@ -565,48 +595,50 @@ def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
 
 
 def _letter_notes(comparison: Comparison) -> Iterator[str]:
-    """How letters are read, and where there are none because a pair that they need has no test."""
-    said = letter_words(comparison)
-    if said:
-        yield said
+    """Yield how to read letters, and which measures have none because a pair was not tested."""
+    text = letter_text(comparison)
+    if text:
+        yield text
     tested = [name for name in comparison.measures if (comparison.of(comparison.pairs, name)["test"] != "bayes").any()]
-    without = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
-    if without:
-        yield f"{', '.join(without)}: no letters, since not every pair was tested."
+    without_letters = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
+    if without_letters:
+        yield f"{', '.join(without_letters)}: no letters, since not every pair was tested."
 
 
-def cannot_tell(comparison: Comparison, name: str) -> str:
-    """That no pair of a measure could have been significant, in a sentence; empty where one could."""
+def powerless_text(comparison: Comparison, name: str) -> str:
+    """Return that no pair of a measure could have been significant; empty where one could."""
     recipe = comparison.recipe
-    least = recipe.get("attainable", {}).get(name, 0.0)
-    if least <= recipe["alpha"]:
+    smallest = recipe.get("attainable", {}).get(name, 0.0)
+    if smallest <= recipe["alpha"]:
         return ""
     n = len(comparison.families[name].cells)
     p = "p" if recipe["adjust"] == "nothing" else "adjusted p"
-    by = SHORT[recipe["decided_by"]]
-    return f"No difference could have been significant here: on {n} data sets {by} can have no {p} below {least:.2g}."
+    by = TEST_TITLES[recipe["decided_by"]]
+    return (
+        f"No difference could have been significant here: on {n} data sets {by} can have no {p} below {smallest:.2g}."
+    )
 
 
-def letter_words(comparison: Comparison, things: str = "Embeddings") -> str:
-    """How letters are read and by which test they go, in a sentence; empty where there are none."""
-    found: dict[str, list[str]] = {}
+def letter_text(comparison: Comparison, noun: str = "Embeddings") -> str:
+    """Return how to read letters and which test they rest on, in a sentence; empty where there are none."""
+    measures_by_test: dict[str, list[str]] = {}
     for name in comparison.measures:
         if (comparison.of(comparison.standing, name)["letters"] != "").any():
-            found.setdefault(_spoken(comparison, name), []).append(name)
-    if not found:
+            measures_by_test.setdefault(_letter_test(comparison, name), []).append(name)
+    if not measures_by_test:
         return ""
-    said = list(found)
-    if len(found) > 1:
-        said = [f"{test} ({', '.join(names)})" for test, names in found.items()]
+    tests = list(measures_by_test)
+    if len(measures_by_test) > 1:
+        tests = [f"{test} ({', '.join(names)})" for test, names in measures_by_test.items()]
     where = " on a measure" if len(comparison.measures) > 1 else ""
-    return f"{things} that share a letter{where} do not differ significantly by {'; by '.join(said)}."
+    return f"{noun} that share a letter{where} do not differ significantly by {'; by '.join(tests)}."
 
 
-def _spoken(comparison: Comparison, name: str) -> str:
-    """The test behind the letters of one measure in words, with how its p was adjusted."""
+def _letter_test(comparison: Comparison, name: str) -> str:
+    """Return the test behind the letters of one measure in words, with the adjustment of its p."""
     tests = (
         {comparison.recipe["decided_by"]} if comparison.families else set(comparison.of(comparison.pairs, name)["test"])
     )
-    said = " and ".join(dict.fromkeys(SPOKEN[test] for test in sorted(tests)))
-    few = comparison.families and tests != {"wilcoxon"} and "wilcoxon" in set(comparison.pairs["test"])
-    return f"{said}{FEW if few else ''}, {adjusted_by(comparison.recipe['adjust'])}"
+    phrase = " and ".join(dict.fromkeys(TEST_PHRASES[test] for test in sorted(tests)))
+    remark = comparison.families and tests != {"wilcoxon"} and "wilcoxon" in set(comparison.pairs["test"])
+    return f"{phrase}{FEW_DATA_SETS_REMARK if remark else ''}, {adjusted_by(comparison.recipe['adjust'])}"

@@ -1,4 +1,4 @@
-"""Write the summaries of single records: embeddings, scores, dimensions, sweeps, and the state of studies."""
+"""Summaries of single records: embeddings, scores, dimensions, sweeps, and the progress of studies and protocols."""
 
 from __future__ import annotations
 
@@ -29,56 +29,58 @@ from dreval.records.frames import notes_in
 from dreval.records.notes import Note, Notes
 from dreval.records.sweep import Sweep
 from dreval.registry import DIMENSIONS, MEASURES, METHODS
-from dreval.report.document import Best, Block, format_duration, same_digits
-from dreval.report.format import counted, of_hundred, ordered, p_words
-from dreval.report.reading import title_within
+from dreval.report.document import BestCell, Table, format_duration, same_digits
+from dreval.report.format import count_noun, join_and, p_text, percent
 from dreval.report.render.summary import Summary
+from dreval.report.result_view import title_in_sentence
 from dreval.study.study import StudyStatus, shortened_reason
 
 # What is printed of the number of dimensions of data: an intrinsic dimension, and a parallel analysis.
 
-NAMES = {"twonn": "TwoNN", "mle": "Levina-Bickel"}
-FITS = {"line": "line through the origin", "ml": "maximum likelihood"}
-MOST_COMPONENTS = 12  # components that are printed beyond those that are kept
+DIMENSION_METHODS = {"twonn": "TwoNN", "mle": "Levina-Bickel"}
+FIT_NAMES = {"line": "line through the origin", "ml": "maximum likelihood"}
+MAX_FURTHER_COMPONENTS = 12  # printed components beyond the selected ones
 
 
 def intrinsic_dimension_summary(record: IntrinsicDimension) -> Summary:
-    """The estimate with its interval in a sentence, then how it was made."""
+    """Return the estimate with its interval in a sentence, and the method."""
     recipe = record.recipe
     parameters = recipe["parameters"]
-    header = [("Method", NAMES[record.method]), *_of_data(recipe)]
-    header += [("Fit", FITS[parameters["fit"]])] if "fit" in parameters else []
-    header += [("Left out", f"{of_hundred(parameters['discard'])} %")] if parameters.get("discard") else []
+    header = [("Method", DIMENSION_METHODS[record.method]), *_data_header(recipe)]
+    header += [("Fit", FIT_NAMES[parameters["fit"]])] if "fit" in parameters else []
+    header += [("Left out", f"{percent(parameters['discard'])} %")] if parameters.get("discard") else []
     header += [("Neighbors k", str(parameters["n_neighbors"]))] if "n_neighbors" in parameters else []
     header += [("Groups left out", format_number(record.n_groups)) if record.n_groups else ("", "")]
     ends = [format_number(end, 3) for end in (record.se, record.conf_low, record.conf_high)]
     level = "interval" if math.isnan(record.conf_level) else f"{100 * record.conf_level:g} % interval"
     rows = [["dimension", format_number(record.value, 3), ends[0], f"{ends[1]} to {ends[2]}" if ends[1] else "none"]]
-    blocks = [Block("Estimate", ["", "value", "se", level], rows)]
+    tables = [Table("Estimate", ["", "value", "se", level], rows)]
     if record.method == "mle":
         local = record.points["local_dimension"].to_numpy()
-        cuts = [format_number(float(cut), 2) for cut in np.quantile(local, [0.05, 0.25, 0.5, 0.75, 0.95])]
+        quantiles = [
+            format_number(float(quantile), 2) for quantile in np.quantile(local, [0.05, 0.25, 0.5, 0.75, 0.95])
+        ]
         columns = ["", "5 %", "25 %", "median", "75 %", "95 %"]
-        blocks.append(Block("Local dimensions of the points", columns, [["dimension", *cuts]]))
+        tables.append(Table("Local dimensions of the points", columns, [["dimension", *quantiles]]))
     notes = [*record.notes, DIMENSIONS.card("intrinsic_dimension").caution]
     answer = [intrinsic_dimension_answer(record)]
-    return Summary("Intrinsic dimension", [h for h in header if h[0]], blocks, notes, record.call, answer)
+    return Summary("Intrinsic dimension", [h for h in header if h[0]], tables, notes, record.call, answer)
 
 
 def intrinsic_dimension_answer(record: IntrinsicDimension) -> str:
-    """The estimate and its interval in one sentence."""
-    said = f"The intrinsic dimension of these points is estimated as {format_number(record.value, 2)}"
+    """Return the estimate and its interval in one sentence."""
+    text = f"The intrinsic dimension of these points is estimated as {format_number(record.value, 2)}"
     if not math.isnan(record.se):
         low, high = (format_number(end, 2) for end in (record.conf_low, record.conf_high))
-        said += f" ({100 * record.conf_level:g} % interval {low} to {high})"
-    return f"{said}, in {counted(record.recipe['p'], 'column')}."
+        text += f" ({100 * record.conf_level:g} % interval {low} to {high})"
+    return f"{text}, in {count_noun(record.recipe['p'], 'column')}."
 
 
 def parallel_analysis_summary(record: ParallelAnalysis) -> Summary:
-    """How many components are kept in a sentence, then eigenvalues and p-values."""
-    header = [*_of_data(record.recipe), ("Permutations", format_number(record.n_resamples))]
+    """Return the number of components in a sentence, then eigenvalues and p-values."""
+    header = [*_data_header(record.recipe), ("Permutations", format_number(record.n_resamples))]
     header += [("Level", f"{record.alpha:g}")]
-    table, shown = record.table, record.n_components + MOST_COMPONENTS
+    table, n_printed = record.table, record.n_components + MAX_FURTHER_COMPONENTS
     rows = [
         [
             str(row["component"]),
@@ -87,43 +89,47 @@ def parallel_analysis_summary(record: ParallelAnalysis) -> Summary:
             format_p(row["p_value"]),
             "kept" if row["kept"] else "",
         ]
-        for row in table.head(shown).to_dict("records")
+        for row in table.head(n_printed).to_dict("records")
     ]
     quantile = f"null {100 * (1 - record.alpha):g} %"
     columns = ["component", "eigenvalue", "null mean", quantile, "variance", "p", "verdict"]
-    rest = len(table) - len(rows)
-    foot = f"{counted(rest, 'further component')} {'is' if rest == 1 else 'are'} in tidy()." if rest else ""
-    blocks = [Block("Eigenvalues of the correlation matrix", columns, rows, foot=foot)]
+    n_further = len(table) - len(rows)
+    foot = (
+        f"{count_noun(n_further, 'further component')} {'is' if n_further == 1 else 'are'} in tidy()."
+        if n_further
+        else ""
+    )
+    tables = [Table("Eigenvalues of the correlation matrix", columns, rows, foot=foot)]
     notes = [*record.notes, DIMENSIONS.card("parallel_analysis").caution]
     answer = [parallel_analysis_answer(record)]
-    return Summary("Parallel analysis", header, blocks, notes, record.call, answer)
+    return Summary("Parallel analysis", header, tables, notes, record.call, answer)
 
 
 def parallel_analysis_answer(record: ParallelAnalysis) -> str:
-    """The number of components that are kept, and their share of the variance, in one sentence."""
-    kept, table = record.n_components, record.table
-    if not kept:
-        p = p_words(float(table["p_value"].iloc[0]))
+    """Return the number of components, and their share of the variance, in one sentence."""
+    n_kept, table = record.n_components, record.table
+    if not n_kept:
+        p = p_text(float(table["p_value"].iloc[0]))
         return f"No component has a larger eigenvalue than independent columns would give ({p} for the first)."
-    share = float(table["share"].head(kept).sum())
-    verb = "has a larger eigenvalue" if kept == 1 else "have larger eigenvalues"
+    share = float(table["share"].head(n_kept).sum())
+    verb = "has a larger eigenvalue" if n_kept == 1 else "have larger eigenvalues"
     return (
-        f"{kept:,} of {counted(len(table), 'component')} {verb} than independent columns would give; "
-        f"{'it holds' if kept == 1 else 'they hold'} {of_hundred(share)} % of the variance of the standardized columns."
+        f"{n_kept:,} of {count_noun(len(table), 'component')} {verb} than independent columns would give; "
+        f"{'it holds' if n_kept == 1 else 'they hold'} {percent(share)} % of the variance of the standardized columns."
     )
 
 
-def _of_data(recipe: Any) -> list[tuple[str, str]]:
-    """Size of the data, and the seed."""
+def _data_header(recipe: Any) -> list[tuple[str, str]]:
+    """Return the size of the data, and the seed."""
     sizes = [("Points n", format_number(recipe["n"])), ("Columns p", format_number(recipe["p"]))]
     return [*sizes, ("Seed", str(recipe["random_state"]))]
 
 
-# What is printed of one thing: a measure of a method, an embedding, a map, a method, a data set, an evaluation.
+# Summaries of single objects: a measure of a method, an embedding, a map, a method, a data set, an evaluation.
 
 
 def measure_summary(record: MeasureRecord) -> Summary:
-    """The method and the data, the value beside its chance level, the parts, and notes."""
+    """Return the method and the data, the value with its chance level, the parts, and notes."""
     recipe = record.recipe
     header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
     header += [("p", format_number(recipe.get("p"))), ("Seed", str(recipe.get("random_state", "")))]
@@ -132,12 +138,12 @@ def measure_summary(record: MeasureRecord) -> Summary:
     rows += [["chance level", format_number(record.chance)]] if record.chance == record.chance else []
     rows += [[title, text or "none, see the notes"] for title, text in part_words(record.parts.items()).items()]
     better = f", {DIRECTIONS[record.direction]}" if record.direction else ""
-    block = Block(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
-    return Summary(record.title, header, [block], record.notes, record.call)
+    table = Table(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
+    return Summary(record.title, header, [table], record.notes, record.call)
 
 
 def embedding_summary(record: Embedding) -> Summary:
-    """Method, parameters, and the spread of each component."""
+    """Return method, parameters, and the spread of each component."""
     n, d = record.shape
     p = "" if record.data_shape is None else format_number(record.data_shape[1])
     seed = "" if record.random_state is None else str(record.random_state)
@@ -147,18 +153,18 @@ def embedding_summary(record: Embedding) -> Summary:
         [str(j + 1), *(format_number(float(v)) for v in (Y[:, j].min(), Y[:, j].max(), Y[:, j].std(ddof=1)))]
         for j in range(d)
     ]
-    blocks = [Block("Components", ["component", "min", "max", "sd"], rows)]
+    tables = [Table("Components", ["component", "min", "max", "sd"], rows)]
     if record.parameters:
         pairs = [[name, repr(value)] for name, value in record.parameters.items()]
-        blocks.append(Block("Parameters", ["parameter", "value"], pairs, names=2))
-    given = {**record.parameters, "random_state": record.random_state}
-    words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-    call = f"dreval.embed({', '.join(['data', repr(record.method), *words])})" if record.method in METHODS else ""
-    return Summary("Embedding", header, blocks, record.notes, call)
+        tables.append(Table("Parameters", ["parameter", "value"], pairs, names=2))
+    options = {**record.parameters, "random_state": record.random_state}
+    arguments = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+    call = f"dreval.embed({', '.join(['data', repr(record.method), *arguments])})" if record.method in METHODS else ""
+    return Summary("Embedding", header, tables, record.notes, call)
 
 
 def map_summary(record: KernelMap) -> Summary:
-    """Rule, bandwidth, ridge, conditioning and errors of a kernel map."""
+    """Return rule, bandwidth, ridge, conditioning and errors of a kernel map."""
     n, r = record.weights.shape
     header = [("Rule", record.rule), ("n", format_number(n)), ("Columns in", str(len(record.origin)))]
     header += [("Columns out", str(r)), ("Bandwidth", f"{record.bandwidth:.4g}"), ("Ridge", f"{record.ridge:.4g}")]
@@ -169,15 +175,15 @@ def map_summary(record: KernelMap) -> Summary:
 
 
 def method_summary(method: Any) -> Summary:
-    """A bundled method, fitted or not, and its parameters."""
+    """Return a bundled method, fitted or not, and its parameters."""
     fitted = f"to {method.n_features_in_} columns" if method.__sklearn_is_fitted__() else "not yet"
     header = [("Method", method.card.name), ("Family", method.card.family), ("Fitted", fitted)]
     rows = [[name, repr(value)] for name, value in method.get_params().items()]
-    return Summary(method.card.title, header, [Block("Parameters", ["", "value"], rows, names=2)])
+    return Summary(method.card.title, header, [Table("Parameters", ["", "value"], rows, names=2)])
 
 
 def dataset_summary(dataset: Dataset) -> Summary:
-    """Source, license and size of a data set."""
+    """Return source, license and size of a data set."""
     card, (n, p) = dataset.card, dataset.data.shape
     classes = "" if dataset.labels is None else f"{len(np.unique(dataset.labels)):,}"
     latent = "" if dataset.latent is None else f"{dataset.latent.shape[1]} dimensions"
@@ -188,7 +194,7 @@ def dataset_summary(dataset: Dataset) -> Summary:
 
 
 def evaluation_preview(evaluation: Evaluation) -> Summary:
-    """Data, settings, and the source of each embedding, before anything is computed."""
+    """Return data, settings, and the source of each embedding, before anything is computed."""
     data, anchors = evaluation.data, evaluation.anchors
     header = [
         ("Data", str(data.name)),
@@ -202,42 +208,42 @@ def evaluation_preview(evaluation: Evaluation) -> Summary:
         ("Seed", str(evaluation.seed)),
     ]
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
-    blocks = [Block("Embeddings", ["", "from", "source"], rows, names=3)] if rows else []
-    return Summary("Evaluation", header, blocks, ["Nothing is computed yet: run() gives the results."])
+    tables = [Table("Embeddings", ["", "from", "source"], rows, names=3)] if rows else []
+    return Summary("Evaluation", header, tables, ["Nothing is computed yet: run() gives the results."])
 
 
 def cost_summary(record: CostEstimate) -> Summary:
-    """The total, one line for each kind of step, and what is not included."""
+    """Return the total, one line for each kind of step, and the steps that are not included."""
     header = [
         ("Points n", f"{record.n:,}"),
         ("Threads", str(record.n_threads)),
         ("Seconds", _two_digits(record.seconds)),
         ("MiB", _two_digits(record.mebibytes)),
     ]
-    known = record.table[record.table["seconds"].notna()]
-    kinds = known.groupby("step", sort=False)[["seconds", "processor_seconds", "mebibytes"]]
+    timed = record.table[record.table["seconds"].notna()]
+    kinds = timed.groupby("step", sort=False)[["seconds", "processor_seconds", "mebibytes"]]
     figures = kinds.agg({"seconds": "sum", "processor_seconds": "sum", "mebibytes": "max"})
     total = [record.seconds, record.processor_seconds, record.mebibytes]
     lines = [*zip(figures.index, figures.to_numpy().tolist(), strict=True), ("total", total)]
     rows = [[str(name), *map(_two_digits, line)] for name, line in lines]
     foot = "In the total, MiB are those of the largest step, in addition to data and embeddings."
-    block = Block("Steps", ["", "seconds", "processor seconds", "MiB"], rows, foot=foot)
+    table = Table("Steps", ["", "seconds", "processor seconds", "MiB"], rows, foot=foot)
     notes = [
         "Times are for cores that do nothing else: within a factor of two for default measures, rougher for others."
     ]
     if record.not_included:
         names = ", ".join(record.not_included)
         notes.append(f"Not included, because a method is not run for an estimate: the runs of {names}.")
-    return Summary("Estimated cost", header, [block], notes)
+    return Summary("Estimated cost", header, [table], notes)
 
 
 def _two_digits(value: float) -> str:
-    """A number to two digits, above ten to the next whole number; an estimate has no more."""
+    """Return a number to two digits, above ten to the next integer; an estimate is not more precise."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "< 0.01"
 
 
 def scores_summary(record: PointScores) -> Summary:
-    """Settings, numbers of the map, and the spread of each score over the points."""
+    """Return settings, numbers of the map, and the spread of each score over the points."""
     n, d = record.coordinates.shape
     header = [("n", format_number(n)), ("p", format_number(record.recipe.get("p"))), ("d", format_number(d))]
     settings = dict(record.recipe.get("parameters", {}))
@@ -248,37 +254,41 @@ def scores_summary(record: PointScores) -> Summary:
         [str(row["score"]).replace("_", " "), *(format_number(row[word]) for word in ("min", "median", "mean", "max"))]
         for row in record.tidy().to_dict("records")
     ]
-    block = Block("Scores of the points", ["", "min", "median", "mean", "max"], rows)
-    return Summary(record.TITLE, header, [block], record.notes)
+    table = Table("Scores of the points", ["", "min", "median", "mean", "max"], rows)
+    return Summary(record.TITLE, header, [table], record.notes)
 
 
 def perplexity_summary(record: PerplexityCurve) -> Summary:
-    """The scores at each perplexity with their intervals, and how many maps have none."""
+    """Return the scores at each perplexity with their intervals, and the number of maps without a score."""
     recipe = record.recipe
     header = [("n", format_number(recipe["n"])), ("p", format_number(recipe["p"]))]
     header += [("Seeds", str(recipe["parameters"]["n_seeds"])), ("Seed", str(recipe["random_state"]))]
     numbers = ["value", "conf_low", "conf_high"]
-    known = [abs(size) for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
-    power = any("e" in format_number(size) for size in known)  # then all have one, to be read one below the other
+    sizes = [abs(size) for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
+    has_exponent = any("e" in format_number(size) for size in sizes)  # then all have one, for comparison
     rows = []
     for row in record.table.to_dict("records"):
-        said = [true_minus(f"{row[word]:.3e}") if power else format_number(row[word]) for word in numbers]
-        said = [text if row[word] == row[word] else "none" for text, word in zip(said, numbers, strict=True)]
+        numbers_text = [
+            true_minus(f"{row[word]:.3e}") if has_exponent else format_number(row[word]) for word in numbers
+        ]
+        numbers_text = [
+            text if row[word] == row[word] else "none" for text, word in zip(numbers_text, numbers, strict=True)
+        ]
         maps = f"{row['n_used']} of {row['n_used'] + row['n_refused']}"
-        rows.append([f"{row['perplexity']:.3g}", row["score"], *said, maps])
+        rows.append([f"{row['perplexity']:.3g}", row["score"], *numbers_text, maps])
     columns = ["perplexity", "score / n", "mean", f"{100 * record.conf_level:g} % low", "high", "maps"]
-    return Summary("Perplexity curve", header, [Block("Singularity of t-SNE maps", columns, rows)], record.notes)
+    return Summary("Perplexity curve", header, [Table("Singularity of t-SNE maps", columns, rows)], record.notes)
 
 
 # What is printed of the progress of a study, and of the folder of a protocol.
 
-LINES = 40  # of a larger study only the pairs are printed that are not simply done
-REASONS = 10
-KNOWN = 20  # notes on data sets and methods that are printed
+MAX_STUDY_ROWS = 40  # of a larger study only the pairs are printed that are not simply done
+MAX_REASONS = 10
+MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 
 
 def study_summary(status: StudyStatus) -> Summary:
-    """Numbers of cells by state, for each data set and method, and what to do next."""
+    """Return the numbers of cells by state, for each data set and method, and the next step."""
     cells = status.cells
     header = [
         ("File", status.name),
@@ -289,15 +299,15 @@ def study_summary(status: StudyStatus) -> Summary:
         *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
         ("Computing", format_duration(status.seconds)),
     ]
-    return Summary("Study", header, [_cells(status)] if len(cells) else [], _study_notes(status))
+    return Summary("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
 
 
-def _cells(status: StudyStatus) -> Block:
+def _study_table(status: StudyStatus) -> Table:
     table = status.table
     title, unsettled = "Cells of each data set and method", table[list(STATES[1:])].sum(axis=1) > 0
-    if len(table) > LINES:
+    if len(table) > MAX_STUDY_ROWS:
         hidden = int((~unsettled).sum())
-        title, table = f"{title}; {hidden:,} pairs that are done are not shown", table[unsettled].head(LINES)
+        title, table = f"{title}; {hidden:,} pairs that are done are not shown", table[unsettled].head(MAX_STUDY_ROWS)
     rows = [
         [
             row["dataset"],
@@ -307,34 +317,34 @@ def _cells(status: StudyStatus) -> Block:
         ]
         for row in table.to_dict("records")
     ]
-    return Block(title, ["data set", "method", *STATES, "computing"], rows, names=2)
+    return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
 
 def _study_notes(status: StudyStatus) -> list[str]:
-    """Why cells failed, what methods warned of, what must be known of the data, and what to do next."""
+    """Return why cells failed, warnings of methods, notes on the data, and the next step."""
     notes = []
-    failures: dict[Any, list[int]] = {}  # those of one argument that broke one rule, whatever the values, are alike
-    for place, (state, found) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
+    failures: dict[Any, list[int]] = {}  # failures of one argument by one rule are alike, whatever the values
+    for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
         if state == "failed":
-            values = dict(found[0].values)
-            failures.setdefault((found[0].code, values.get("argument"), values.get("rule")), []).append(place)
-    for places in list(failures.values())[:REASONS]:
+            values = dict(cell_notes[0].values)
+            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("rule")), []).append(place)
+    for places in list(failures.values())[:MAX_REASONS]:
         failed = status.cells.iloc[places]
-        said = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
-        more = f" (and {len(said) - 1} with other values)" if len(said) > 1 else ""
-        notes.append(f"{_cell_count(len(failed))} failed, {_places(failed)}: {said[0]}{more}")
-    if len(failures) > REASONS:
-        notes.append(f"{len(failures) - REASONS} more reasons are in `failures`.")
-    notes += study_warnings(status)[:REASONS]
-    known = study_known(status)
-    notes += known[:KNOWN]
-    if len(known) > KNOWN:
-        notes.append(f"{len(known) - KNOWN} more notes are in `notes`.")
+        reasons = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
+        suffix = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
+        notes.append(f"{_cell_count(len(failed))} failed, {_cell_places(failed)}: {reasons[0]}{suffix}")
+    if len(failures) > MAX_REASONS:
+        notes.append(f"{len(failures) - MAX_REASONS} more reasons are in `failures`.")
+    notes += study_warnings(status)[:MAX_REASONS]
+    data_notes = study_data_notes(status)
+    notes += data_notes[:MAX_DATA_NOTES]
+    if len(data_notes) > MAX_DATA_NOTES:
+        notes.append(f"{len(data_notes) - MAX_DATA_NOTES} more notes are in `notes`.")
     same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
     if same and status.cells["replicate"].nunique() > 1:
-        what = "has the same coordinates in all replicates on the same points"
-        names, draws = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
-        notes.append(f"Seeds change nothing in {names}: each {what}; {draws}.")
+        same_text = "has the same coordinates in all replicates on the same points"
+        names, random_measures = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
+        notes.append(f"Seeds change nothing in {names}: each {same_text}; {random_measures}.")
     if not status.complete:
         notes.append("run() continues; what is done is not computed again.")
     elif status.count("failed"):
@@ -343,83 +353,89 @@ def _study_notes(status: StudyStatus) -> list[str]:
 
 
 def study_warnings(status: StudyStatus) -> list[str]:
-    """What cells warned of; cells that warned of the same are named together."""
-    warned: dict[Notes, list[int]] = {}
-    for place, (state, found) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
-        if said := tuple(found[1:] if state == "failed" else found):  # the first is the reason of the failure
-            warned.setdefault(said, []).append(place)
+    """Return the warnings of cells; cells with the same warnings are named together."""
+    places_by_warnings: dict[Notes, list[int]] = {}
+    for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
+        if warnings := tuple(
+            cell_notes[1:] if state == "failed" else cell_notes
+        ):  # the first is the reason of the failure
+            places_by_warnings.setdefault(warnings, []).append(place)
     texts = []
-    for said, places in warned.items():
+    for warnings, places in places_by_warnings.items():
         cells = status.cells.iloc[places]
-        texts.append(f"{_cell_count(len(cells))} warned, {_places(cells)}: {'; '.join(map(str, said))}")
+        texts.append(f"{_cell_count(len(cells))} warned, {_cell_places(cells)}: {'; '.join(map(str, warnings))}")
     return texts
 
 
-def study_known(status: StudyStatus) -> list[str]:
-    """What must be known of data sets and methods; data sets of which the same is known are named together."""
-    found: dict[Note, list[str]] = {}
-    for dataset, one in zip(status.notes["dataset"], notes_in(status.notes), strict=True):
-        found.setdefault(one, []).append(dataset)
-    return [f"On {_some(dict.fromkeys(names), 'data sets')}: {one}" for one, names in found.items()]
+def study_data_notes(status: StudyStatus) -> list[str]:
+    """Return the notes on data sets and methods; data sets with the same note are named together."""
+    datasets_by_note: dict[Note, list[str]] = {}
+    for dataset, note in zip(status.notes["dataset"], notes_in(status.notes), strict=True):
+        datasets_by_note.setdefault(note, []).append(dataset)
+    return [
+        f"On {_names_or_count(dict.fromkeys(names), 'data sets')}: {note}" for note, names in datasets_by_note.items()
+    ]
 
 
 def _cell_count(count: int) -> str:
     return f"{count:,} cell{'' if count == 1 else 's'}"
 
 
-def _places(cells: pd.DataFrame) -> str:
-    """Methods and data sets of cells."""
-    return " on ".join(_some(dict.fromkeys(cells[key]), "of them") for key in ("embedding", "dataset"))
+def _cell_places(cells: pd.DataFrame) -> str:
+    """Return methods and data sets of cells."""
+    return " on ".join(_names_or_count(dict.fromkeys(cells[key]), "of them") for key in ("embedding", "dataset"))
 
 
-def _some(names: Collection[str], what: str) -> str:
-    """Up to three names, else their number."""
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} {what}"
+def _names_or_count(names: Collection[str], noun: str) -> str:
+    """Return up to three names, or their number."""
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} {noun}"
 
 
 def protocol_summary(status: ProtocolStatus) -> Summary:
-    """Files by round, what is wrong, and what to do now."""
+    """Return files by round, the errors, and the next step."""
     rows = []
     for number in sorted(set(status.table["round"])):
         states = status.table.loc[status.table["round"] == number, "state"].tolist()
         counts = [len(states), *(states.count(state) for state in ("returned", "missing", "wrong"))]
         rows.append([str(number), *map(str, counts)])
-    blocks = [Block("Files", ["round", "expected", "returned", "missing", "wrong"], rows)]
+    tables = [Table("Files", ["round", "expected", "returned", "missing", "wrong"], rows)]
     wrong = [str(note) for note in status.table.loc[status.table["state"] == "wrong", "note"]]
-    more = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
-    first = [f"The first that is missing: {status.missing[0]}."] if status.missing else []
+    remaining = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
+    first_missing = [f"The first that is missing: {status.missing[0]}."] if status.missing else []
     header = [*status.header, ("Round", f"{status.round} of {status.rounds}")]
-    return Summary("Protocol", header, blocks, [*status.notes, *wrong[:5], *more, *first, status.next_step])
+    return Summary(
+        "Protocol", header, tables, [*status.notes, *wrong[:5], *remaining, *first_missing, status.next_step]
+    )
 
 
-# What is said of a sweep: which settings are not distinguishable from the best, in a sentence, then their values.
+# Sweeps: the settings that are not distinguishable from the best, in a sentence, then their values.
 
-MOST_SETTINGS = 30
-MOST_NAMED = 6  # settings in a sentence
+MAX_SETTINGS = 30
+MAX_NAMED_SETTINGS = 6  # settings in a sentence
 VERDICTS = {True: "best set", False: "worse"}
 
 
-def sweep_summary(found: Sweep) -> Summary:
-    """The answer of each measure in a sentence, a table for each, and why settings are not judged."""
-    recipe = found.recipe
-    replicates = f"{recipe['parameters']['n_replicates']} {found.over}"
+def sweep_summary(sweep: Sweep) -> Summary:
+    """Return the answer of each measure in a sentence, a table for each, and why settings are not judged."""
+    recipe = sweep.recipe
+    replicates = f"{recipe['parameters']['n_replicates']} {sweep.over}"
     header = [("Source", str(recipe["source"])), ("Points n", format_number(recipe["n"]))]
-    header += [("Columns p", format_number(recipe["p"])), ("Settings", format_number(len(found.settings)))]
-    header += [("Replicates", replicates), ("Level", f"{1 - found.alpha:g}"), ("Seed", str(recipe["random_state"]))]
-    blocks = [_table(found, name) for name in found.measures]
-    first = found.of()
+    header += [("Columns p", format_number(recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
+    header += [("Replicates", replicates), ("Level", f"{1 - sweep.alpha:g}"), ("Seed", str(recipe["random_state"]))]
+    tables = [_sweep_table(sweep, name) for name in sweep.measures]
+    first_rows = sweep.of()
     unjudged = [
-        f"{setting_words(setting)}: {text.rstrip('.')}."
-        for setting, text in zip(found.settings, first["note"], strict=True)
+        f"{setting_text(setting)}: {text.rstrip('.')}."
+        for setting, text in zip(sweep.settings, first_rows["note"], strict=True)
         if text
     ]
     caution = "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
-    answers = [sweep_answer(found, name) for name in found.measures]
-    return Summary("Sweep", header, blocks, [*unjudged, *found.notes, caution], recipe["call"], answers)
+    answers = [sweep_answer(sweep, name) for name in sweep.measures]
+    return Summary("Sweep", header, tables, [*unjudged, *sweep.notes, caution], recipe["call"], answers)
 
 
-def sweep_answer(found: Sweep, measure: str | None = None) -> str:
-    """Which settings are not distinguishable from the best by a measure, which are worse, which are not judged.
+def sweep_answer(sweep: Sweep, measure: str | None = None) -> str:
+    """Return which settings are not distinguishable from the best by a measure, are worse, or are not judged.
 
     Examples
     --------
@@ -429,114 +445,120 @@ def sweep_answer(found: Sweep, measure: str | None = None) -> str:
     >>> sweep_answer(found).split(" (")[0]
     'n_neighbors = 40 has the best mean'
     """
-    rows, order = found.of(measure), found.order(measure)
-    inside = rows["in_best_set"]
-    kept, worse, unjudged = (
-        [found.settings[h] for h in order if which[h]]
-        for which in (inside.fillna(False), ~inside.fillna(True), inside.isna())
+    rows, order = sweep.of(measure), sweep.order(measure)
+    in_best_set = rows["in_best_set"]
+    best_set, worse, unjudged = (
+        [sweep.settings[h] for h in order if mask[h]]
+        for mask in (in_best_set.fillna(False), ~in_best_set.fillna(True), in_best_set.isna())
     )
-    by = measure_words(rows)
-    if not kept:
+    by = measure_text(rows)
+    if not best_set:
         return f"No setting can be judged ({by}): see the notes."
-    best, *others = kept
+    best, *others = best_set
     if worse and not others:
-        text = f"{_listed([best])} is the best ({by}); {_worse(worse, bool(unjudged), kept)}"
+        text = f"{_setting_list([best])} is the best ({by}); {_worse_text(worse, bool(unjudged), best_set)}"
     else:
-        text = f"{_listed([best])} has the best mean ({by})"
-        alike = f"{_listed(others, [best])} {'is' if len(others) == 1 else 'are'} not distinguishable from it"
+        text = f"{_setting_list([best])} has the best mean ({by})"
+        others_text = (
+            f"{_setting_list(others, [best])} {'is' if len(others) == 1 else 'are'} not distinguishable from it"
+        )
         if not worse and not unjudged:
-            alike = f"none of the {len(others):,} other settings is distinguishable from it"
-            alike = "the other setting is not distinguishable from it" if len(others) == 1 else alike
-        text += f"; {alike}" if others else ""
-        text += f"; {_worse(worse, bool(unjudged), kept)}" if worse else ""
-        text += _crossed(found, rows, order)
+            others_text = f"none of the {len(others):,} other settings is distinguishable from it"
+            others_text = "the other setting is not distinguishable from it" if len(others) == 1 else others_text
+        text += f"; {others_text}" if others else ""
+        text += f"; {_worse_text(worse, bool(unjudged), best_set)}" if worse else ""
+        text += _crossed_text(sweep, rows, order)
     if unjudged:
-        text += f"; {_listed(unjudged, kept)} {'is' if len(unjudged) == 1 else 'are'} not judged, see the notes"
+        text += (
+            f"; {_setting_list(unjudged, best_set)} {'is' if len(unjudged) == 1 else 'are'} not judged, see the notes"
+        )
     return f"{text}."
 
 
-def _crossed(found: Sweep, rows: Any, order: Sequence[int]) -> str:
+def _crossed_text(sweep: Sweep, rows: Any, order: Sequence[int]) -> str:
     """Return that settings are worse than the best although their mean is better than that of one in the best set.
 
-    With few replicates standard errors differ much: the differences of the one in the set vary more.
+    With few replicates standard errors differ much: the differences of the setting in the set vary more.
     """
-    inside = rows["in_best_set"]
-    kept = [h for h in order if inside.fillna(False)[h]]
-    places = [place for place, h in enumerate(order) if not inside.fillna(True)[h]]
-    before = [found.settings[order[place]] for place in places if place < order.index(kept[-1])]
+    in_best_set = rows["in_best_set"]
+    best_rows = [h for h in order if in_best_set.fillna(False)[h]]
+    places = [place for place, h in enumerate(order) if not in_best_set.fillna(True)[h]]
+    before = [sweep.settings[order[place]] for place in places if place < order.index(best_rows[-1])]
     if not before:
         return ""
-    last, means = found.settings[kept[-1]], "mean" if len(before) == 1 else "means"
-    whose = f"the {means} of {_listed(before, [last])} {'is' if len(before) == 1 else 'are'} better than that of"
-    return f"; {whose} {_listed([last], before)}, whose differences from better settings vary more"
+    last, means = sweep.settings[best_rows[-1]], "mean" if len(before) == 1 else "means"
+    start = f"the {means} of {_setting_list(before, [last])} {'is' if len(before) == 1 else 'are'} better than that of"
+    return f"; {start} {_setting_list([last], before)}, whose differences from better settings vary more"
 
 
-def _worse(worse: Sequence[Mapping[str, Any]], some: bool, kept: Sequence[Mapping[str, Any]]) -> str:
-    """That settings are worse: a few values of one option by name, else the others that are judged."""
-    are = "is" if len(worse) == 1 else "are"
-    one_option = len({name for setting in (*worse, *kept) for name in setting}) == 1
-    if len(worse) == 1 or (one_option and len(worse) <= MOST_NAMED):
-        return f"{_listed(worse, kept)} {are} worse"
-    return f"the {len(worse):,} other settings {'that are judged ' if some else ''}{are} worse"
+def _worse_text(worse: Sequence[Mapping[str, Any]], has_unjudged: bool, best_set: Sequence[Mapping[str, Any]]) -> str:
+    """Return which settings are worse: a few by name, else their number."""
+    verb = "is" if len(worse) == 1 else "are"
+    one_option = len({name for setting in (*worse, *best_set) for name in setting}) == 1
+    if len(worse) == 1 or (one_option and len(worse) <= MAX_NAMED_SETTINGS):
+        return f"{_setting_list(worse, best_set)} {verb} worse"
+    return f"the {len(worse):,} other settings {'that are judged ' if has_unjudged else ''}{verb} worse"
 
 
-def measure_words(rows: Any) -> str:
-    """The measure of some rows by its title, with its parameters, and which end is better where it is the lower."""
+def measure_text(rows: Any) -> str:
+    """Return the title of a measure with its parameters, and its direction where lower is better."""
     card: Any = MEASURES.card(rows["measure"].iloc[0])
-    words = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
-    title = title_within(card.title)
-    return ", ".join(filter(None, [title, words, "" if card.direction == "higher" else DIRECTIONS[card.direction]]))
+    parameters = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
+    title = title_in_sentence(card.title)
+    return ", ".join(
+        filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
+    )
 
 
-def setting_words(setting: Mapping[str, Any]) -> str:
-    """One setting: "n_neighbors = 10, min_dist = 0.1"."""
-    return ", ".join(f"{name} = {value_words(value)}" for name, value in setting.items()) or "defaults"
+def setting_text(setting: Mapping[str, Any]) -> str:
+    """Return one setting: "n_neighbors = 10, min_dist = 0.1"."""
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in setting.items()) or "defaults"
 
 
-def value_words(value: Any) -> str:
-    """A value of an option, short."""
+def value_text(value: Any) -> str:
+    """Return a value of an option, short."""
     text = function_name(value, "") or (value if isinstance(value, str) else repr(value))
     text = f"{value:.6g}" if isinstance(value, float) and len(text) > 8 else text
     return text if len(text) <= 24 else f"{text[:23]}…"
 
 
-def _listed(settings: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Settings in a sentence; where only one option is set its name stands once, and not again after others."""
-    names = {name for one in (*settings, *after) for name in one}
-    shown = settings if len(settings) <= MOST_NAMED else settings[: MOST_NAMED - 1]
-    rest = [f"{len(settings) - len(shown):,} more"] if len(shown) < len(settings) else []
+def _setting_list(settings: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return settings in a sentence; a single option is named once, and not repeated after other settings."""
+    names = {name for setting in (*settings, *after) for name in setting}
+    listed = settings if len(settings) <= MAX_NAMED_SETTINGS else settings[: MAX_NAMED_SETTINGS - 1]
+    remaining = [f"{len(settings) - len(listed):,} more"] if len(listed) < len(settings) else []
     if len(names) == 1:
         (name,) = names
-        said = ordered([*(value_words(one[name]) for one in shown), *rest])
-        return said if after else f"{name} = {said}"
-    return ordered([*(f"({setting_words(one)})" for one in shown), *rest])
+        text = join_and([*(value_text(setting[name]) for setting in listed), *remaining])
+        return text if after else f"{name} = {text}"
+    return join_and([*(f"({setting_text(setting)})" for setting in listed), *remaining])
 
 
-def _table(found: Sweep, measure: str) -> Block:
-    """The settings with means, intervals, p-values and verdicts by one measure; the best of many."""
-    rows = found.of(measure)
-    if len(rows) > MOST_SETTINGS:
+def _sweep_table(sweep: Sweep, measure: str) -> Table:
+    """Return the settings with means, intervals, p-values and verdicts by one measure; of many the best."""
+    rows = sweep.of(measure)
+    if len(rows) > MAX_SETTINGS:
         higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
-        rows = rows.sort_values("mean", ascending=not higher, kind="stable", na_position="last").head(MOST_SETTINGS)
+        rows = rows.sort_values("mean", ascending=not higher, kind="stable", na_position="last").head(MAX_SETTINGS)
     means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
     lines = []
     for (at, row), mean, low, high in zip(rows.iterrows(), means, lows, highs, strict=True):
-        judged = not np.isnan(row["p_value"])
-        inside = judged and bool(row["in_best_set"])
+        is_judged = not np.isnan(row["p_value"])
+        is_best = is_judged and bool(row["in_best_set"])
         lines.append(
             [
-                *(value_words(found.settings[at].get(name, "")) for name in found.options),
-                Best(mean) if inside else mean,
+                *(value_text(sweep.settings[at].get(name, "")) for name in sweep.options),
+                BestCell(mean) if is_best else mean,
                 f"{low} to {high}" if low else "",
                 str(row["n_replicates"]),
-                format_p(row["p_value"], found.alpha),
-                VERDICTS[inside] if judged else "not judged",
+                format_p(row["p_value"], sweep.alpha),
+                VERDICTS[is_best] if is_judged else "not judged",
             ]
         )
-    level = f"{100 * (1 - found.alpha):g} %"
-    columns = [*found.options, "mean", f"{level} interval", "runs", "p", "verdict"]
-    rest = len(found.settings) - len(lines)
-    foot = f"the best {len(lines)}, {counted(rest, 'further setting')} in tidy()." if rest else ""
-    title = measure_words(rows)
+    level = f"{100 * (1 - sweep.alpha):g} %"
+    columns = [*sweep.options, "mean", f"{level} interval", "runs", "p", "verdict"]
+    n_further = len(sweep.settings) - len(lines)
+    foot = f"the best {len(lines)}, {count_noun(n_further, 'further setting')} in tidy()." if n_further else ""
+    title = measure_text(rows)
     best = "not distinguishable from the best" if rows["in_best_set"].any() else ""
-    return Block(title[:1].upper() + title[1:], columns, lines, names=len(found.options), foot=foot, best=best)
+    return Table(title[:1].upper() + title[1:], columns, lines, names=len(sweep.options), foot=foot, best=best)

@@ -1,4 +1,4 @@
-"""Pairs and standings as reports print them: differences, posterior probabilities, mean ranks and letters."""
+"""Tables of pairs and of mean ranks: differences, posterior probabilities, ranks and letters."""
 
 from __future__ import annotations
 
@@ -13,200 +13,231 @@ from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
 from dreval.report.contents.comparison import PAIR_TITLES
-from dreval.report.document import ABSENT, Cell, Head, Sheet
-from dreval.report.format import ADJUSTMENTS, ROOM, counted, decimals_for, fixed, ordered, probability, short_names
-from dreval.report.reading import BESIDE, Reading, parameter_words
-from dreval.report.render.markup import marked
+from dreval.report.document import MISSING_VALUE, Cell, Head, PageTable
+from dreval.report.format import (
+    ADJUSTMENTS,
+    MAX_NAME_LETTERS,
+    count_noun,
+    decimals_for,
+    format_fixed,
+    join_and,
+    probability,
+    short_names,
+)
+from dreval.report.render.markup import isolate_name
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, ResultView, parameter_text
 
 POSTERIOR = ("p_first", "p_rope", "p_second")
-OPEN = "open"
-EQUAL = "equal in practice"
-MAX_NAMED_PAIRS = 3  # pairs that differ which the words over their table name
+UNDECIDED = "open"
+PRACTICALLY_EQUAL = "equal in practice"
+MAX_NAMED_PAIRS = 3  # pairs that differ and are named above their table
 
 
 @dataclass(frozen=True)
-class Paired:
-    """The paired differences and what is said of them; empty where nothing was compared."""
+class PairedDifferences:
+    """The paired differences and their text; empty where nothing was compared."""
 
-    said: str = ""
-    sheet: Sheet | None = None
-    found: Comparison | None = None
+    text: str = ""
+    table: PageTable | None = None
+    comparison: Comparison | None = None
 
     @property
-    def more(self) -> int:
-        """Rows that the comparison has besides those of the table."""
-        return len(self.found.pairs) - len(self.sheet.rows) if self.found and self.sheet else 0
+    def n_more(self) -> int:
+        """Number of rows of the comparison that the table does not have."""
+        return len(self.comparison.pairs) - len(self.table.rows) if self.comparison and self.table else 0
 
 
-def paired_differences(reading: Reading) -> Paired:
-    """Return every pair of embeddings by every measure, where the result has what this takes."""
-    found = reading.comparison
-    known = found.pairs[found.pairs["p_value"].notna()] if found is not None else pd.DataFrame()
-    if found is None or not len(known):
-        return Paired()
-    return Paired(_said(known, found), pairs_sheet(found, "One row for each measure and pair of embeddings"), found)
+def paired_differences(view: ResultView) -> PairedDifferences:
+    """Return every pair of embeddings by every measure, where the result allows a comparison."""
+    comparison = view.comparison
+    tested = comparison.pairs[comparison.pairs["p_value"].notna()] if comparison is not None else pd.DataFrame()
+    if comparison is None or not len(tested):
+        return PairedDifferences()
+    return PairedDifferences(
+        _differences_text(tested, comparison),
+        pair_page_table(comparison, "One row for each measure and pair of embeddings"),
+        comparison,
+    )
 
 
-def pairs_sheet(found: Comparison, caption: str) -> Sheet | None:
-    """The pairs that have a p-value, or might have one, in their order.
+def pair_page_table(comparison: Comparison, caption: str) -> PageTable | None:
+    """Return the pairs that have a p-value, or might have one, in their order.
 
-    Of many embeddings they are those with the best one by each measure, unless a baseline has chosen the pairs.
+    Of many embeddings only the pairs with the best one by each measure are included, unless there is a baseline.
     """
-    pairs = found.pairs[found.pairs["test"] != "bayes"]
-    adjusted, places = bool(pairs["p_adjusted"].notna().any()), _places(pairs)
-    tests, alpha = bool(found.families), found.recipe["alpha"]
-    if found.standing["embedding"].nunique() > BESIDE and "baseline" not in found.recipe:
+    pairs = comparison.pairs[comparison.pairs["test"] != "bayes"]
+    adjusted, places = bool(pairs["p_adjusted"].notna().any()), _advantage_decimals(pairs)
+    tests, alpha = bool(comparison.families), comparison.recipe["alpha"]
+    if comparison.standing["embedding"].nunique() > MAX_SIDE_BY_SIDE and "baseline" not in comparison.recipe:
         keys = ["measure", "parameters"]
-        best = found.standing.drop_duplicates(keys).set_index(keys)["embedding"].to_dict()
+        best = comparison.standing.drop_duplicates(keys).set_index(keys)["embedding"].to_dict()
         leaders = [best[key] for key in zip(pairs["measure"], pairs["parameters"], strict=True)]
         pairs = pairs[(pairs["first"] == leaders) | (pairs["second"] == leaders)]
     rows = []
     for row in pairs.to_dict("records"):
         decimals, p = places[(row["measure"], row["test"])], row["p_adjusted"] if adjusted else row["p_value"]
-        open_words = OPEN if not math.isnan(p) else row["note"] or "not tested"
-        first, *more = _named_pair(row, decimals)
+        undecided_text = UNDECIDED if not math.isnan(p) else row["note"] or "not tested"
+        measure_cell, *other_cells = _pair_cells(row, decimals)
         rows.append(
             [
-                first,
-                more[0],
-                *[Cell(_test_words(row), "words")] * tests,
-                more[1],
-                Cell(_ends(row["conf_low"], row["conf_high"], decimals), "number"),
-                Cell(_signed(row["effect_size"], 2), "number", sort=_sort(row["effect_size"])),
-                Cell(probability(row["p_value"], alpha), "number", sort=_sort(row["p_value"])),
-                *[Cell(probability(row["p_adjusted"], alpha), "number", sort=_sort(row["p_adjusted"]))] * adjusted,
-                _better(row["better"], open_words),
+                measure_cell,
+                other_cells[0],
+                *[Cell(_test_text(row), "words")] * tests,
+                other_cells[1],
+                Cell(_interval_ends(row["conf_low"], row["conf_high"], decimals), "number"),
+                Cell(_signed_number(row["effect_size"], 2), "number", sort=_sort_key(row["effect_size"])),
+                Cell(probability(row["p_value"], alpha), "number", sort=_sort_key(row["p_value"])),
+                *[Cell(probability(row["p_adjusted"], alpha), "number", sort=_sort_key(row["p_adjusted"]))] * adjusted,
+                _better_cell(row["better"], undecided_text),
             ]
         )
-    numbers = ["Advantage", interval_words(found), "Effect size", "p", *["Adjusted p"] * adjusted]
-    words = ["Measure", "Pair", *["Test"] * tests]
-    heads = [*(Head(word, words=True) for word in words), *map(Head, numbers), Head("Better", words=True)]
-    return Sheet(caption, heads, rows, "Pairs" if tests else "Paired differences") if rows else None
+    numbers = ["Advantage", interval_heading(comparison), "Effect size", "p", *["Adjusted p"] * adjusted]
+    text_headings = ["Measure", "Pair", *["Test"] * tests]
+    heads = [
+        *(Head(heading, is_text=True) for heading in text_headings),
+        *map(Head, numbers),
+        Head("Better", is_text=True),
+    ]
+    return PageTable(caption, heads, rows, "Pairs" if tests else "Paired differences") if rows else None
 
 
-def _test_words(row: Mapping[str, Any]) -> str:
-    """The test of a pair, and over how many of the data sets it and its advantage are, where some have equal values."""
-    some = f", over the {row['n_used']:.0f} of {row['n']} data sets that differ" if row["n_used"] < row["n"] else ""
-    return f"{PAIR_TITLES[row['test']]}{some}"
+def _test_text(row: Mapping[str, Any]) -> str:
+    """Return the test of a pair, and the number of data sets that differ where some have equal values."""
+    scope = f", over the {row['n_used']:.0f} of {row['n']} data sets that differ" if row["n_used"] < row["n"] else ""
+    return f"{PAIR_TITLES[row['test']]}{scope}"
 
 
-def posterior_sheet(found: Comparison, caption: str) -> Sheet | None:
-    """The pairs with posterior probabilities, in their order."""
-    pairs = found.pairs[found.pairs["test"] == "bayes"]
-    places, rows = _places(pairs), []
+def posterior_page_table(comparison: Comparison, caption: str) -> PageTable | None:
+    """Return the pairs with posterior probabilities, in their order."""
+    pairs = comparison.pairs[comparison.pairs["test"] == "bayes"]
+    places, rows = _advantage_decimals(pairs), []
     for row in pairs.to_dict("records"):
-        chances = [ABSENT if math.isnan(row[key]) else fixed(row[key], 3) for key in POSTERIOR]
-        open_words = row["note"] or (EQUAL if row["p_rope"] > 1 - found.recipe["alpha"] else OPEN)
+        chances = [MISSING_VALUE if math.isnan(row[key]) else format_fixed(row[key], 3) for key in POSTERIOR]
+        undecided_text = row["note"] or (
+            PRACTICALLY_EQUAL if row["p_rope"] > 1 - comparison.recipe["alpha"] else UNDECIDED
+        )
         cells = [Cell(text, "number") for text in chances]
         rows.append(
-            [*_named_pair(row, places[(row["measure"], row["test"])]), *cells, _better(row["better"], open_words)]
+            [
+                *_pair_cells(row, places[(row["measure"], row["test"])]),
+                *cells,
+                _better_cell(row["better"], undecided_text),
+            ]
         )
-    words, numbers = ("Measure", "Pair"), ("Median advantage", "First better", "Equal in practice", "Second better")
-    heads = [*(Head(word, words=True) for word in words), *map(Head, numbers), Head("Better", words=True)]
-    return Sheet(caption, heads, rows, "Posterior probabilities") if rows else None
+    text_headings, numbers = (
+        ("Measure", "Pair"),
+        ("Median advantage", "First better", "Equal in practice", "Second better"),
+    )
+    heads = [
+        *(Head(heading, is_text=True) for heading in text_headings),
+        *map(Head, numbers),
+        Head("Better", is_text=True),
+    ]
+    return PageTable(caption, heads, rows, "Posterior probabilities") if rows else None
 
 
-def _named_pair(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
-    """By what a pair is compared, who is compared, and by how much the first is ahead."""
-    first, second = short_names([row["first"], row["second"]], ROOM).values()
+def _pair_cells(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
+    """Return the measure, the pair, and the advantage of the first."""
+    first_name, second_name = short_names([row["first"], row["second"]], MAX_NAME_LETTERS).values()
     title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
-    parameters = parameter_words(row["parameters"])
+    parameters = parameter_text(row["parameters"])
     return (
         Cell(f"{title}, {parameters}" if parameters else title, "words"),
-        Cell(first, "pair", title=f"{row['first']} − {row['second']}", second=second, heads=True),
-        Cell(_signed(row["advantage"], places), sort=_sort(row["advantage"])),
+        Cell(first_name, "pair", title=f"{row['first']} − {row['second']}", second=second_name, heads=True),
+        Cell(_signed_number(row["advantage"], places), sort=_sort_key(row["advantage"])),
     )
 
 
-def _better(name: str, open_words: str) -> Cell:
-    """Who of a pair is better; else why that is not said."""
-    return Cell(name, "name") if name else Cell(open_words, "state")
+def _better_cell(name: str, undecided_text: str) -> Cell:
+    """Return the better one of a pair, or the reason why there is none."""
+    return Cell(name, "name") if name else Cell(undecided_text, "state")
 
 
-def _places(pairs: pd.DataFrame) -> dict[Any, int]:
-    """Decimals of the advantages of each measure and test."""
+def _advantage_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
+    """Return the decimals of the advantages of each measure and test."""
     return {key: decimals_for(part["advantage"].dropna(), ()) for key, part in pairs.groupby(["measure", "test"])}
 
 
-def interval_words(found: Comparison) -> str:
-    """What intervals of a comparison are called."""
-    return f"{100 * (1 - found.recipe['alpha']):g} % interval"
+def interval_heading(comparison: Comparison) -> str:
+    """Return the heading of the intervals of a comparison."""
+    return f"{100 * (1 - comparison.recipe['alpha']):g} % interval"
 
 
-def _signed(value: float, places: int) -> str:
-    """A difference with its sign; a dash where there is none."""
-    return ABSENT if math.isnan(value) else ("+" if value > 0 else "") + fixed(value, places)
+def _signed_number(value: float, places: int) -> str:
+    """Return a difference with its sign; a dash where there is none."""
+    return MISSING_VALUE if math.isnan(value) else ("+" if value > 0 else "") + format_fixed(value, places)
 
 
-def _ends(low: float, high: float, places: int) -> str:
-    return ABSENT if math.isnan(low) else f"{fixed(low, places)} to {fixed(high, places)}"
+def _interval_ends(low: float, high: float, places: int) -> str:
+    return MISSING_VALUE if math.isnan(low) else f"{format_fixed(low, places)} to {format_fixed(high, places)}"
 
 
-def _sort(value: float) -> str:
-    """What a column is sorted by; empty where there is no value."""
+def _sort_key(value: float) -> str:
+    """Return the sort key of a value; empty where there is no value."""
     return "" if math.isnan(value) else repr(float(value))
 
 
-def _said(known: pd.DataFrame, found: Comparison) -> str:
-    """How many pairs differ, and how that was found."""
-    few = int((known["better"] != "").sum())
-    named = _differing(known)
-    adjust = found.recipe["adjust"]
+def _differences_text(tested: pd.DataFrame, comparison: Comparison) -> str:
+    """Return how many pairs differ, and by which tests."""
+    n_decided = int((tested["better"] != "").sum())
+    names = _differing_pairs(tested)
+    adjust = comparison.recipe["adjust"]
     by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
-    others = len(known) - few
-    rest = f"; the other{'s are' if others > 1 else ' is'} open" if others else ""
+    n_undecided = len(tested) - n_decided
+    undecided_text = f"; the other{'s are' if n_undecided > 1 else ' is'} open" if n_undecided else ""
     return (
         "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
-        f"measure points. {few:,} of {counted(len(known), 'difference')} {'has' if few == 1 else 'have'} {by} ≤ "
-        f"{found.recipe['alpha']:g}{f' ({named})' if named else ''}{rest}. "
+        f"measure points. {n_decided:,} of {count_noun(len(tested), 'difference')} "
+        f"{'has' if n_decided == 1 else 'have'} {by} ≤ {comparison.recipe['alpha']:g}"
+        f"{f' ({names})' if names else ''}{undecided_text}. "
         "These tests are adjusted over all pairs and measures; the best sets above ask only, "
         "measure by measure, who is worse than the best, and may tell embeddings apart that are open here."
     )
 
 
-def _differing(known: pd.DataFrame) -> str:
+def _differing_pairs(tested: pd.DataFrame) -> str:
     """Return the pairs that differ, the better one first, with their measures; empty where they are many."""
     measures: dict[tuple[str, str], list[str]] = {}
-    for row in known[known["better"] != ""].to_dict("records"):
+    for row in tested[tested["better"] != ""].to_dict("records"):
         worse = row["second"] if row["better"] == row["first"] else row["first"]
         title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
         measures.setdefault((row["better"], worse), []).append(title)
     if len(measures) > MAX_NAMED_PAIRS:
         return ""
     pairs = [
-        f"{marked(better)} over {marked(worse)} by {ordered(list(dict.fromkeys(titles)))}"
+        f"{isolate_name(better)} over {isolate_name(worse)} by {join_and(list(dict.fromkeys(titles)))}"
         for (better, worse), titles in measures.items()
     ]
     return "; ".join(pairs)
 
 
 def rank_rows(
-    found: Comparison, names: Sequence[str], methods: Sequence[str], lettered: bool = True
+    comparison: Comparison, names: Sequence[str], methods: Sequence[str], has_letters: bool = True
 ) -> list[list[Cell]]:
-    """Mean ranks over data sets: a row for each method, the best first, with a cell for each measure and letters."""
-    short = short_names(methods, ROOM)
-    ranks = {method: [_mean_rank(found, name, method) for name in names] for method in methods}
+    """Return mean ranks over data sets: a row for each method, the best first, and a cell for each measure."""
+    short = short_names(methods, MAX_NAME_LETTERS)
+    ranks = {method: [_mean_rank(comparison, name, method) for name in names] for method in methods}
     lines = []
     for method in order_by_mean_rank(ranks):
-        each = zip(names, ranks[method], strict=True)
-        cells = [_rank_cell(found, name, method, rank, lettered) for name, rank in each]
+        method_ranks = zip(names, ranks[method], strict=True)
+        cells = [_rank_cell(comparison, name, method, rank, has_letters) for name, rank in method_ranks]
         lines.append([Cell(short[method], "name", title=method, heads=True), *cells])
     return lines
 
 
-def _mean_rank(found: Comparison, name: str, method: str) -> float:
-    """The mean rank of one method by one measure; NaN where there is none."""
-    standing = found.of(found.standing, name)
-    mine = standing.loc[standing["embedding"] == method, "mean_rank"]
-    return float(mine.iloc[0]) if len(mine) else math.nan
+def _mean_rank(comparison: Comparison, name: str, method: str) -> float:
+    """Return the mean rank of one method by one measure; NaN where there is none."""
+    standing = comparison.of(comparison.standing, name)
+    ranks = standing.loc[standing["embedding"] == method, "mean_rank"]
+    return float(ranks.iloc[0]) if len(ranks) else math.nan
 
 
-def _rank_cell(found: Comparison, name: str, method: str, rank: float, lettered: bool) -> Cell:
-    """The mean rank as it is printed, with the letters of the method where methods are ``lettered``."""
+def _rank_cell(comparison: Comparison, name: str, method: str, rank: float, has_letters: bool) -> Cell:
+    """Return the mean rank as a cell, with the letters of the method where methods are ``lettered``."""
     if math.isnan(rank):
         return Cell()
-    standing = found.of(found.standing, name)
+    standing = comparison.of(comparison.standing, name)
     k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
     shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
     best = is_tie(rank, float(standing["mean_rank"].min()))
-    return Cell(f"{rank:.2f}", small=[str(letters)] * lettered, best=best, shade=shade)
+    return Cell(f"{rank:.2f}", small=[str(letters)] * has_letters, best=best, shade=shade)

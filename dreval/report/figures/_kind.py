@@ -1,4 +1,4 @@
-"""The card of a kind of figure, and the decorator that gives it to the function that draws."""
+"""The card of a kind of figure, and the decorator that adds it to the drawing function."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from dreval.registry import FIGURES
 
 @dataclass(frozen=True, repr=False)
 class FigureCard:
-    """What is known of a kind of figure without drawing one.
+    """The metadata of a kind of figure, available without drawing it.
 
     Attributes
     ----------
     name : str
-        The word of ``plot(kind)``.
+        The name in ``plot(kind)``.
     sentence : str
-        What it shows.
+        A description of the figure.
     of : str
-        What is drawn: "results" (its function takes a result, its reading and the names of embeddings) or
-        "comparison" (a comparison; a result and a study are compared first).
+        The record: "results" (its function takes a result, its view and the names of embeddings) or "comparison" (a
+        comparison; a result and a study are compared first).
     several : bool
         Whether it needs a comparison over several data sets.
     options : tuple of str
-        Keywords of its own.
+        Its keywords.
     aliases : tuple of str
-        Other words for it.
+        Other names of the kind.
     """
 
     name: str
@@ -42,14 +42,14 @@ class FigureCard:
     aliases: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        words = {
+        entries = {
             "name": self.name,
             "shows": self.sentence,
             "other names": ", ".join(self.aliases),
             "drawn of": "a comparison over several data sets" if self.several else f"a {self.of.removesuffix('s')}",
             "options": ", ".join(self.options) or "none of its own",
         }
-        return block(f"Figure {self.name!r}", words)
+        return block(f"Figure {self.name!r}", entries)
 
 
 def figure(
@@ -57,11 +57,11 @@ def figure(
 ) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
     """Give a drawing function its card: ``draw_map`` draws the kind "map", keyword-only arguments are its options."""
 
-    def carded(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    def add_card(draw: Callable[..., Figure]) -> Callable[..., Figure]:
         parameters = signature(draw).parameters.values()
-        options = tuple(one.name for one in parameters if one.kind is Parameter.KEYWORD_ONLY)
-        thing: Any = draw
-        thing.card = FigureCard(FIGURES.name_of(draw.__name__), sentence, of, several, options, aliases)
+        options = tuple(parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY)
+        function: Any = draw
+        function.card = FigureCard(FIGURES.name_of(draw.__name__), sentence, of, several, options, aliases)
         return draw
 
-    return carded
+    return add_card

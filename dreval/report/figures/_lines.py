@@ -20,42 +20,48 @@ from dreval.inference.bands import better_ranges
 from dreval.records.answers import Sensitivity
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_words, one_axes
-from dreval.report.figures._panels import SOFT
-from dreval.report.format import breadth, fixed, ordered, short_names
-from dreval.report.reading import Column, Reading, parameter
+from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_text, one_axes
+from dreval.report.figures._panels import SOFT_TEXT
+from dreval.report.format import format_fixed, join_and, short_names, text_breadth
+from dreval.report.result_view import Column, ResultView, parameter_value
 
-WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5
-CROWD = 6  # lines; the intervals of more are fainter
-LETTER = 0.078  # inches that a letter of a label takes at most, on average
-LINE = 0.16  # inches between two labels
-LETTERS = 60  # of a line above a figure
-LOG_FROM = 8
+LINES_WIDTH_INCHES = 4.8
+LINES_HEIGHT_INCHES = 2.7
+LINES_BOTTOM_INCHES = 0.5
+MAX_OPAQUE_BANDS = 6  # lines; the intervals of more are fainter
+LETTER_INCHES = 0.078  # inches that a letter of a label takes at most, on average
+LABEL_GAP_INCHES = 0.16  # inches between two labels
+TITLE_LETTERS = 60  # of a line above a figure
+MIN_LOG_RATIO = 8
 
 
-def draw_curves(reading: Reading, family: Sequence[Column], names: Sequence[str], titled: bool = True) -> Figure:
-    """One figure: a line for each embedding over the columns of a family (one measure at rising k).
+def draw_curves(view: ResultView, family: Sequence[Column], names: Sequence[str], titled: bool = True) -> Figure:
+    """Draw a line for each embedding over the columns of a family (one measure at rising k).
 
-    A page writes the title itself.
+    Without ``titled`` the figure has no title, since a page writes it.
     """
-    ks = [int(parameter(column.parameters, "n_neighbors") or 0) for column in family]
-    names = _gray_first(reading, [n for n in names if any(not math.isnan(v) for v in _series(family, n))])
+    ks = [int(parameter_value(column.parameters, "n_neighbors") or 0) for column in family]
+    names = _gray_first(view, [n for n in names if any(not math.isnan(v) for v in _series(family, n))])
     chance = _chance(family)
-    title, aside = curve_words(reading, family, names)
+    title, aside = curve_title(view, family, names)
     chance = [] if chance and _is_far(family, chance) else chance
-    labels = short_names([name for name in names if name in reading.named], 20)
-    right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["chance level"] if chance else [])]), default=0)
+    labels = short_names([name for name in names if name in view.colored], 20)
+    right = 0.22 + LETTER_INCHES * max(
+        map(text_breadth, [*labels.values(), *(["chance level"] if chance else [])]), default=0
+    )
     top = 0.1 if not titled else 0.44 if aside else 0.28
-    figure, ax = one_axes(WIDTH, height_for(len(labels) + bool(chance), top), 0.55, right, BOTTOM, top)
+    figure, ax = one_axes(
+        LINES_WIDTH_INCHES, height_for(len(labels) + bool(chance), top), 0.55, right, LINES_BOTTOM_INCHES, top
+    )
     lines = {name: np.array(_series(family, name)) for name in names}
     for name, values in lines.items():
         cells = [column.cells.get(name) for column in family]
         low, high = (np.array([getattr(cell, end, math.nan) for cell in cells]) for end in ("low", "high"))
-        _draw_line(ax, reading, name, np.array(ks), (values, low, high), band_opacity(len(labels)), True)
+        _draw_line(ax, view, name, np.array(ks), (values, low, high), band_opacity(len(labels)), True)
     ends = []
     for name in labels:
         last = int(np.flatnonzero(np.isfinite(lines[name]))[-1])
-        ends.append((ks[last], float(lines[name][last]), labels[name], embedding_color(reading.named, name)))
+        ends.append((ks[last], float(lines[name][last]), labels[name], embedding_color(view.colored, name)))
     if chance:
         low, high = np.array(chance).T
         if (low < high).any():
@@ -63,41 +69,41 @@ def draw_curves(reading: Reading, family: Sequence[Column], names: Sequence[str]
             ax.plot(ks, high, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
         ax.plot(ks, low, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
         ends.append((ks[-1], float(low[-1] + high[-1]) / 2, "chance level", LIGHT["soft"]))
-    _axes(ax, ks)
+    _neighbor_axes(ax, ks)
     if titled:
-        words = "\n".join(filter(None, (title, aside)))
-        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(family[0].symbol)))
+        title_text = "\n".join(filter(None, (title, aside)))
+        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_text(title_text, bool(family[0].symbol)))
     label_ends(ax, ends)
     return figure
 
 
-def curve_words(reading: Reading, family: Sequence[Column], names: Sequence[str]) -> tuple[str, str]:
-    """The title of a figure, and below it what is not drawn: chance that lies too far away, and names of gray lines."""
+def curve_title(view: ResultView, family: Sequence[Column], names: Sequence[str]) -> tuple[str, str]:
+    """Return the title of a figure, and a chance level outside the axis and the number of gray lines below it."""
     chance = _chance(family)
-    better = "" if family[0].higher else f", {family[0].better_words}"
-    aside = _aside(family, chance) if chance and _is_far(family, chance) else ""
-    return f"{family[0].title}{better}", "; ".join(filter(None, [aside, gray_words(reading, names)]))
+    better = "" if family[0].higher else f", {family[0].direction_text}"
+    aside = _far_chance_text(family, chance) if chance and _is_far(family, chance) else ""
+    return f"{family[0].title}{better}", "; ".join(filter(None, [aside, gray_text(view, names)]))
 
 
-def gray_words(reading: Reading, names: Sequence[str]) -> str:
-    """How many embeddings are drawn in gray, without their names."""
-    gray = sum(name not in reading.named for name in names)
+def gray_text(view: ResultView, names: Sequence[str]) -> str:
+    """Return how many embeddings are drawn in gray, without their names."""
+    gray = sum(name not in view.colored for name in names)
     return f"gray: {gray} other embeddings" if gray > 1 else "gray: one other embedding" if gray else ""
 
 
-def _gray_first(reading: Reading, names: Sequence[str]) -> list[str]:
-    """Names in the order of drawing, so that no gray line lies on a colored one."""
-    return sorted(names, key=lambda name: name in reading.named)
+def _gray_first(view: ResultView, names: Sequence[str]) -> list[str]:
+    """Return names in the order of drawing, so that no gray line covers a colored one."""
+    return sorted(names, key=lambda name: name in view.colored)
 
 
 def height_for(labels: int, top: float) -> float:
-    """Height of a figure with so many labels at the ends of its lines, and that much above its axes."""
-    return max(HEIGHT, BOTTOM + top + LINE * labels)
+    """Return the height of a figure with this number of labels at line ends and ``top`` inches above its axes."""
+    return max(LINES_HEIGHT_INCHES, LINES_BOTTOM_INCHES + top + LABEL_GAP_INCHES * labels)
 
 
 def band_opacity(count: int) -> float:
-    """Opacity of the intervals of so many lines: of many they would be one gray."""
-    return 0.16 if count <= CROWD else 0.06
+    """Return the opacity of the intervals: for many lines lower, since they overlap."""
+    return 0.16 if count <= MAX_OPAQUE_BANDS else 0.06
 
 
 def _series(family: Sequence[Column], name: str) -> list[float]:
@@ -105,61 +111,64 @@ def _series(family: Sequence[Column], name: str) -> list[float]:
 
 
 def _chance(family: Sequence[Column]) -> list[tuple[float, float]]:
-    """Smallest and largest chance level over the embeddings, by column; nothing where it has no meaning."""
-    found = [[c.chance for c in column.cells.values() if not math.isnan(c.chance)] for column in family]
-    return [(min(chances), max(chances)) for chances in found] if all(found) else []
+    """Return smallest and largest chance level over the embeddings, by column; empty where it has no meaning."""
+    chances_by_column = [[c.chance for c in column.cells.values() if not math.isnan(c.chance)] for column in family]
+    return [(min(chances), max(chances)) for chances in chances_by_column] if all(chances_by_column) else []
 
 
 def _is_far(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> bool:
-    """Whether chance lies so far away that the lines would lie on each other if it were shown."""
+    """Return whether chance is so far away that the lines would not be distinguishable on a common axis."""
     values = [value for column in family for value in column.values.values()]
     low, high = min(low for low, _ in chance), max(high for _, high in chance)
     gap = max(min(values) - high, low - max(values)) if values else 0.0
     return bool(values) and gap > 3 * (max(values) - min(values)) > 0
 
 
-def _aside(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> str:
-    """The chance level in words, for a figure that leaves it out."""
-    places = min(family[0].places, 3)
-    low, high = fixed(min(low for low, _ in chance), places), fixed(max(high for _, high in chance), places)
+def _far_chance_text(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> str:
+    """Return the chance level in words, for a figure that leaves it out."""
+    places = min(family[0].decimals, 3)
+    low, high = (
+        format_fixed(min(low for low, _ in chance), places),
+        format_fixed(max(high for _, high in chance), places),
+    )
     return f"chance level {low if low == high else f'{low} to {high}'}, outside the axis"
 
 
 def _draw_line(
-    ax: Axes, reading: Reading, name: str, ks: FloatArray, parts: Sequence[FloatArray], opacity: float, marked: bool
+    ax: Axes, view: ResultView, name: str, ks: FloatArray, parts: Sequence[FloatArray], opacity: float, has_dots: bool
 ) -> None:
     """Draw the values of one embedding with their intervals; of those in gray a thin line alone."""
-    (values, low, high), color = parts, embedding_color(reading.named, name)
-    mark = f"embedding-{reading.names.index(name)}"
-    if name not in reading.named:
-        ax.plot(ks, values, color=color, linewidth=0.7, alpha=0.5, gid=f"{mark}-1")
+    (values, low, high), color = parts, embedding_color(view.colored, name)
+    element_id = f"embedding-{view.names.index(name)}"
+    if name not in view.colored:
+        ax.plot(ks, values, color=color, linewidth=0.7, alpha=0.5, gid=f"{element_id}-1")
         return
     if np.isfinite(low).any():
-        ax.fill_between(ks, low, high, color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0")
-    dots: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if marked else {}
-    ax.plot(ks, values, color=color, linewidth=1.6, gid=f"{mark}-1", **dots)
+        ax.fill_between(ks, low, high, color=color, alpha=opacity, linewidth=0, gid=f"{element_id}-0")
+    dots: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if has_dots else {}
+    ax.plot(ks, values, color=color, linewidth=1.6, gid=f"{element_id}-1", **dots)
 
 
-def _axes(ax: Axes, ks: Sequence[int]) -> None:
-    """Scale, ticks and rules of the axes; a wide range of k has a logarithmic one."""
-    wide = ks[0] > 0 and ks[-1] / ks[0] >= LOG_FROM
+def _neighbor_axes(ax: Axes, ks: Sequence[int]) -> None:
+    """Set scale, ticks and grid of the axes; a wide range of k has a logarithmic scale."""
+    wide = ks[0] > 0 and ks[-1] / ks[0] >= MIN_LOG_RATIO
     if wide:
         ax.set_xscale("log")
         ax.set_xlim(ks[0] / 1.08, ks[-1])
     else:
         pad = 0.02 * (ks[-1] - ks[0])
         ax.set_xlim(ks[0] - pad, ks[-1] + pad)
-    shown = _ticks(ax, ks)
-    ax.xaxis.set_major_locator(FixedLocator(shown))
-    ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in shown]))
+    ticks = _ticks(ax, ks)
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in ticks]))
     ax.xaxis.set_minor_locator(FixedLocator([]))
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
     ax.set_xlabel("number of neighbors k")
 
 
 def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:
-    """The numbers of neighbors that have room for their labels, first and last among them."""
-    width = ax.get_position().width * WIDTH
+    """Return the numbers of neighbors whose labels fit, including the first and the last."""
+    width = ax.get_position().width * LINES_WIDTH_INCHES
 
     def where(k: float) -> float:
         (x, _) = ax.transAxes.inverted().transform(ax.transData.transform((k, 0.5)))
@@ -168,36 +177,36 @@ def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:
     def apart(k: float, other: float) -> float:
         return 0.045 * (len(f"{k:,}") + len(f"{other:,}") + 3)
 
-    shown = [ks[0]]
+    ticks = [ks[0]]
     for k in ks[1:-1]:
-        if where(k) - where(shown[-1]) >= apart(k, shown[-1]) and where(ks[-1]) - where(k) >= apart(k, ks[-1]) + 0.05:
-            shown.append(k)
-    return [*shown, ks[-1]] if len(ks) > 1 else shown
+        if where(k) - where(ticks[-1]) >= apart(k, ticks[-1]) and where(ks[-1]) - where(k) >= apart(k, ks[-1]) + 0.05:
+            ticks.append(k)
+    return [*ticks, ks[-1]] if len(ks) > 1 else ticks
 
 
 def label_ends(
     ax: Axes,
     ends: Sequence[tuple[float, float, str, str]],
-    led: bool = True,
-    besides: Mapping[str, tuple[float, str]] | None = None,
+    with_leaders: bool = True,
+    right_texts: Mapping[str, tuple[float, str]] | None = None,
 ) -> None:
-    """Write each label beside the end of its line; labels that would overlap move apart and keep a thin leader.
+    """Write each label next to the end of its line; labels that would overlap move apart, with thin leaders.
 
-    ``ends`` are x, y, text and color; texts in soft color are no names. ``led`` draws the leaders. ``besides`` are
-    words behind a label, with the distance of their end from its beginning in inches.
+    ``ends`` are x, y, text and color; texts in the soft color are not names. ``right_texts`` are texts after a label,
+    with the distance of their end from its beginning in inches.
     """
     box = ax.get_position()
     height = box.height * ax.figure.get_figheight()  # type: ignore[union-attr]
     inverse = ax.transAxes.inverted()
     ends = [end for end in ends if math.isfinite(end[1])]
-    wanted = [float(inverse.transform(ax.transData.transform((x, y)))[1]) * height for x, y, *_ in ends]
-    placed = spread_labels(wanted, LINE, 0.0, height)
+    targets = [float(inverse.transform(ax.transData.transform((x, y)))[1]) * height for x, y, *_ in ends]
+    heights = spread_labels(targets, LABEL_GAP_INCHES, 0.0, height)
     width = box.width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     gap = 0.16 / width
-    for (x, y, text, color), target, at in zip(ends, wanted, placed, strict=True):
+    for (x, y, text, color), target, at in zip(ends, targets, heights, strict=True):
         start = tuple(inverse.transform(ax.transData.transform((x, y))))
-        moved = led and (abs(at - target) > 0.03 or start[0] < 0.99)
-        if moved:
+        has_leader = with_leaders and (abs(at - target) > 0.03 or start[0] < 0.99)
+        if has_leader:
             ax.plot(
                 [start[0] + gap * 0.2, 1 + gap * 0.8],
                 [start[1], at / height],
@@ -216,35 +225,36 @@ def label_ends(
             va="center_baseline",
             fontweight="normal" if color == LIGHT["soft"] else "bold",
         )
-        if besides and text in besides:
-            away, words = besides[text]
-            x = 1 + gap + away / width
-            ax.text(x, at / height, words, transform=ax.transAxes, color=color, va="center_baseline", ha="right")
+        if right_texts and text in right_texts:
+            distance, right_text = right_texts[text]
+            x = 1 + gap + distance / width
+            ax.text(x, at / height, right_text, transform=ax.transAxes, color=color, va="center_baseline", ha="right")
 
 
-def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places at least ``gap`` apart, in the order of the wanted ones and nearest to them (least squares).
+def spread_labels(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return heights at least ``gap`` apart, in the order of the targets and nearest to them (least squares).
 
-    Isotonic regression (pool adjacent violators) of the wanted places less the room that the labels below need,
-    clipped so that all lie in [low, high]; where they do not fit they begin below ``low``.
+    Isotonic regression (pool adjacent violators) of the targets less the heights of the labels below, clipped to
+    [low, high]; labels that do not fit begin below ``low``.
     """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    order = sorted(range(len(targets)), key=lambda i: targets[i])
     pools: list[list[float]] = []  # sum and count
     for rank, i in enumerate(order):
-        pools.append([wanted[i] - rank * gap, 1.0])
+        pools.append([targets[i] - rank * gap, 1.0])
         while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
             total, count = pools.pop()
             pools[-1] = [pools[-1][0] + total, pools[-1][1] + count]
     base = [total / count for total, count in pools for _ in range(int(count))]
     top = high - (len(base) - 1) * gap
-    placed = [min(max(value, min(low, top)), top) + rank * gap for rank, value in enumerate(base)]
-    result = [0.0] * len(wanted)
+    heights = [min(max(value, min(low, top)), top) + rank * gap for rank, value in enumerate(base)]
+    result = [0.0] * len(targets)
     for rank, i in enumerate(order):
-        result[i] = placed[rank]
+        result[i] = heights[rank]
     return result
 
 
-WIDE, HIGH = 4.6, 2.5
+SENSITIVITY_WIDTH_INCHES = 4.6
+SENSITIVITY_HEIGHT_INCHES = 2.5
 
 
 def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -253,7 +263,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any =
     Parameters
     ----------
     curve : Sensitivity
-        What ``kappa_curve`` or ``bandwidth_curve`` gave.
+        The result of ``kappa_curve`` or ``bandwidth_curve``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -273,24 +283,24 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any =
     """
 
     def draw() -> Figure:
-        words = ("observed", "permuted, 95 %", "permuted, mean")
-        right = 0.2 + LETTER * max(map(len, words))
-        figure, ax = one_axes(WIDE + right, HIGH, 0.78, right, 0.5, 0.42)
+        labels = ("observed", "permuted, 95 %", "permuted, mean")
+        right = 0.2 + LETTER_INCHES * max(map(len, labels))
+        figure, ax = one_axes(SENSITIVITY_WIDTH_INCHES + right, SENSITIVITY_HEIGHT_INCHES, 0.78, right, 0.5, 0.42)
         draw_sensitivity(ax, curve, LIGHT["ink"])
         mark_powers(ax, curve.table[curve.setting].to_numpy())
         ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
         ax.set_ylabel("statistic")
         last = curve.table.iloc[-1]
-        _label(ax, [float(last[key]) for key in ("statistic", "null_95", "null_mean")], words)
+        _label_lines(ax, [float(last[key]) for key in ("statistic", "null_95", "null_mean")], labels)
         ax.set_title(f"{curve.test}: sensitivity to {curve.setting}", loc="left", fontsize=9, fontweight="bold", pad=16)
-        look = {"ha": "center", "va": "bottom", **SOFT}
+        style = {"ha": "center", "va": "bottom", **SOFT_TEXT}
         ax.annotate(
             "default",
             (curve.usual, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(0, 2),
             textcoords="offset points",
-            **look,  # type: ignore[arg-type]
+            **style,  # type: ignore[arg-type]
         )
         return figure
 
@@ -298,7 +308,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any =
 
 
 def draw_sensitivity(ax: Axes, curve: Sensitivity, color: str) -> None:
-    """The statistic as a line with marks, its mean and 95 % under permutation in gray, and the usual setting."""
+    """Draw the statistic as a line with marks, its mean and 95 % under permutation in gray, and the default setting."""
     at, table = curve.table[curve.setting], curve.table
     ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
     ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
@@ -307,12 +317,12 @@ def draw_sensitivity(ax: Axes, curve: Sensitivity, color: str) -> None:
     ax.set_xscale("log")
 
 
-def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
-    """The names of the lines behind their ends, apart from each other."""
+def _label_lines(ax: Axes, ends: list[float], labels: tuple[str, ...]) -> None:
+    """Write the names of the lines after their ends, without overlap."""
     height = ax.get_position().height * float(ax.figure.get_figheight())  # type: ignore[union-attr]
     low, high = ax.get_ylim()
-    placed = spread_labels([(end - low) / (high - low) * height for end in ends], LINE, 0.0, height)
-    for text, place, color in zip(words, placed, (LIGHT["ink"], LIGHT["soft"], LIGHT["soft"]), strict=True):
+    heights = spread_labels([(end - low) / (high - low) * height for end in ends], LABEL_GAP_INCHES, 0.0, height)
+    for text, place, color in zip(labels, heights, (LIGHT["ink"], LIGHT["soft"], LIGHT["soft"]), strict=True):
         ax.annotate(
             text,
             (1.0, place / height),
@@ -326,24 +336,28 @@ def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
 
 
 def mark_powers(ax: Axes, at: npt.NDArray[np.float64]) -> None:
-    """Plain numbers at round places of a log axis: powers of two over a short range, else of ten."""
+    """Set plain numbers at round places of a log axis: powers of two over a short range, else of ten."""
     low, high = float(at.min()), float(at.max())
     base = 2.0 if high / low <= 2**8 else 10.0
-    first, last = math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9)
-    powers = [k for k in range(first, last + 1) if low * 0.999 <= base**k <= high * 1.001] or [first, last]
-    ax.set_xticks([base**k for k in powers], [_written(base, k) for k in powers])
+    lowest_power, highest_power = math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9)
+    powers = [k for k in range(lowest_power, highest_power + 1) if low * 0.999 <= base**k <= high * 1.001] or [
+        lowest_power,
+        highest_power,
+    ]
+    ax.set_xticks([base**k for k in powers], [_power_text(base, k) for k in powers])
     ax.set_xticks([], minor=True)
 
 
-def _written(base: float, power: int) -> str:
-    """A power as a number, a power of two below 1 as a fraction."""
+def _power_text(base: float, power: int) -> str:
+    """Return a power as a number, a power of two below 1 as a fraction."""
     return f"1/{base**-power:g}" if base == 2 and power < 0 else f"{base**power:g}"
 
 
-AREA = {"r_nx": "r_nx_auc"}  # the measure that is the area under a curve drawn with log K
-DASHED, DOTTED = (0, (3, 3)), (0, (1, 2))
-NARROW = 2.7  # inches that the lines have at least
-FRAME = 0.06  # of the height above the highest and below the lowest that is drawn
+AREA_MEASURES = {"r_nx": "r_nx_auc"}  # the measure that is the area under a curve drawn with log K
+DASHED_LINE = (0, (3, 3))
+DOTTED_LINE = (0, (1, 2))
+MIN_LINES_INCHES = 2.7  # inches that the lines have at least
+FRAME_SHARE = 0.06  # of the height above the highest and below the lowest that is drawn
 
 
 @dataclass(frozen=True)
@@ -359,7 +373,7 @@ class ScaleCurve:
     band_low, band_high : dict of str to ndarray
         Ends of the band for all K at once; NaN where it has none.
     chance_low, chance_high : ndarray
-        Lowest and highest chance level of the embeddings; they differ where equal distances move it.
+        Lowest and highest chance level of the embeddings; they differ where ties change it.
     perfect : ndarray
         Value of a perfect copy.
     areas : dict of str to float
@@ -383,70 +397,70 @@ class ScaleCurve:
 
     @property
     def chance(self) -> FloatArray:
-        """The chance level, the middle of its range over the embeddings."""
+        """The chance level: the middle of its range over the embeddings."""
         return (self.chance_low + self.chance_high) / 2
 
     @property
-    def banded(self) -> bool:
-        """Whether an interval is known anywhere."""
+    def has_intervals(self) -> bool:
+        """Whether there is an interval anywhere."""
         return any(np.isfinite(low).any() for low in self.low.values())
 
     @property
     def simultaneous(self) -> bool:
-        """Whether a band for all K at once is known anywhere."""
+        """Whether there is a band for all K at once anywhere."""
         return any(np.isfinite(low).any() for low in self.band_low.values())
 
     def alone(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval at each K alone, where the band has none."""
-        there = np.isfinite(self.band_low[name])
-        return np.where(there, math.nan, self.low[name]), np.where(there, math.nan, self.high[name])
+        """Return the ends of the pointwise interval, where the band has none."""
+        in_band = np.isfinite(self.band_low[name])
+        return np.where(in_band, math.nan, self.low[name]), np.where(in_band, math.nan, self.high[name])
 
 
-def scale_curves(results: Results, reading: Reading) -> dict[str, ScaleCurve]:
-    """Every curve that was run, by index, in the order in which they were asked for."""
-    found = {}
+def scale_curves(results: Results, view: ResultView) -> dict[str, ScaleCurve]:
+    """Return every curve that was run, by measure, in the order of the request."""
+    curves = {}
     for measure, rows in results.curves.groupby("measure", sort=False):
         keys = ("value", "conf_low", "conf_high", "band_low", "band_high", "chance")
         wide = {key: rows.pivot(index="K", columns="embedding", values=key) for key in keys}
-        names = [name for name in reading.computed if name in wide["value"]]
+        names = [name for name in view.computed if name in wide["value"]]
         *parts, chances = ({name: table[name].to_numpy(dtype=np.float64) for name in names} for table in wide.values())
         ks = wide["value"].index.to_numpy(dtype=np.float64)
         together = np.array(list(chances.values()))
         ends = [together.min(axis=0), together.max(axis=0)] if names else [np.full(len(ks), math.nan)] * 2
-        found[str(measure)] = _curve(str(measure), ks, [*parts, *ends], int(reading.recipe["n"]), reading)
-    return found
+        curves[str(measure)] = _make_scale_curve(str(measure), ks, [*parts, *ends], int(view.recipe["n"]), view)
+    return curves
 
 
-def _curve(measure: str, ks: FloatArray, parts: list[Any], n: int, reading: Reading) -> ScaleCurve:
+def _make_scale_curve(measure: str, ks: FloatArray, parts: list[Any], n: int, view: ResultView) -> ScaleCurve:
     card: Any = MEASURES.card(measure) if measure in MEASURES else None
     direction = card.direction if card else "higher"
     perfect = np.full(len(ks), math.nan)
     if card:
         best = {"higher": card.bounds[1], "lower": card.bounds[0], "zero": 0.0}.get(direction, math.nan)
-        perfect = _over(ks, card.ceiling or best, n)
-    area = reading.find(AREA[measure]) if measure in AREA else None
+        perfect = _values_at(ks, card.ceiling or best, n)
+    area = view.find_column(AREA_MEASURES[measure]) if measure in AREA_MEASURES else None
     title, symbol = (card.title, card.symbol) if card else (measure, "")
     return ScaleCurve(measure, title, symbol, direction, ks, *parts, perfect, dict(area.values) if area else {})
 
 
-def _over(ks: FloatArray, rule: Any, n: int) -> FloatArray:
-    """A number, or a function of n and k, at every K."""
-    if rule is None:
+def _values_at(ks: FloatArray, value: Any, n: int) -> FloatArray:
+    """Return a number, or a function of n and k, at every K."""
+    if value is None:
         return np.full(len(ks), math.nan)
-    return np.array([rule(n, int(k)) if callable(rule) else float(rule) for k in ks])
+    return np.array([value(n, int(k)) if callable(value) else float(value) for k in ks])
 
 
-def scale_words(reading: Reading, curve: ScaleCurve, names: Sequence[str]) -> tuple[str, str]:
-    """Title of a figure, and what the numbers beside the names and the gray lines are."""
+def scale_title(view: ResultView, curve: ScaleCurve, names: Sequence[str]) -> tuple[str, str]:
+    """Return the title of a figure, and the meaning of the numbers after the names and of the gray lines."""
     better = "" if curve.direction == "higher" else f", {DIRECTIONS[curve.direction]}"
     symbol = "" if not curve.symbol or curve.title.endswith(curve.symbol) else f", {curve.symbol}"
     area = "behind a name: AUC, the area under its line" if curve.areas else ""
-    return f"{curve.title}{symbol}{better}", "; ".join(filter(None, [area, gray_words(reading, names)]))
+    return f"{curve.title}{symbol}{better}", "; ".join(filter(None, [area, gray_text(view, names)]))
 
 
-def band_words(level: str, curves: Iterable[ScaleCurve], band: str | None = None) -> str:
-    """What the bands of some curves are, in a sentence; nothing where there are none."""
-    banded = [curve for curve in curves if curve.banded or curve.simultaneous]
+def band_text(level: str, curves: Iterable[ScaleCurve], band: str | None = None) -> str:
+    """Return the kind of the bands of some curves, in a sentence; empty where there are none."""
+    banded = [curve for curve in curves if curve.has_intervals or curve.simultaneous]
     if not banded:
         return ""
     if band == "pointwise" or not any(curve.simultaneous for curve in banded):
@@ -456,127 +470,140 @@ def band_words(level: str, curves: Iterable[ScaleCurve], band: str | None = None
 
 
 def draw_scales(
-    reading: Reading, curve: ScaleCurve, names: Sequence[str], titled: bool = True, band: str | None = None
+    view: ResultView, curve: ScaleCurve, names: Sequence[str], titled: bool = True, band: str | None = None
 ) -> Figure:
-    """One figure: a line for each embedding over K on a log scale, its band, chance and a perfect copy.
+    """Draw a line for each embedding over K on a log scale, with its band, chance and a perfect copy.
 
-    The band is that for all K at once where there is one, with thin dashed lines at the ends of the interval at each K
-    alone where it has no ends; or with ``band="pointwise"`` that interval everywhere.
+    The band is simultaneous over K where there is one, with thin dashed lines at the ends of the pointwise interval
+    where the band has no ends; with ``band="pointwise"`` it is the pointwise interval everywhere.
     """
     names = [name for name in names if name in curve.values and np.isfinite(curve.values[name]).any()]
-    names = _gray_first(reading, names)
-    labels = short_names([name for name in names if name in reading.named], 20)
-    known = {name: fixed(curve.areas[name], 3) for name in labels if name in curve.areas}
-    widest = LETTER * max([*map(breadth, labels.values()), *(len(words) for _, words, _ in _references(curve))])
-    title, aside = scale_words(reading, curve, names)
-    heading = [*filter(None, (title, aside, band_words(reading.level, [curve], band)))]
+    names = _gray_first(view, names)
+    labels = short_names([name for name in names if name in view.colored], 20)
+    areas = {name: format_fixed(curve.areas[name], 3) for name in labels if name in curve.areas}
+    widest = LETTER_INCHES * max(
+        [*map(text_breadth, labels.values()), *(len(text) for _, text, _ in _reference_lines(curve))]
+    )
+    title, aside = scale_title(view, curve, names)
+    heading = [*filter(None, (title, aside, band_text(view.level, [curve], band)))]
     top = 0.12 + 0.16 * len(heading) if titled else 0.1
-    right = 0.22 + widest + (0.56 if known else 0.0)
-    height = height_for(len(labels) + len(_references(curve)), top)
-    figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), height, 0.55, right, BOTTOM, top)
-    whole = curve.simultaneous and band != "pointwise"
+    right = 0.22 + widest + (0.56 if areas else 0.0)
+    height = height_for(len(labels) + len(_reference_lines(curve)), top)
+    figure, ax = one_axes(
+        max(LINES_WIDTH_INCHES, 0.55 + MIN_LINES_INCHES + right), height, 0.55, right, LINES_BOTTOM_INCHES, top
+    )
+    is_simultaneous = curve.simultaneous and band != "pointwise"
     for name in names:
-        ends = (curve.band_low[name], curve.band_high[name]) if whole else (curve.low[name], curve.high[name])
+        ends = (curve.band_low[name], curve.band_high[name]) if is_simultaneous else (curve.low[name], curve.high[name])
         parts = (curve.values[name], *ends)
-        _draw_line(ax, reading, name, curve.ks, parts, band_opacity(len(labels)), len(curve.ks) < 8)
-        if whole and name in reading.named:
-            look: dict[str, Any] = {"linewidth": 0.6, "linestyle": DASHED, "alpha": 0.8}
+        _draw_line(ax, view, name, curve.ks, parts, band_opacity(len(labels)), len(curve.ks) < 8)
+        if is_simultaneous and name in view.colored:
+            style: dict[str, Any] = {"linewidth": 0.6, "linestyle": DASHED_LINE, "alpha": 0.8}
             for at, end in enumerate(curve.alone(name)):
                 if np.isfinite(end).any():
-                    mark = f"embedding-{reading.names.index(name)}-{2 + at}"
-                    ax.plot(curve.ks, end, color=embedding_color(reading.named, name), gid=mark, **look)
-    for values, _, dashes in _references(curve):
+                    element_id = f"embedding-{view.names.index(name)}-{2 + at}"
+                    ax.plot(curve.ks, end, color=embedding_color(view.colored, name), gid=element_id, **style)
+    for values, _, dashes in _reference_lines(curve):
         ax.plot(curve.ks, values, color=LIGHT["soft"], linewidth=1.0, linestyle=dashes)
     if (curve.chance_low < curve.chance_high).any():
         ax.fill_between(curve.ks, curve.chance_low, curve.chance_high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
     _scale_axes(ax, curve, names)
-    lines = [(curve.values[name], labels[name], embedding_color(reading.named, name)) for name in labels]
-    lines += [(values, words, LIGHT["soft"]) for values, words, _ in _references(curve)]
+    lines = [(curve.values[name], labels[name], embedding_color(view.colored, name)) for name in labels]
+    lines += [(values, text, LIGHT["soft"]) for values, text, _ in _reference_lines(curve)]
     if titled:
-        words = "\n".join(heading)
-        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(curve.symbol)))
-    besides = {labels[name]: (widest + 0.5, text) for name, text in known.items()}
-    label_ends(ax, *_label_places(curve.ks, lines), besides)
+        text = "\n".join(heading)
+        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_text(text, bool(curve.symbol)))
+    right_texts = {labels[name]: (widest + 0.5, text) for name, text in areas.items()}
+    label_ends(ax, *_label_places(curve.ks, lines), right_texts)
     return figure
 
 
-def draw_curve_difference(results: Results, reading: Reading, curve: ScaleCurve, pair: tuple[str, str]) -> Figure:
-    """The curve of one embedding minus that of another over K on a log scale, its band, and where it excludes 0."""
+def draw_curve_difference(results: Results, view: ResultView, curve: ScaleCurve, pair: tuple[str, str]) -> Figure:
+    """Draw the difference of two curves over K on a log scale, its band, and the K where it excludes 0."""
     table = results.curve(curve.measure, difference=pair)
     ks, values = table.index.to_numpy(np.int64), table["difference"].to_numpy()
     low, high = table["band_low"].to_numpy(), table["band_high"].to_numpy()
     first, second = (short_names(list(pair), 20)[name] for name in pair)
-    heading = textwrap.wrap(f"{curve.symbol or curve.title} of {first} minus that of {second}", LETTERS)
-    heading += textwrap.wrap(difference_words(curve.direction, first, second, better_ranges(low, high, ks)), LETTERS)
+    heading = textwrap.wrap(f"{curve.symbol or curve.title} of {first} minus that of {second}", TITLE_LETTERS)
+    heading += textwrap.wrap(
+        difference_text(curve.direction, first, second, better_ranges(low, high, ks)), TITLE_LETTERS
+    )
     count = int(np.isfinite(low).sum())
-    heading += [f"Band: {reading.level} for all {count} K at once, of this pair."] if count else []
-    figure, ax = one_axes(WIDTH, HEIGHT + 0.16 * (len(heading) - 2), 0.6, 0.25, BOTTOM, 0.12 + 0.16 * len(heading))
-    color = embedding_color(reading.named, pair[0])
+    heading += [f"Band: {view.level} for all {count} K at once, of this pair."] if count else []
+    figure, ax = one_axes(
+        LINES_WIDTH_INCHES,
+        LINES_HEIGHT_INCHES + 0.16 * (len(heading) - 2),
+        0.6,
+        0.25,
+        LINES_BOTTOM_INCHES,
+        0.12 + 0.16 * len(heading),
+    )
+    color = embedding_color(view.colored, pair[0])
     ax.fill_between(ks, low, high, color=color, alpha=0.16, linewidth=0)
     ax.plot(ks, values, color=color, linewidth=1.6)
-    ax.axhline(0.0, color=LIGHT["soft"], linewidth=1.0, linestyle=DASHED)
-    shown = np.concatenate([values, low[np.isfinite(low)], high[np.isfinite(high)], [0.0]])
-    _log_scale(ax, ks.astype(np.float64), float(shown.min()), float(shown.max()))
-    words = math_words("\n".join(heading), bool(curve.symbol))
-    ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **words)
+    ax.axhline(0.0, color=LIGHT["soft"], linewidth=1.0, linestyle=DASHED_LINE)
+    limits = np.concatenate([values, low[np.isfinite(low)], high[np.isfinite(high)], [0.0]])
+    _log_scale(ax, ks.astype(np.float64), float(limits.min()), float(limits.max()))
+    title = math_text("\n".join(heading), bool(curve.symbol))
+    ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **title)
     return figure
 
 
-def difference_words(direction: str, first: str, second: str, ranges: Sequence[tuple[int, int, int]]) -> str:
-    """Where one of two embeddings is better at all K at once, in a sentence."""
+def difference_text(direction: str, first: str, second: str, ranges: Sequence[tuple[int, int, int]]) -> str:
+    """Return where one of two embeddings is better at all K at once, in a sentence."""
     if not ranges:
         return f"{first} and {second} do not differ significantly at any K."
-    told: dict[int, list[str]] = {}
+    ranges_by_sign: dict[int, list[str]] = {}
     for sign, low, high in ranges:
-        told.setdefault(sign, []).append(f"all K from {low:,} to {high:,}" if low < high else f"K = {low:,}")
-    said = []
-    for sign, parts in told.items():
-        one, other = (first, second) if sign > 0 else (second, first)
+        ranges_by_sign.setdefault(sign, []).append(f"all K from {low:,} to {high:,}" if low < high else f"K = {low:,}")
+    sentences = []
+    for sign, parts in ranges_by_sign.items():
+        left, right = (first, second) if sign > 0 else (second, first)
         verb = {"higher": "is better than", "lower": "is worse than"}.get(direction, "is higher than")
-        said.append(f"{one} {verb} {other} at {ordered(parts)}")
-    return f"{'; '.join(said)}."
+        sentences.append(f"{left} {verb} {right} at {join_and(parts)}")
+    return f"{'; '.join(sentences)}."
 
 
-def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
-    """Lines of chance and of a perfect copy with their words and dashes; one where both are the same."""
+def _reference_lines(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
+    """Return the lines of chance and of a perfect copy with labels and dashes; one line where both are equal."""
     same = bool(np.array_equal(curve.chance, curve.perfect))
-    lines = [(curve.chance, "chance, perfect" if same else "chance level", DASHED)]
-    lines += [] if same else [(curve.perfect, "perfect", DOTTED)]
+    lines = [(curve.chance, "chance, perfect" if same else "chance level", DASHED_LINE)]
+    lines += [] if same else [(curve.perfect, "perfect", DOTTED_LINE)]
     return [line for line in lines if np.isfinite(line[0]).all()]
 
 
 def _label_places(ks: FloatArray, lines: list[tuple[FloatArray, str, str]]) -> tuple[list[Any], bool]:
-    """Where the labels belong, and whether they are led to the ends of their lines.
+    """Return the places of the labels, and whether they have leaders to the ends of their lines.
 
-    Labels have the heights of their lines at the K where these lie farthest apart: at the last K, to which alone they
-    are led, all curves of shares meet, and others are the noise of a few pairs.
+    Labels have the heights of their lines at the K where the lines are farthest apart. At the last K all curves of
+    shares meet, and other curves are noise of a few pairs; only there labels have leaders.
     """
-    table = np.array([values for values, words, _ in lines if words != "perfect"])
-    spread = np.ptp(np.where(np.isfinite(table), table, np.nanmean(table)), axis=0)
-    at = int(spread.argmax()) if len(table) > 1 else len(ks) - 1
+    table = np.array([values for values, text, _ in lines if text != "perfect"])
+    ranges = np.ptp(np.where(np.isfinite(table), table, np.nanmean(table)), axis=0)
+    at = int(ranges.argmax()) if len(table) > 1 else len(ks) - 1
     last = [at if np.isfinite(values[at]) else int(np.flatnonzero(np.isfinite(values))[-1]) for values, *_ in lines]
     ends = [(float(ks[i]), float(line[0][i]), *line[1:]) for i, line in zip(last, lines, strict=True)]
     return ends, at == len(ks) - 1
 
 
 def _scale_axes(ax: Axes, curve: ScaleCurve, names: list[str]) -> None:
-    """A log scale of K with the powers of ten and the last K; all lines, chance and perfection inside."""
-    drawn = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
-    pooled = np.concatenate(drawn)
+    """Set a log scale of K with the powers of ten and the last K; lines, chance and perfection are inside."""
+    series = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
+    pooled = np.concatenate(series)
     pooled = pooled[np.isfinite(pooled)]
     _log_scale(ax, curve.ks, float(pooled.min()), float(pooled.max()))
 
 
 def _log_scale(ax: Axes, ks: FloatArray, low: float, high: float) -> None:
-    """A log scale of K with the powers of ten and the last K; all that lies from ``low`` to ``high`` inside."""
-    first, last = float(ks[0]), float(ks[-1])
+    """Set a log scale of K with the powers of ten and the last K; values from ``low`` to ``high`` are inside."""
+    first_k, last_k = float(ks[0]), float(ks[-1])
     ax.set_xscale("log")
-    ax.set_xlim(first / 1.05, max(last, first * 1.5))
-    shown = _ticks(ax, [*(10**power for power in range(12) if first <= 10**power < last / 2), int(last)])
-    ax.xaxis.set_major_locator(FixedLocator(shown))
-    ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in shown]))
+    ax.set_xlim(first_k / 1.05, max(last_k, first_k * 1.5))
+    ticks = _ticks(ax, [*(10**power for power in range(12) if first_k <= 10**power < last_k / 2), int(last_k)])
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in ticks]))
     ax.xaxis.set_minor_locator(FixedLocator([]))
-    pad = FRAME * (high - low) or 0.5
+    pad = FRAME_SHARE * (high - low) or 0.5
     ax.set_ylim(low - pad, high + pad)
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
     ax.set_xlabel("number of neighbors K (log scale)")

@@ -1,4 +1,4 @@
-"""One panel with the points of an embedding, and the titles and rows of text of its figure."""
+"""One panel with the points of an embedding, and the titles and lines of text of its figure."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from dreval.records.frames import full_name
 from dreval.report._style import (
     CLASS_COLORS,
     LIGHT,
-    PLAIN,
-    RAMP,
+    PLAIN_COLOR,
+    QUALITY_RAMP,
     bar_axes,
     embedding_color,
     grid_columns,
-    math_words,
+    math_text,
 )
-from dreval.report.contents.comparison import direction_of, heading
-from dreval.report.format import breadth, decimals_for, fixed, short_names
-from dreval.report.reading import Reading, named_embeddings, read_results
+from dreval.report.contents.comparison import direction_of, measure_heading
+from dreval.report.format import decimals_for, format_fixed, short_names, text_breadth
+from dreval.report.result_view import ResultView, colored_embeddings, read_results
 
-CELLS = 30  # cells a side of a map
-CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
-RASTER_ABOVE = 5000  # points of a panel are pixels inside the drawing beyond
-LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
-EDGE = 1.06
-HOLE = 0.6  # diameter of the hole of a hollow point, over that of the point
+MAP_CELLS = 30  # cells a side of a map
+MAX_SINGLE_POINTS = 600  # points of a map are drawn one by one up to here
+MAX_VECTOR_POINTS = 5000  # points of a panel are pixels inside the drawing beyond
+LAYERS = 6  # interleaved layers of the classes, so that none is always on top
+POINT_MARGIN = 1.06
+HOLLOW_DIAMETER = 0.6  # diameter of the hole of a hollow point, over that of the point
 UNLABELED = "unlabeled"
-NEITHER = "#cdd3da"  # the middle of a ramp between two colors: seen on light and on dark panels
+NEUTRAL_COLOR = "#cdd3da"  # the middle of a ramp between two colors: seen on light and on dark panels
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes as they are drawn: a code of each point, and name and color of each code."""
+    """Classes for drawing: a code of each point, and name and color of each code."""
 
     codes: IntArray
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class Scale:
-    """The color scale that maps share: its ends, and whether high values are the better ones."""
+    """The common color scale of maps: its ends, and whether high values are better."""
 
     low: float
     high: float
@@ -66,31 +66,31 @@ class Scale:
     clipped_high: bool
 
     def levels(self, values: FloatArray) -> IntArray:
-        """Place of each value in the ramp, from the worst (0) to the best."""
+        """Return the place of each value in the ramp, from the worst (0) to the best."""
         share = (values - self.low) / (self.high - self.low)
         share = share if self.higher else 1.0 - share
-        return np.clip((share * len(RAMP)).astype(np.int64), 0, len(RAMP) - 1)
+        return np.clip((share * len(QUALITY_RAMP)).astype(np.int64), 0, len(QUALITY_RAMP) - 1)
 
     def ends(self) -> tuple[str, str]:
-        """The two ends in words, the worst first."""
-        (low, high), words = self._numbers(), (" or less" * self.clipped_low, " or more" * self.clipped_high)
-        return (low + words[0], high + words[1]) if self.higher else (high + words[1], low + words[0])
+        """Return the two ends in words, the worst first."""
+        (low, high), suffixes = self._numbers(), (" or less" * self.clipped_low, " or more" * self.clipped_high)
+        return (low + suffixes[0], high + suffixes[1]) if self.higher else (high + suffixes[1], low + suffixes[0])
 
     def marks(self) -> tuple[str, str]:
-        """The two ends as short as they can be said, the worst first."""
+        """Return the two ends as short as possible, the worst first."""
         (low, high), signs = self._numbers(), ("≤ " * self.clipped_low, "≥ " * self.clipped_high)
         return (signs[0] + low, signs[1] + high) if self.higher else (signs[1] + high, signs[0] + low)
 
     def _numbers(self) -> tuple[str, str]:
-        """The smallest and the largest number."""
+        """Return the smallest and the largest number."""
         places = decimals_for([self.low, self.high])
-        return fixed(self.low, places), fixed(self.high, places)
+        return format_fixed(self.low, places), format_fixed(self.high, places)
 
 
 def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
-    """Colors of the classes: up to twelve each have their own; of more, the eleven largest, and all others one.
+    """Return colors of the classes: up to twelve have their own; of more, the eleven largest, and one for all others.
 
-    Points without label are gray, and leave one color less.
+    Points without label are gray; the classes then have one color less.
     """
     if labels is None:
         return None
@@ -99,72 +99,72 @@ def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
     for label in plain:
         counts[label] = counts.get(label, 0) + 1
     unlabeled = counts.pop(None, 0) > 0
-    room = len(CLASS_COLORS) - unlabeled
+    max_classes = len(CLASS_COLORS) - unlabeled
     names = list(counts)
-    if len(names) > room:
-        names = sorted(names, key=lambda c: (-counts[c], str(c)))[: room - 1]
-    names.sort(key=lambda c: (0, c, ()) if isinstance(c, int | float) else (1, 0, _natural(str(c))))
+    if len(names) > max_classes:
+        names = sorted(names, key=lambda c: (-counts[c], str(c)))[: max_classes - 1]
+    names.sort(key=lambda c: (0, c, ()) if isinstance(c, int | float) else (1, 0, _natural_order(str(c))))
     place = {name: i for i, name in enumerate(names)}
-    shown = [printable(name) for name in names]
-    if len(counts) > room:
-        shown.append(f"other ({len(counts) - len(names)} classes)")
-    colors = CLASS_COLORS[: len(shown)]
+    texts = [printable(name) for name in names]
+    if len(counts) > max_classes:
+        texts.append(f"other ({len(counts) - len(names)} classes)")
+    colors = CLASS_COLORS[: len(texts)]
     if unlabeled:
-        place[None] = len(shown)
-        shown, colors = [*shown, UNLABELED], (*colors, CLASS_COLORS[-1])
-    codes = np.array([place.get(label, room - 1) for label in plain], dtype=np.int64)
-    return Classes(codes, tuple(shown), colors)
+        place[None] = len(texts)
+        texts, colors = [*texts, UNLABELED], (*colors, CLASS_COLORS[-1])
+    codes = np.array([place.get(label, max_classes - 1) for label in plain], dtype=np.int64)
+    return Classes(codes, tuple(texts), colors)
 
 
-def _natural(text: str) -> tuple[tuple[int, str], ...]:
-    """The order of names in which numbers within them count as numbers: class2 before class10."""
+def _natural_order(text: str) -> tuple[tuple[int, str], ...]:
+    """Return the sort key of names in which numbers count as numbers: class2 before class10."""
     parts = enumerate(re.split(r"(\d+)", text))
     digits = ((place % 2, part.lstrip("0") if place % 2 else part) for place, part in parts)
     return (*((len(part) if number else 0, part) for number, part in digits), (0, text))
 
 
 def place_points(Y: FloatArray) -> FloatArray:
-    """Where points are drawn, (n, 2) within [-1, 1]: the first two columns at one scale; one column as a strip."""
-    shown = Y[:, :2]
-    low, high = shown.min(axis=0), shown.max(axis=0)
-    half = float(np.max(high / 2 - low / 2)) * EDGE
-    placed = (shown - (low / 2 + high / 2)) / (half if half > np.finfo(float).tiny else 1.0)
-    if placed.shape[1] == 1:
-        order = np.argsort(np.argsort(placed[:, 0], kind="stable"), kind="stable")
-        spread = (order * 0.6180339887498949) % 1.0
-        placed = np.column_stack([placed[:, 0], 0.5 * spread - 0.25])
-    return placed
+    """Return the places of points, (n, 2) within [-1, 1]: the first two columns at one scale; one column as a strip."""
+    plane = Y[:, :2]
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    half = float(np.max(high / 2 - low / 2)) * POINT_MARGIN
+    places = (plane - (low / 2 + high / 2)) / (half if half > np.finfo(float).tiny else 1.0)
+    if places.shape[1] == 1:
+        order = np.argsort(np.argsort(places[:, 0], kind="stable"), kind="stable")
+        heights = (order * 0.6180339887498949) % 1.0
+        places = np.column_stack([places[:, 0], 0.5 * heights - 0.25])
+    return places
 
 
 def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.NDArray[np.bool_] | None = None) -> None:
-    """Draw an embedding, colored by class, some points hollow; a page finds the classes by the names of their paths."""
-    _prepare(ax)
-    placed, width = place_points(Y), _dot(len(Y))
+    """Draw an embedding, colored by class, some points hollow; a page finds classes by the ids of their paths."""
+    _clear_panel(ax)
+    places, width = place_points(Y), _point_diameter(len(Y))
     if classes is None:
-        classes = Classes(np.zeros(len(Y), np.int64), ("",), (PLAIN,))
+        classes = Classes(np.zeros(len(Y), np.int64), ("",), (PLAIN_COLOR,))
     for layer in range(LAYERS):
         for code, color in enumerate(classes.colors):
             chosen = np.flatnonzero(classes.codes == code)[layer::LAYERS]
             if len(chosen):
-                _dots(
+                _draw_discs(
                     ax,
-                    placed[chosen],
+                    places[chosen],
                     color,
                     width,
                     len(Y),
                     f"class-{code}-{layer}" if classes.names != ("",) else None,
                 )
             if hollow is not None and hollow[chosen].any():
-                _dots(ax, placed[chosen[hollow[chosen]]], LIGHT["panel"], HOLE * width, len(Y))
+                _draw_discs(ax, places[chosen[hollow[chosen]]], LIGHT["panel"], HOLLOW_DIAMETER * width, len(Y))
 
 
 def draw_clouds(ax: Axes, Y: FloatArray, classes: Classes) -> None:
     """Draw the first class small and faint, and all others above it as larger points."""
-    _prepare(ax)
-    placed, back = place_points(Y), classes.codes == 0
-    _dots(ax, placed[back], NEITHER, 0.6 * _dot(int(back.sum())), len(Y))
+    _clear_panel(ax)
+    places, is_background = place_points(Y), classes.codes == 0
+    _draw_discs(ax, places[is_background], NEUTRAL_COLOR, 0.6 * _point_diameter(int(is_background.sum())), len(Y))
     for code, color in enumerate(classes.colors[1:], 1):
-        _dots(ax, placed[classes.codes == code], color, 4.0, 0)
+        _draw_discs(ax, places[classes.codes == code], color, 4.0, 0)
 
 
 def scale_of_maps(
@@ -173,9 +173,9 @@ def scale_of_maps(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     chances: Sequence[float] = (),
 ) -> Scale:
-    """The scale of several maps: from the 5 % to the 95 % quantile of what they show, all together.
+    """Return the common scale of several maps: from the 5 % to the 95 % quantile of all their values.
 
-    Where all of it is one number, from the chance level, or else the worse of both bounds, to the better one.
+    If all values are equal, the scale runs from the chance level, or else the worse bound, to the better bound.
     """
     pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
     if not len(pooled):
@@ -193,7 +193,7 @@ def scale_of_maps(
 def _scale_of_one(
     low: float, high: float, higher: bool, bounds: tuple[float, float], chances: Sequence[float]
 ) -> Scale:
-    """The scale of values that are all the same, but for rounding: perfect is best, the chance level worst."""
+    """Return the scale of equal values, up to rounding: perfect is best, the chance level worst."""
     pad = abs(low) / 2 or 0.5
     lowest, highest = bounds
     if chances and higher:
@@ -208,39 +208,46 @@ def _scale_of_one(
 
 
 def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centers and values of what a map shows: the mean of each cell, or few points one by one; no missing ones."""
-    placed, there = place_points(Y), np.isfinite(values)
-    placed, values = placed[there], values[there]
-    if len(values) <= CELLS_ABOVE:
-        return placed, values
-    cells = np.clip(((placed + 1) / 2 * CELLS).astype(np.int64), 0, CELLS - 1)
+    """Return centers and values of the cells of a map: means, or few points one by one; without missing values."""
+    places, finite = place_points(Y), np.isfinite(values)
+    places, values = places[finite], values[finite]
+    if len(values) <= MAX_SINGLE_POINTS:
+        return places, values
+    cells = np.clip(((places + 1) / 2 * MAP_CELLS).astype(np.int64), 0, MAP_CELLS - 1)
     places, inverse = np.unique(cells, axis=0, return_inverse=True)
     inverse = inverse.ravel()
     means = np.bincount(inverse, weights=values) / np.bincount(inverse)
-    return (places + 0.5) * 2 / CELLS - 1, means
+    return (places + 0.5) * 2 / MAP_CELLS - 1, means
 
 
 def ramp_between(low: str, high: str) -> tuple[str, ...]:
-    """A ramp from one color over a light gray to another."""
-    return tuple(map(to_hex, LinearSegmentedColormap.from_list("", [low, NEITHER, high])(np.linspace(0, 1, len(RAMP)))))
+    """Return a ramp from one color over a light gray to another."""
+    return tuple(
+        map(
+            to_hex,
+            LinearSegmentedColormap.from_list("", [low, NEUTRAL_COLOR, high])(np.linspace(0, 1, len(QUALITY_RAMP))),
+        )
+    )
 
 
-def draw_map_panel(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = RAMP) -> None:
-    """Draw the quality of a measure where the points lie."""
-    _prepare(ax)
-    centers, shown = map_cells(Y, values)
-    levels = scale.levels(shown)
+def draw_map_panel(
+    ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = QUALITY_RAMP
+) -> None:
+    """Draw the quality of a measure at the places of the points."""
+    _clear_panel(ax)
+    centers, cell_values = map_cells(Y, values)
+    levels = scale.levels(cell_values)
     count = int(np.isfinite(values).sum())
     for level in np.unique(levels):
         chosen = centers[levels == level]
-        if count <= CELLS_ABOVE:
-            _dots(ax, chosen, ramp[level], _dot(count), count)
+        if count <= MAX_SINGLE_POINTS:
+            _draw_discs(ax, chosen, ramp[level], _point_diameter(count), count)
         else:
-            _squares(ax, chosen, ramp[level])
+            _draw_squares(ax, chosen, ramp[level])
 
 
-def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
-    """A ramp as a bar below a panel, that many inches long and above the end of the figure."""
+def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = QUALITY_RAMP) -> Axes:
+    """Draw a ramp as a bar below a panel, ``width`` inches long and ``bottom`` inches above the end of the figure."""
     bar = bar_axes(figure, ax, width, bottom) if isinstance(figure, Figure) else _bar_within(ax, bottom)
     bar.imshow(np.arange(len(ramp))[None], aspect="auto", cmap=ListedColormap(list(ramp)), extent=(0, 1, 0, 1))
     bar.set(yticks=[], xticks=[])
@@ -249,19 +256,19 @@ def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp
 
 
 def _bar_within(ax: Axes, bottom: float) -> Axes:
-    """Room for a bar and its words below the points, within the reader's Axes, and the bar."""
+    """Return a bar below the points, within the reader's Axes, with space for its text."""
     box, dpi = ax.get_window_extent(), ax.figure.dpi
     below = bottom - 0.06
-    room = below + 0.32
-    high = min(box.height, box.width + room * dpi) / dpi
-    share = min(room / high, 0.6)
+    bar_inches = below + 0.32
+    high = min(box.height, box.width + bar_inches * dpi) / dpi
+    share = min(bar_inches / high, 0.6)
     low, top = ax.get_ylim()
     ax.set_ylim(top - (top - low) / (1 - share), top)
-    return ax.inset_axes((0.0, share * below / room, 1.0, share * 0.1 / room))
+    return ax.inset_axes((0.0, share * below / bar_inches, 1.0, share * 0.1 / bar_inches))
 
 
 def panel_inches(ax: Axes) -> float:
-    """Side of the square that the points of a panel lie in."""
+    """Return the side of the square of the points of a panel, in inches."""
     box, (low, top) = ax.get_window_extent(), ax.get_ylim()
     return float(min(box.width, box.height * 2 / (top - low)) / ax.figure.dpi)
 
@@ -271,155 +278,162 @@ def write_bar(
     ax: Axes,
     width: float,
     scale: Scale,
-    words: str,
-    ours: bool = True,
+    text: str,
+    is_own_text: bool = True,
     chance: str = "",
     bottom: float = 0.42,
 ) -> Axes:
-    """The scale of a map as a bar below it, with words above and below; in the reader's Axes those that have room."""
+    """Draw the scale of a map as a bar with text above and below; in the reader's Axes only the text that fits."""
     bar = color_bar(figure, ax, width, bottom)
-    room = math.inf if isinstance(figure, Figure) else panel_inches(ax) / ACROSS
+    max_letters = math.inf if isinstance(figure, Figure) else panel_inches(ax) / FOOT_LETTER_INCHES
     marks = scale.marks()
     ends = [f"{marks[0]} (worse)", f"{marks[1]} (better)"]
-    ends = ends if sum(map(len, ends)) + 2 <= room else list(marks)
-    said = math_words(words, ours)
-    for x, y, text, more in (
-        (0, -0.5, ends[0], {"ha": "left", **SOFT}),
-        (1, -0.5, ends[1], {"ha": "right", **SOFT}),
-        (0, -1.9, chance if len(chance) <= room else "", {"ha": "left", **SOFT}),
-        (0, 1.5, said.pop("label") if 1.1 * len(words) <= room else "", {"ha": "left", "fontsize": 8.5, **said}),
+    ends = ends if sum(map(len, ends)) + 2 <= max_letters else list(marks)
+    label = math_text(text, is_own_text)
+    for x, y, line, style in (
+        (0, -0.5, ends[0], {"ha": "left", **SOFT_TEXT}),
+        (1, -0.5, ends[1], {"ha": "right", **SOFT_TEXT}),
+        (0, -1.9, chance if len(chance) <= max_letters else "", {"ha": "left", **SOFT_TEXT}),
+        (
+            0,
+            1.5,
+            label.pop("label") if 1.1 * len(text) <= max_letters else "",
+            {"ha": "left", "fontsize": 8.5, **label},
+        ),
     ):
-        bar.text(x, y, text, va="top" if y < 0 else "bottom", transform=bar.transAxes, **more)
+        bar.text(x, y, line, va="top" if y < 0 else "bottom", transform=bar.transAxes, **style)
     return bar
 
 
-def _prepare(ax: Axes) -> None:
-    """An empty square panel without axes."""
+def _clear_panel(ax: Axes) -> None:
+    """Set an empty square panel without axes."""
     ax.set(xlim=(-1, 1), ylim=(-1, 1), xticks=[], yticks=[], aspect="equal", facecolor=LIGHT["panel"])
     for spine in ax.spines.values():
         spine.set_visible(False)
 
 
-def _dot(n: int) -> float:
-    """Diameter of a point in 1/72 inch, smaller in a crowd."""
+def _point_diameter(n: int) -> float:
+    """Return the diameter of a point in 1/72 inch, smaller for many points."""
     return float(np.clip(4.6 * (max(n, 1) / 100) ** -0.22, 0.7, 5.5))
 
 
-def _dots(ax: Axes, placed: FloatArray, color: str, width: float, n: int, name: str | None = None) -> None:
-    """Points as one path of strokes without length and with round ends: small in a file, and each a disc."""
-    vertices = np.repeat(placed, 2, axis=0)
+def _draw_discs(ax: Axes, places: FloatArray, color: str, width: float, n: int, name: str | None = None) -> None:
+    """Draw points as one path of strokes of length zero with round ends: small in a file, and each a disc."""
+    vertices = np.repeat(places, 2, axis=0)
     vertices[1::2, 0] += 1e-5
-    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], dtype=np.uint8), len(placed))
-    _patch(ax, Path(vertices, codes), n, name, fill=False, edgecolor=color, linewidth=width, capstyle="round")
+    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], dtype=np.uint8), len(places))
+    _add_path(ax, Path(vertices, codes), n, name, fill=False, edgecolor=color, linewidth=width, capstyle="round")
 
 
-def _squares(ax: Axes, centers: FloatArray, color: str) -> None:
-    """Cells as one path of squares with a thin gap between them."""
-    half = 0.92 / CELLS
+def _draw_squares(ax: Axes, centers: FloatArray, color: str) -> None:
+    """Draw cells as one path of squares with a thin gap between them."""
+    half = 0.92 / MAP_CELLS
     corners = np.array([(-half, -half), (half, -half), (half, half), (-half, half), (-half, -half)])
     vertices = (centers[:, None, :] + corners[None]).reshape(-1, 2)
     codes = np.tile(np.array([1, 2, 2, 2, 79], dtype=np.uint8), len(centers))
-    _patch(ax, Path(vertices, codes), 0, None, facecolor=color, edgecolor="none", linewidth=0)
+    _add_path(ax, Path(vertices, codes), 0, None, facecolor=color, edgecolor="none", linewidth=0)
 
 
-def _patch(ax: Axes, path: Path, n: int, name: str | None, **look: Any) -> None:
-    """Add a path that is neither snapped to pixels nor simplified; dense ones become pixels in a drawing of lines."""
-    patch = PathPatch(path, snap=False, **look)
-    patch.set_rasterized(n > RASTER_ABOVE)
+def _add_path(ax: Axes, path: Path, n: int, name: str | None, **options: Any) -> None:
+    """Add a path that is neither snapped to pixels nor simplified; dense paths are rasterized."""
+    patch = PathPatch(path, snap=False, **options)
+    patch.set_rasterized(n > MAX_VECTOR_POINTS)
     if name:
         patch.set_gid(name)
     ax.add_patch(patch)
 
 
 def class_handles(classes: Classes) -> Iterator[tuple[str, str]]:
-    """Name and color of each class, for a legend."""
+    """Return name and color of each class, for a legend."""
     return zip(classes.names, classes.colors, strict=True)
 
 
-SOFT = {"fontsize": 8, "color": LIGHT["soft"]}
-WORDS = 0.15  # inches of a line of words
-ACROSS = 0.066  # inches that a letter of them takes on average
-LETTER = 0.073  # of a title
-MARGIN = 0.12  # inches left of a title
+SOFT_TEXT = {"fontsize": 8, "color": LIGHT["soft"]}
+FOOT_LINE_INCHES = 0.15  # inches of a line of text
+FOOT_LETTER_INCHES = 0.066  # inches that a letter of them takes on average
+TITLE_LETTER_INCHES = 0.073  # of a title
+TITLE_MARGIN_INCHES = 0.12  # inches left of a title
 
 
-def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int = 24, pad: float = 5.0) -> None:
-    """Name of an embedding in its color, and at the right what is to be said of it; ``room`` is for both."""
-    color = embedding_color(reading.named, name)
-    short = short_names(reading.computed, room)[name]
+def name_panel(ax: Axes, view: ResultView, name: str, aside: str = "", max_letters: int = 24, pad: float = 5.0) -> None:
+    """Write the name of an embedding in its color, and a text at the right; ``max_letters`` is for both."""
+    color = embedding_color(view.colored, name)
+    short = short_names(view.computed, max_letters)[name]
     ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=color, pad=pad)
     if aside:
-        said = math_words(aside, True)
-        ax.set_title(said.pop("label"), loc="right", pad=pad, **SOFT, **said)
+        label = math_text(aside, True)
+        ax.set_title(label.pop("label"), loc="right", pad=pad, **SOFT_TEXT, **label)
 
 
-HEAD = 0.17  # inches that a line of its own takes between the name of a panel and the panel
+SUBTITLE_INCHES = 0.17  # inches of a line between the name of a panel and the panel
 
 
-def head_panel(ax: Axes, name: str, aside: str, color: str = LIGHT["ink"]) -> None:
-    """A name over a panel, and between both, on a line of its own, what is to be said of it."""
-    ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=color, pad=5.0 + 72 * HEAD)
-    ax.annotate(aside, (0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", **SOFT)
+def title_panel(ax: Axes, name: str, aside: str, color: str = LIGHT["ink"]) -> None:
+    """Write a name over a panel, and a text on a line of its own between both."""
+    ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=color, pad=5.0 + 72 * SUBTITLE_INCHES)
+    ax.annotate(aside, (0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", **SOFT_TEXT)
 
 
-def foot_lines(words: str, count: int, panel: float) -> list[str]:
-    """Words in lines that fit under ``count`` panels of that many inches."""
-    return textwrap.wrap(words, int(max(grid_columns(count, panel) * panel, 2.4) / ACROSS))
+def foot_lines(text: str, count: int, panel: float) -> list[str]:
+    """Return a text in lines that fit under ``count`` panels of ``panel`` inches."""
+    return textwrap.wrap(text, int(max(grid_columns(count, panel) * panel, 2.4) / FOOT_LETTER_INCHES))
 
 
 def write_foot(figure: Figure, left: float, lines: Sequence[str], bottom: float = 0.08) -> None:
-    """Lines of words at the foot of a figure, the last one so many inches above its end."""
-    look: dict[str, Any] = {"ha": "left", "va": "bottom", **SOFT}
+    """Write lines of text at the foot of a figure, the last one ``bottom`` inches above its end."""
+    style: dict[str, Any] = {"ha": "left", "va": "bottom", **SOFT_TEXT}
     for place, line in enumerate(reversed(lines)):
-        figure.text(left, (bottom + WORDS * place) / figure.get_figheight(), line, **look)
+        figure.text(left, (bottom + FOOT_LINE_INCHES * place) / figure.get_figheight(), line, **style)
 
 
 def title_inches(lines: Sequence[str]) -> float:
-    """Width of a figure that the lines of its title need."""
-    return 2 * MARGIN + LETTER * max(map(breadth, lines), default=0.0)
+    """Return the width of a figure that the lines of its title need."""
+    return 2 * TITLE_MARGIN_INCHES + TITLE_LETTER_INCHES * max(map(text_breadth, lines), default=0.0)
 
 
 def write_title(figure: Figure, lines: Sequence[str]) -> None:
-    """The title of a figure in lines at its upper left, whatever stands below; symbols have their measure set low."""
+    """Write the title of a figure in lines at its upper left, with subscripts in symbols."""
     if lines and not isinstance(figure, Figure):  # the reader's Axes
         figure.ax.set_title("\n".join(lines), loc="left", fontsize=9, color=LIGHT["ink"])
         return
     width, height = figure.get_size_inches()
     for place, line in enumerate(lines):
-        said = math_words(line, True)
-        look: dict[str, Any] = {"va": "top", "fontsize": 9, "color": LIGHT["ink" if place == 0 else "soft"]}
-        figure.text(MARGIN / width, 1 - (0.08 + 0.17 * place) / height, said.pop("label"), **look, **said)
+        label = math_text(line, True)
+        style: dict[str, Any] = {"va": "top", "fontsize": 9, "color": LIGHT["ink" if place == 0 else "soft"]}
+        figure.text(
+            TITLE_MARGIN_INCHES / width, 1 - (0.08 + 0.17 * place) / height, label.pop("label"), **style, **label
+        )
 
 
-def setting_words(comparison: Comparison, name: str) -> str:
-    """A measure with its setting, without which way is better; what belongs together stays on one line."""
-    words = heading(comparison, name).replace(f", {direction_of(comparison, name)} is better", "")
-    return words.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+def measure_setting_text(comparison: Comparison, name: str) -> str:
+    """Return a measure with its setting, without its direction; equations are not broken."""
+    text = measure_heading(comparison, name).replace(f", {direction_of(comparison, name)} is better", "")
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def main_measures(comparison: Comparison) -> list[str]:
-    """The measures of a comparison, of a result each at one number of neighbors only, as in its first table."""
+    """Return the measures of a comparison, of a result each at one number of neighbors, as in its first table."""
     if comparison.results is None:
         return comparison.measures
-    main = [full_name(column.measure, column.parameters) for column in read_results(comparison.results).main]
+    main = [full_name(column.measure, column.parameters) for column in read_results(comparison.results).main_columns]
     return [name for name in comparison.measures if name in main]
 
 
-def named_in(comparison: Comparison, pair: Sequence[str] = ()) -> tuple[str, ...]:
-    """The embeddings of a comparison with a color of their own: as in the other figures of its result."""
+def colored_in_comparison(comparison: Comparison, pair: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the embeddings of a comparison with their own color: as in the other figures of its result."""
     compared = list(dict.fromkeys(comparison.standing["embedding"]))
     chosen = pair or [name for name in [comparison.recipe.get("baseline")] if name]
     if comparison.results is not None:
-        reading = read_results(comparison.results)
-        some = compared if set(compared) < set(reading.computed) else chosen
-        return replace(reading, chosen=tuple(some)).named
+        view = read_results(comparison.results)
+        requested = compared if set(compared) < set(view.computed) else chosen
+        return replace(view, requested=tuple(requested)).colored
     names = dict.fromkeys(name for family in comparison.families.values() for name in family.names)
-    first = comparison.standing.groupby("embedding")["mean_rank"].mean().sort_values(kind="stable").index
-    return named_embeddings(list(names), list(first), chosen)
+    ranked = comparison.standing.groupby("embedding")["mean_rank"].mean().sort_values(kind="stable").index
+    return colored_embeddings(list(names), list(ranked), chosen)
 
 
 def check_pair(pair: object, names: Sequence[str]) -> tuple[str, str]:
-    """The two embeddings that are asked for, by the names of those compared."""
+    """Return the two requested embeddings, after checking that they were compared."""
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
         raise InputError("pair", "must be two names", describe(pair), f"Pass pair={(names[0], names[1])!r}.")
     return check_one_of(pair[0], names, "pair"), check_one_of(pair[1], names, "pair")

@@ -20,11 +20,11 @@ from dreval.records.answers import IntrinsicDimension, ParallelAnalysis, Perplex
 from dreval.records.results import Results
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
-from dreval.report._style import LIGHT, draw_for_reader, embedding_color, grid, one_axes
-from dreval.report.contents.others import measure_words, setting_words, value_words
+from dreval.report._style import LIGHT, draw_for_reader, embedding_color, one_axes, panel_grid
+from dreval.report.contents.others import measure_text, setting_text, value_text
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
-    LETTER,
+    LETTER_INCHES,
     draw_curve_difference,
     draw_curves,
     draw_scales,
@@ -32,16 +32,17 @@ from dreval.report.figures._lines import (
     mark_powers,
     scale_curves,
 )
-from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
-from dreval.report.format import decimals_for, fixed
-from dreval.report.reading import Reading
+from dreval.report.figures._panels import FOOT_LINE_INCHES, foot_lines, name_panel, write_foot
+from dreval.report.format import decimals_for, format_fixed
+from dreval.report.result_view import ResultView
 from dreval.significance._curves import kappa_curve
 
 # Figures of the number of dimensions of data: the line of TwoNN, local dimensions, and a scree plot.
 
-DIMENSION_WIDTH, DIMENSION_HEIGHT = 4.6, 3.0
-MOST_POINTS = 4000  # marks of ratios, evenly spaced in their order
-MOST_COMPONENTS = 40
+DIMENSION_WIDTH_INCHES = 4.6
+DIMENSION_HEIGHT_INCHES = 3.0
+MAX_RATIO_MARKS = 4000  # marks of ratios, evenly spaced in their order
+MAX_COMPONENTS = 40
 DIMENSION_BLUE = embedding_color(["one"], "one")
 
 
@@ -51,7 +52,7 @@ def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None,
     Parameters
     ----------
     record : IntrinsicDimension
-        What ``dreval.intrinsic_dimension`` gave.
+        The result of ``dreval.intrinsic_dimension``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -70,13 +71,13 @@ def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None,
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(DIMENSION_WIDTH, DIMENSION_HEIGHT, 0.6, 0.25, 0.5, 0.45)
+        figure, ax = one_axes(DIMENSION_WIDTH_INCHES, DIMENSION_HEIGHT_INCHES, 0.6, 0.25, 0.5, 0.45)
         interval = ""
         if not math.isnan(record.se):
             low, high = (format_number(end, 2) for end in (record.conf_low, record.conf_high))
             interval = f" ({100 * record.conf_level:g} % interval {low} to {high})"
-        words = f"Intrinsic dimension {format_number(record.value, 2)}{interval}"
-        ax.set_title(words, loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
+        title = f"Intrinsic dimension {format_number(record.value, 2)}{interval}"
+        ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
         (_draw_ratios if record.method == "twonn" else _draw_local)(ax, record)
         return figure
 
@@ -84,23 +85,23 @@ def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None,
 
 
 def _draw_ratios(ax: Axes, record: IntrinsicDimension) -> None:
-    """Every ratio against its rank on the scales on which the distribution is a line, used and left out."""
+    """Draw every ratio against its rank, on scales where the distribution is a line, used and left out."""
     table = record.points.drop_duplicates("rank").sort_values("rank")
     n = record.n_used
     table = table[table["rank"] < n]  # at the last the scale is infinite
     x, y = np.log(table["ratio"].to_numpy()), -np.log1p(-table["rank"].to_numpy() / n)
     used = table["used"].to_numpy()
-    few = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
-    look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 3, "markeredgewidth": 0}
-    for part, color, words in ((used, DIMENSION_BLUE, "used"), (~used, LIGHT["soft"], "left out")):
-        shown = few[part[few]]
-        if len(shown):
-            ax.plot(x[shown], y[shown], color=color, label=words, **look)
+    marked_places = np.unique(np.linspace(0, len(x) - 1, min(len(x), MAX_RATIO_MARKS)).astype(int))
+    style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 3, "markeredgewidth": 0}
+    for part, color, label in ((used, DIMENSION_BLUE, "used"), (~used, LIGHT["soft"], "left out")):
+        marked = marked_places[part[marked_places]]
+        if len(marked):
+            ax.plot(x[marked], y[marked], color=color, label=label, **style)
     end = float(min(x[-1], y[-1] / record.value))
     slopes = [record.conf_low, record.conf_high]
     if not math.isnan(record.se):
-        reach = np.array([0.0, end])
-        ax.fill_between(reach, slopes[0] * reach, slopes[1] * reach, color=LIGHT["ink"], alpha=0.12, linewidth=0)
+        ends = np.array([0.0, end])
+        ax.fill_between(ends, slopes[0] * ends, slopes[1] * ends, color=LIGHT["ink"], alpha=0.12, linewidth=0)
     ax.plot([0, end], [0, record.value * end], color=LIGHT["ink"], linewidth=1.4, label="slope: the dimension")
     ax.set_xlim(0, float(x[-1]) * 1.03)
     ax.set_ylim(0, float(y[-1]) * 1.05)
@@ -111,16 +112,18 @@ def _draw_ratios(ax: Axes, record: IntrinsicDimension) -> None:
 
 
 def _draw_local(ax: Axes, record: IntrinsicDimension) -> None:
-    """A histogram of the local dimensions, with the estimate and its interval."""
+    """Draw a histogram of the local dimensions, with the estimate and its interval."""
     local = record.points["local_dimension"].to_numpy()
     top = float(np.quantile(local[np.isfinite(local)], 0.995))
-    inside = local[local <= top]
-    ax.hist(inside, bins=min(40, max(8, int(len(inside) ** 0.5))), color=LIGHT["soft"], alpha=0.55, linewidth=0)
+    within_axis = local[local <= top]
+    ax.hist(
+        within_axis, bins=min(40, max(8, int(len(within_axis) ** 0.5))), color=LIGHT["soft"], alpha=0.55, linewidth=0
+    )
     ax.axvline(record.value, color=DIMENSION_BLUE, linewidth=1.6)
     if not math.isnan(record.se):
         ax.axvspan(record.conf_low, record.conf_high, color=DIMENSION_BLUE, alpha=0.2, linewidth=0)
-    beyond = len(local) - len(inside)
-    ax.set_xlabel("local dimension of a point" + (f" ({beyond:,} beyond the axis)" if beyond else ""))
+    n_beyond = len(local) - len(within_axis)
+    ax.set_xlabel("local dimension of a point" + (f" ({n_beyond:,} beyond the axis)" if n_beyond else ""))
     ax.set_ylabel("points")
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
 
@@ -131,7 +134,7 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
     Parameters
     ----------
     record : ParallelAnalysis
-        What ``dreval.parallel_analysis`` gave.
+        The result of ``dreval.parallel_analysis``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -150,54 +153,55 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(DIMENSION_WIDTH, DIMENSION_HEIGHT, 0.6, 0.25, 0.5, 0.65)
-        shown = min(len(record.table), max(MOST_COMPONENTS, record.n_components + 5))
-        table = record.table.head(shown)
+        figure, ax = one_axes(DIMENSION_WIDTH_INCHES, DIMENSION_HEIGHT_INCHES, 0.6, 0.25, 0.5, 0.65)
+        n_shown = min(len(record.table), max(MAX_COMPONENTS, record.n_components + 5))
+        table = record.table.head(n_shown)
         at, values = table["component"].to_numpy(), table["eigenvalue"].to_numpy()
-        size = 5.0 if shown <= 15 else 3.5
+        size = 5.0 if n_shown <= 15 else 3.5
         ax.plot(at, values, color=DIMENSION_BLUE, linewidth=1.2)
-        kept = table["kept"].to_numpy()
-        look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": size, "markeredgecolor": DIMENSION_BLUE}
-        if kept.any():
-            ax.plot(at[kept], values[kept], color=DIMENSION_BLUE, label="kept", **look)
-        if not kept.all():
-            ax.plot(at[~kept], values[~kept], markerfacecolor=LIGHT["paper"], label="not kept", **look)
-        _draw_null(ax, at, record.null_eigenvalues[:, :shown], record.alpha)
-        ax.set_xlim(0.5, shown + 0.5)
+        is_selected = table["kept"].to_numpy()
+        style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": size, "markeredgecolor": DIMENSION_BLUE}
+        if is_selected.any():
+            ax.plot(at[is_selected], values[is_selected], color=DIMENSION_BLUE, label="kept", **style)
+        if not is_selected.all():
+            ax.plot(at[~is_selected], values[~is_selected], markerfacecolor=LIGHT["paper"], label="not kept", **style)
+        _draw_null(ax, at, record.null_eigenvalues[:, :n_shown], record.alpha)
+        ax.set_xlim(0.5, n_shown + 0.5)
         ax.set_ylim(0, 1.06 * max(float(values.max()), float(record.null_eigenvalues.max())))
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
-        rest = len(record.table) - shown
-        ax.set_xlabel("component" + (f" (the first {shown} of {len(record.table):,})" if rest else ""))
+        n_hidden = len(record.table) - n_shown
+        ax.set_xlabel("component" + (f" (the first {n_shown} of {len(record.table):,})" if n_hidden else ""))
         ax.set_ylabel("eigenvalue")
-        words = f"{record.n_components} of {len(record.table):,} components are kept"
+        title = f"{record.n_components} of {len(record.table):,} components are kept"
         box = ax.get_window_extent()
-        over = box.width >= 3.5 * ax.figure.dpi
-        ax.set_title(words, loc="left", fontsize=9, color=LIGHT["ink"], pad=21 if over else 8)
-        look = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 1.2, "labelspacing": 0.3, "borderpad": 0.0}
-        look |= {"borderaxespad": 0.3, "frameon": False, "fontsize": 8.5, "labelcolor": LIGHT["soft"]}
-        if over:
-            ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, **look)
+        has_legend_above = box.width >= 3.5 * ax.figure.dpi
+        ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=21 if has_legend_above else 8)
+        style = {"handlelength": 1.2, "handletextpad": 0.5, "columnspacing": 1.2, "labelspacing": 0.3, "borderpad": 0.0}
+        style |= {"borderaxespad": 0.3, "frameon": False, "fontsize": 8.5, "labelcolor": LIGHT["soft"]}
+        if has_legend_above:
+            ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, **style)
         else:  # above the data, within narrow Axes
             ax.set_ylim(0, ax.get_ylim()[1] / (1 - min(0.6, 0.55 * ax.figure.dpi / box.height)))
             handles, labels = ax.get_legend_handles_labels()
-            ax.legend(handles, [label.partition(",")[0] for label in labels], loc="upper right", **look)
+            ax.legend(handles, [label.partition(",")[0] for label in labels], loc="upper right", **style)
         return figure
 
     return draw_for_reader(draw, ax, figsize)
 
 
 def _draw_null(ax: Axes, at: FloatArray, null: FloatArray, alpha: float) -> None:
-    """The mean of the eigenvalues under permutation, and the range up to the quantile that decides."""
-    words = f"permuted columns, mean to {100 * (1 - alpha):g} %"
+    """Draw the mean of the eigenvalues under permutation, and the range up to the quantile that decides."""
+    label = f"permuted columns, mean to {100 * (1 - alpha):g} %"
     mean, high = null.mean(axis=0), np.quantile(null, 1 - alpha, axis=0)
-    ax.fill_between(at, mean, high, color=LIGHT["soft"], alpha=0.35, linewidth=0, label=words, zorder=1)
+    ax.fill_between(at, mean, high, color=LIGHT["soft"], alpha=0.35, linewidth=0, label=label, zorder=1)
     ax.plot(at, mean, color=LIGHT["soft"], linewidth=1.0, zorder=1.5)
 
 
 # The figure of a perplexity curve.
 
-PERPLEXITY_WIDTH, PERPLEXITY_HEIGHT = 4.6, 3.0
+PERPLEXITY_WIDTH_INCHES = 4.6
+PERPLEXITY_HEIGHT_INCHES = 3.0
 
 
 def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -206,7 +210,7 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
     Parameters
     ----------
     record : PerplexityCurve
-        What ``dreval.perplexity_curve`` gave.
+        The result of ``dreval.perplexity_curve``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     figsize : (float, float), optional
@@ -226,38 +230,38 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
     """
 
     def draw() -> Figure:
-        figure, ax = one_axes(PERPLEXITY_WIDTH, PERPLEXITY_HEIGHT, 0.75, 0.25, 0.5, 0.6)
-        for score, color, filled in (("top 5 %", LIGHT["accent"], True), ("median", LIGHT["soft"], False)):
+        figure, ax = one_axes(PERPLEXITY_WIDTH_INCHES, PERPLEXITY_HEIGHT_INCHES, 0.75, 0.25, 0.5, 0.6)
+        for score, color, is_filled in (("top 5 %", LIGHT["accent"], True), ("median", LIGHT["soft"], False)):
             rows = record.table[record.table["score"] == score]
             at, value = rows["perplexity"].to_numpy(), rows["value"].to_numpy()
             ends = np.nan_to_num(np.abs(rows[["conf_low", "conf_high"]].to_numpy().T - value))
-            look: dict[str, Any] = {"marker": "o", "markersize": 5, "capsize": 3, "elinewidth": 1.4, "linewidth": 1.0}
-            face = color if filled else LIGHT["paper"]
-            ax.errorbar(at, value, yerr=ends, color=color, markerfacecolor=face, label=score, **look)
+            style: dict[str, Any] = {"marker": "o", "markersize": 5, "capsize": 3, "elinewidth": 1.4, "linewidth": 1.0}
+            face = color if is_filled else LIGHT["paper"]
+            ax.errorbar(at, value, yerr=ends, color=color, markerfacecolor=face, label=score, **style)
         ax.set_xscale("log")
         ax.set_yscale("log")
-        every = sorted(set(record.table["perplexity"]))
-        ax.set_xticks(every, [f"{value:.3g}" for value in every])
-        beside = (every[-1] / every[0]) ** 0.1 if len(every) > 1 else 1.5
-        ax.set_xlim(every[0] / beside, every[-1] * beside)
+        perplexities = sorted(set(record.table["perplexity"]))
+        ax.set_xticks(perplexities, [f"{value:.3g}" for value in perplexities])
+        margin = (perplexities[-1] / perplexities[0]) ** 0.1 if len(perplexities) > 1 else 1.5
+        ax.set_xlim(perplexities[0] / margin, perplexities[-1] * margin)
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
         low, high = ax.get_ylim()
-        steps = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)  # a decade alone would have one number or none
+        steps = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)  # with decades only there would be one number or none
         ax.yaxis.set_major_locator(LogLocator(subs=steps))
         ax.yaxis.set_major_formatter(
             FuncFormatter(lambda value, _: f"{value:,.10g}" if value < 1e6 else f"{value:.0e}")
         )
         ax.yaxis.set_minor_formatter(NullFormatter())
-        for perplexity in sorted(set(every) - set(record.table.dropna(subset="value")["perplexity"])):
-            look = {"ha": "center", "va": "bottom", "fontsize": 8.5, "color": LIGHT["soft"], "rotation": 90}
-            ax.text(perplexity, 0.03, "no map has a score", transform=ax.get_xaxis_transform(), **look)
+        for perplexity in sorted(set(perplexities) - set(record.table.dropna(subset="value")["perplexity"])):
+            style = {"ha": "center", "va": "bottom", "fontsize": 8.5, "color": LIGHT["soft"], "rotation": 90}
+            ax.text(perplexity, 0.03, "no map has a score", transform=ax.get_xaxis_transform(), **style)
         ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
         ax.set_xlabel("perplexity")
         ax.set_ylabel("singularity score / n")
         seeds = record.values["seed"].nunique()
-        words = f"Singularity of t-SNE maps\nmeans of {seeds} seeds, {100 * record.conf_level:g} % intervals"
-        ax.set_title(words, loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
+        title = f"Singularity of t-SNE maps\nmeans of {seeds} seeds, {100 * record.conf_level:g} % intervals"
+        ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
         ax.legend(frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"])
         return figure
 
@@ -266,21 +270,24 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
 
 # The figure of a sweep: values of settings with their intervals, and which are not distinguishable from the best.
 
-SWEEP_HEIGHT, SWEEP_WIDTH = 2.9, 4.8
-SWEEP_STEP, SWEEP_LEAST = 0.62, 3.2  # inches of a setting of one option, and of all of them at least
-SWEEP_CELL, SWEEP_TALL = 0.78, 0.42  # of a cell of two options
-SWEEP_LINE = 0.26  # of a setting of several options
-SWEEP_SHADE = 0.42  # opacity of the best cell
+SWEEP_HEIGHT_INCHES = 2.9
+SWEEP_WIDTH_INCHES = 4.8
+SWEEP_STEP_INCHES = 0.62  # of a setting of one option
+SWEEP_MIN_INCHES = 3.2  # of all settings
+SWEEP_CELL_WIDTH_INCHES = 0.78
+SWEEP_CELL_HEIGHT_INCHES = 0.42
+SWEEP_LINE_INCHES = 0.26  # of a setting of several options
+SWEEP_MAX_OPACITY = 0.42  # opacity of the best cell
 SWEEP_KINDS = ("best set", "worse", "not judged")
 
 
-def draw_sweep(found: Sweep, measure: str | None = None, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the values of the settings by a measure: a line for one option, cells for two, a list for more.
 
     Parameters
     ----------
     found : Sweep
-        What ``dreval.sweep`` gave.
+        The result of ``dreval.sweep``.
     measure : str, optional
         One of its measures; the first by default.
     ax : matplotlib Axes, optional
@@ -300,140 +307,143 @@ def draw_sweep(found: Sweep, measure: str | None = None, ax: Axes | None = None,
     >>> draw_sweep(found).axes[0].get_xlabel()
     'n_neighbors'
     """
-    rows = found.of(measure)
-    complete = all(set(one) == set(found.options) for one in found.settings)
+    rows = sweep.of(measure)
+    complete = all(set(setting) == set(sweep.options) for setting in sweep.settings)
     draw = (
         _sweep_cells
-        if len(found.options) == 2 and complete
+        if len(sweep.options) == 2 and complete
         else _sweep_line
-        if len(found.options) == 1
+        if len(sweep.options) == 1
         else _sweep_list
     )
-    return draw_for_reader(lambda: draw(found, rows), ax, figsize)
+    return draw_for_reader(lambda: draw(sweep, rows), ax, figsize)
 
 
 def _sweep_kinds(rows: Any) -> list[str]:
-    """Of each setting whether it is in the best set, worse, or not judged."""
-    inside = rows["in_best_set"]
+    """Return for each setting whether it is in the best set, worse, or not judged."""
+    in_best_set = rows["in_best_set"]
     return [
-        SWEEP_KINDS[2] if unknown else SWEEP_KINDS[not kept]
-        for kept, unknown in zip(inside.fillna(False), inside.isna(), strict=True)
+        SWEEP_KINDS[2] if unknown else SWEEP_KINDS[not is_best]
+        for is_best, unknown in zip(in_best_set.fillna(False), in_best_set.isna(), strict=True)
     ]
 
 
 def _sweep_order(values: list[Any]) -> list[Any]:
-    """The different values of an option: numbers by size, others in the order of the grid."""
-    found = list(dict.fromkeys(values))
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in found)
-    return sorted(found) if numbers else found
+    """Return the different values of an option: numbers by size, others in the order of the grid."""
+    unique = list(dict.fromkeys(values))
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in unique)
+    return sorted(unique) if numbers else unique
 
 
-def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], lying: bool) -> None:
-    """Means with their intervals: green in the best set, hollow where worse, gray where not judged."""
+def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], horizontal: bool) -> None:
+    """Draw means with their intervals: green in the best set, hollow where worse, gray where not judged."""
     values = rows["mean"].to_numpy(dtype=np.float64)
     errors = np.abs(rows[["conf_low", "conf_high"]].to_numpy(dtype=np.float64).T - values)
     places = np.array(at, dtype=np.float64)
     for kind in SWEEP_KINDS:
-        mine = np.array([one == kind for one in kinds])
-        if not (mine & np.isfinite(values)).any():
+        chosen = np.array([setting_kind == kind for setting_kind in kinds])
+        if not (chosen & np.isfinite(values)).any():
             continue
         color = LIGHT["accent"] if kind == SWEEP_KINDS[0] else LIGHT["soft"]
-        pair = (values[mine], places[mine]) if lying else (places[mine], values[mine])
-        look: dict[str, Any] = {"markerfacecolor": color if kind == SWEEP_KINDS[0] else LIGHT["paper"], "markersize": 6}
-        look |= {"marker": "X" if kind == SWEEP_KINDS[2] else "o", "linestyle": "", "color": color, "capsize": 3}
-        ends = np.nan_to_num(errors[:, mine])
-        ax.errorbar(*pair, **{"xerr" if lying else "yerr": ends}, label=kind, elinewidth=1.4, **look)
+        pair = (values[chosen], places[chosen]) if horizontal else (places[chosen], values[chosen])
+        style: dict[str, Any] = {
+            "markerfacecolor": color if kind == SWEEP_KINDS[0] else LIGHT["paper"],
+            "markersize": 6,
+        }
+        style |= {"marker": "X" if kind == SWEEP_KINDS[2] else "o", "linestyle": "", "color": color, "capsize": 3}
+        ends = np.nan_to_num(errors[:, chosen])
+        ax.errorbar(*pair, **{"xerr" if horizontal else "yerr": ends}, label=kind, elinewidth=1.4, **style)
 
 
-def _finish_sweep(ax: Axes, found: Sweep, rows: Any, lying: bool) -> None:
-    """The title, the grid, the scale of values, and what the marks mean."""
-    name = measure_words(rows)
-    level = f"{100 * (1 - found.alpha):g} %"
-    count = found.recipe["parameters"]["n_replicates"]
-    words = f"{name[:1].upper()}{name[1:]}\n{found.recipe['source']}: means of {count} {found.over}, {level} intervals"
-    ax.set_title(words, loc="left", fontsize=9, color=LIGHT["ink"], pad=20)
-    ax.grid(axis="x" if lying else "y", color=LIGHT["rule"], linewidth=0.7)
-    (ax.xaxis if lying else ax.yaxis).set_major_locator(MaxNLocator(5))
+def _finish_sweep(ax: Axes, sweep: Sweep, rows: Any, horizontal: bool) -> None:
+    """Add the title, the grid, the scale of values, and the legend."""
+    name = measure_text(rows)
+    level = f"{100 * (1 - sweep.alpha):g} %"
+    count = sweep.recipe["parameters"]["n_replicates"]
+    title = f"{name[:1].upper()}{name[1:]}\n{sweep.recipe['source']}: means of {count} {sweep.over}, {level} intervals"
+    ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=20)
+    ax.grid(axis="x" if horizontal else "y", color=LIGHT["rule"], linewidth=0.7)
+    (ax.xaxis if horizontal else ax.yaxis).set_major_locator(MaxNLocator(5))
     ax.legend(
         loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncol=3, frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"],
         handletextpad=0.2, columnspacing=1.2, borderaxespad=0.1,
     )  # fmt: skip
 
 
-def _sweep_line(found: Sweep, rows: Any) -> Figure:
-    """The values over those of one option, which stand at even distances."""
-    (name,) = found.options
-    given = [one.get(name) for one in found.settings]
+def _sweep_line(sweep: Sweep, rows: Any) -> Figure:
+    """Draw the values over those of one option, at even distances."""
+    (name,) = sweep.options
+    option_values = [setting.get(name) for setting in sweep.settings]
     try:
-        order = _sweep_order(given)
-    except TypeError:  # values that cannot be hashed stand in the order of the grid
-        order = given
-    at = [order.index(value) for value in given]
-    words = [value_words(value) for value in order]
-    slanted = max(map(len, words)) > 8
-    width = max(SWEEP_LEAST, SWEEP_STEP * len(order))
-    bottom = 0.5 + (0.72 * LETTER * max(map(len, words)) if slanted else 0.0)
-    figure, ax = one_axes(width + 0.9, SWEEP_HEIGHT + bottom - 0.5, 0.68, 0.22, bottom, 0.7)
+        order = _sweep_order(option_values)
+    except TypeError:  # values that cannot be hashed are in the order of the grid
+        order = option_values
+    at = [order.index(value) for value in option_values]
+    labels = [value_text(value) for value in order]
+    slanted = max(map(len, labels)) > 8
+    width = max(SWEEP_MIN_INCHES, SWEEP_STEP_INCHES * len(order))
+    bottom = 0.5 + (0.72 * LETTER_INCHES * max(map(len, labels)) if slanted else 0.0)
+    figure, ax = one_axes(width + 0.9, SWEEP_HEIGHT_INCHES + bottom - 0.5, 0.68, 0.22, bottom, 0.7)
     values = rows["mean"].to_numpy(dtype=np.float64)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in order):
         judged = [h for h in np.argsort(at) if rows["in_best_set"].notna()[h]]
         ax.plot(np.array(at)[judged], values[judged], color=LIGHT["soft"], linewidth=1.0, zorder=1)
-    _sweep_marks(ax, at, rows, _sweep_kinds(rows), lying=False)
-    ax.set_xticks(range(len(order)), words, **({"rotation": 45, "ha": "right"} if slanted else {}))
+    _sweep_marks(ax, at, rows, _sweep_kinds(rows), horizontal=False)
+    ax.set_xticks(range(len(order)), labels, **({"rotation": 45, "ha": "right"} if slanted else {}))
     ax.set_xlim(-0.5, len(order) - 0.5)
     ax.set_xlabel(name)
     ax.set_ylabel(MEASURES.card(rows["measure"].iloc[0]).symbol)
-    _finish_sweep(ax, found, rows, lying=False)
+    _finish_sweep(ax, sweep, rows, horizontal=False)
     return figure
 
 
-def _sweep_list(found: Sweep, rows: Any) -> Figure:
-    """One line for each setting, the first at the top."""
-    words = [setting_words(one) for one in found.settings]
-    left = 0.3 + LETTER * max(map(len, words))
-    figure, ax = one_axes(left + SWEEP_LEAST + 0.25, 1.3 + SWEEP_LINE * len(words), left, 0.25, 0.55, 0.75)
-    _sweep_marks(ax, list(range(len(words))), rows, _sweep_kinds(rows), lying=True)
-    ax.set_yticks(range(len(words)), words)
-    ax.set_ylim(len(words) - 0.5, -0.5)
+def _sweep_list(sweep: Sweep, rows: Any) -> Figure:
+    """Draw one line for each setting, the first at the top."""
+    labels = [setting_text(setting) for setting in sweep.settings]
+    left = 0.3 + LETTER_INCHES * max(map(len, labels))
+    figure, ax = one_axes(left + SWEEP_MIN_INCHES + 0.25, 1.3 + SWEEP_LINE_INCHES * len(labels), left, 0.25, 0.55, 0.75)
+    _sweep_marks(ax, list(range(len(labels))), rows, _sweep_kinds(rows), horizontal=True)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlabel(MEASURES.card(rows["measure"].iloc[0]).symbol)
-    _finish_sweep(ax, found, rows, lying=True)
+    _finish_sweep(ax, sweep, rows, horizontal=True)
     return figure
 
 
-def _sweep_cells(found: Sweep, rows: Any) -> Figure:
-    """A cell for each pair of values of two options: shaded by its mean, framed if in the best set."""
-    first, second = found.options
-    across, down = (_sweep_order([one[name] for one in found.settings]) for name in (first, second))
-    words = [[value_words(value) for value in values] for values in (across, down)]
-    left = 0.75 + LETTER * max(map(len, words[1]))
-    width, height = max(SWEEP_LEAST, SWEEP_CELL * len(across)), SWEEP_TALL * len(down)
+def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
+    """Draw a cell for each pair of values of two options: shaded by its mean, framed if in the best set."""
+    first, second = sweep.options
+    across, down = (_sweep_order([setting[name] for setting in sweep.settings]) for name in (first, second))
+    labels = [[value_text(value) for value in values] for values in (across, down)]
+    left = 0.75 + LETTER_INCHES * max(map(len, labels[1]))
+    width, height = max(SWEEP_MIN_INCHES, SWEEP_CELL_WIDTH_INCHES * len(across)), SWEEP_CELL_HEIGHT_INCHES * len(down)
     figure, ax = one_axes(left + width + 0.2, height + 1.35, left, 0.2, 0.75, 0.6)
     values, kinds = rows["mean"].to_numpy(dtype=np.float64), _sweep_kinds(rows)
-    known = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
-    low, high = (known.min(), known.max()) if higher else (known.max(), known.min())
-    places = decimals_for(known)
-    for setting, value, kind in zip(found.settings, values, kinds, strict=True):
+    low, high = (finite.min(), finite.max()) if higher else (finite.max(), finite.min())
+    places = decimals_for(finite)
+    for setting, value, kind in zip(sweep.settings, values, kinds, strict=True):
         x, y = across.index(setting[first]), down.index(setting[second])
         share = (value - low) / (high - low) if high != low and np.isfinite(value) else 0.0
-        look: dict[str, Any] = {"edgecolor": "none", "facecolor": LIGHT["accent"]}
-        ax.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, alpha=SWEEP_SHADE * share + 0.03, **look))
+        style: dict[str, Any] = {"edgecolor": "none", "facecolor": LIGHT["accent"]}
+        ax.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, alpha=SWEEP_MAX_OPACITY * share + 0.03, **style))
         if kind == SWEEP_KINDS[0]:
             frame: dict[str, Any] = {"fill": False, "edgecolor": LIGHT["accent"], "linewidth": 1.8}
             ax.add_patch(Rectangle((x + 0.03, y + 0.06), 0.94, 0.88, **frame))
-        said = fixed(float(value), places) if np.isfinite(value) else "failed"
+        text = format_fixed(float(value), places) if np.isfinite(value) else "failed"
         weight = "bold" if kind == SWEEP_KINDS[0] else "normal"
         color = LIGHT["soft" if kind == SWEEP_KINDS[2] else "ink"]
-        said += "?" if kind == SWEEP_KINDS[2] and np.isfinite(value) else ""
-        ax.text(x + 0.5, y + 0.5, said, ha="center", va="center", fontsize=8.5, fontweight=weight, color=color)
+        text += "?" if kind == SWEEP_KINDS[2] and np.isfinite(value) else ""
+        ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=8.5, fontweight=weight, color=color)
     ax.set(xlim=(0, len(across)), ylim=(len(down), 0), xlabel=first, ylabel=second)
-    ax.set_xticks(np.arange(len(across)) + 0.5, words[0])
-    ax.set_yticks(np.arange(len(down)) + 0.5, words[1])
+    ax.set_xticks(np.arange(len(across)) + 0.5, labels[0])
+    ax.set_yticks(np.arange(len(down)) + 0.5, labels[1])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    name, count = measure_words(rows), found.recipe["parameters"]["n_replicates"]
+    name, count = measure_text(rows), sweep.recipe["parameters"]["n_replicates"]
     unjudged = "; ? not judged" if SWEEP_KINDS[2] in kinds else ""
-    title = f"{name[:1].upper()}{name[1:]}\n{found.recipe['source']}: means of {count} {found.over}; framed: best set"
+    title = f"{name[:1].upper()}{name[1:]}\n{sweep.recipe['source']}: means of {count} {sweep.over}; framed: best set"
     ax.set_title(f"{title}{unjudged}", loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
     return figure
 
@@ -441,92 +451,104 @@ def _sweep_cells(found: Sweep, rows: Any) -> Figure:
 @figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
 def draw_curve(
     results: Results,
-    reading: Reading,
+    view: ResultView,
     names: list[str],
     *,
     measure: str | None = None,
     band: str | None = None,
     difference: tuple[str, str] | None = None,
 ) -> Figure:
-    """One measure against the number of neighbors, or the difference of two embeddings."""
+    """Draw one measure against the number of neighbors, or the difference of two embeddings."""
     band = None if band is None else check_one_of(band, ("simultaneous", "pointwise"), "band", aliases=True)
-    families = {family[0].measure: family for family in reading.curves}
-    whole = scale_curves(results, reading)
-    asked = band == "simultaneous" or difference is not None  # what only curves over all K have
-    if measure in whole or (measure is None and whole and (asked or not families)):
-        curve = whole[measure] if measure is not None else next(iter(whole.values()))
+    families = {family[0].measure: family for family in view.curves}
+    curves = scale_curves(results, view)
+    needs_curve = band == "simultaneous" or difference is not None  # what only curves over all K have
+    if measure in curves or (measure is None and curves and (needs_curve or not families)):
+        curve = curves[measure] if measure is not None else next(iter(curves.values()))
         if difference is not None:
-            return draw_curve_difference(results, reading, curve, difference)
+            return draw_curve_difference(results, view, curve, difference)
         if band == "simultaneous" and not curve.simultaneous:
-            cure = "Run with ci='points', or with 100 anchors or more of which 30 differ; or use band='pointwise'."
-            raise InputError("band", "must be one that the curve has", "'simultaneous', and there is none", cure)
-        return draw_scales(reading, curve, names, band=band)
-    if asked:
-        argument, got = ("band", repr(band)) if difference is None else ("difference", repr(difference))
-        cure = "Run r_nx, or another curve with a value at every K, and name it as `measure`."
-        raise InputError(argument, "must be of a measure with a value at every K", got, cure)
+            hint = "Run with ci='points', or with 100 anchors or more of which 30 differ; or use band='pointwise'."
+            raise InputError("band", "must be one that the curve has", "'simultaneous', and there is none", hint)
+        return draw_scales(view, curve, names, band=band)
+    if needs_curve:
+        argument, received = ("band", repr(band)) if difference is None else ("difference", repr(difference))
+        hint = "Run r_nx, or another curve with a value at every K, and name it as `measure`."
+        raise InputError(argument, "must be of a measure with a value at every K", received, hint)
     if measure is not None:
-        MEASURES.check_run(measure, {column.measure for column in reading.columns} | set(whole), "measure", curves=True)
+        MEASURES.check_run(measure, {column.measure for column in view.columns} | set(curves), "measure", curves=True)
     if not families or (measure is not None and measure not in families):
         if measure in MEASURES and "n_neighbors" not in MEASURES.card(measure).parameters:
-            rule = "must depend on the number of neighbors"
-            listed = ", ".join(sorted({*families, *whole})) or "none"
-            raise InputError("measure", rule, repr(measure), f"Name one that was run at several: {listed}.")
-        have = f" Those that have: {', '.join(sorted({*families, *whole}))}." if families or whole else ""
+            requirement = "must depend on the number of neighbors"
+            listed = ", ".join(sorted({*families, *curves})) or "none"
+            raise InputError("measure", requirement, repr(measure), f"Name one that was run at several: {listed}.")
+        alternatives = f" Those that have: {', '.join(sorted({*families, *curves}))}." if families or curves else ""
         raise InputError(
             "measure",
             "must have been run at several numbers of neighbors",
             repr(measure) if measure is not None else "one number of neighbors for every measure",
-            f"Pass n_neighbors=[5, 15, 50] to Evaluation.{have}",
+            f"Pass n_neighbors=[5, 15, 50] to Evaluation.{alternatives}",
         )
     family = families[measure] if measure is not None else next(iter(families.values()))
-    return draw_curves(reading, family, names)
+    return draw_curves(view, family, names)
 
 
-KAPPA_SIDE, KAPPA_BESIDE, KAPPA_BELOW = 2.1, 0.46, 0.36
-KAPPA_POINTS = 1000  # of more, a random part
+KAPPA_SIDE_INCHES = 2.1
+KAPPA_LEFT_INCHES = 0.46
+KAPPA_BELOW_INCHES = 0.36
+MAX_KAPPA_POINTS = 1000  # of more, a random part
 
 
 @figure("kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations")
 def draw_kappa_curve(
     results: Results,
-    reading: Reading,
+    view: ResultView,
     names: list[str],
     *,
     kappas: Sequence[float] | None = None,
     n_resamples: int = 99,
 ) -> Figure:
-    """Small multiples of the curves, all from the same permutations."""
+    """Draw the curves of all embeddings, from the same permutations."""
     check_int(n_resamples, "n_resamples", low=1)
     labels = results.labels
     if labels is None:
-        cure = "Pass labels to Evaluation; for other variables use dreval.kappa_curve(x, y).plot()."
-        raise InputError("results", "must hold labels for a curve over kappa", "none", cure)
-    known, seed = np.flatnonzero([label is not None for label in labels]), int(results.recipe.get("random_state") or 0)
-    n, rows = len(known), known
-    if n > KAPPA_POINTS:
-        rows = np.sort(stream(seed, "kappa curve").choice(known, KAPPA_POINTS, replace=False))
+        hint = "Pass labels to Evaluation; for other variables use dreval.kappa_curve(x, y).plot()."
+        raise InputError("results", "must hold labels for a curve over kappa", "none", hint)
+    labeled, seed = (
+        np.flatnonzero([label is not None for label in labels]),
+        int(results.recipe.get("random_state") or 0),
+    )
+    n, rows = len(labeled), labeled
+    if n > MAX_KAPPA_POINTS:
+        rows = np.sort(stream(seed, "kappa curve").choice(labeled, MAX_KAPPA_POINTS, replace=False))
     classes = np.unique(labels.astype(str), return_inverse=True)[1].ravel()[rows]
-    given = {"kappas": kappas, "n_resamples": n_resamples, "random_state": stream_seed(seed, "kappa curve")}
+    options = {"kappas": kappas, "n_resamples": n_resamples, "random_state": stream_seed(seed, "kappa curve")}
     curves = {
-        name: kappa_curve(results.embeddings[name][rows], classes, kernel=("gaussian", "delta"), **given)
+        name: kappa_curve(results.embeddings[name][rows], classes, kernel=("gaussian", "delta"), **options)
         for name in names
     }
-    every = "points" if n == len(labels) else "labeled points"
-    seen = f"all {every}" if len(rows) == n else f"{len(rows):,} of {n:,} {every}"
-    words = (
-        f"KCCA with the classes, {seen}. Gray: mean to 95 % of {n_resamples:,} permutations; dotted: the kappa of the "
-        "test. The distance from the gray counts, not the height."
+    noun = "points" if n == len(labels) else "labeled points"
+    points_text = f"all {noun}" if len(rows) == n else f"{len(rows):,} of {n:,} {noun}"
+    text = (
+        f"KCCA with the classes, {points_text}. Gray: mean to 95 % of {n_resamples:,} permutations; "
+        "dotted: the kappa of the test. The distance from the gray counts, not the height."
     )
-    lines = foot_lines(words, len(names), KAPPA_SIDE + KAPPA_BESIDE)
-    made, axes = grid(len(names), KAPPA_SIDE, 0.0, 0.08 + WORDS * len(lines), beside=KAPPA_BESIDE, below=KAPPA_BELOW)
+    lines = foot_lines(text, len(names), KAPPA_SIDE_INCHES + KAPPA_LEFT_INCHES)
+    figure, axes = panel_grid(
+        len(names),
+        KAPPA_SIDE_INCHES,
+        0.0,
+        0.08 + FOOT_LINE_INCHES * len(lines),
+        left_inches=KAPPA_LEFT_INCHES,
+        below_inches=KAPPA_BELOW_INCHES,
+    )
     for ax, name in zip(axes, names, strict=True):
-        draw_sensitivity(ax, curves[name], embedding_color(reading.named, name))
+        draw_sensitivity(ax, curves[name], embedding_color(view.colored, name))
         mark_powers(ax, curves[name].table["kappa"].to_numpy())
         ax.set(ylim=(0, 1.04))
         ax.set_xlabel("kappa", fontsize=8, labelpad=2)
         ax.set_ylabel("canonical correlation", fontsize=8, labelpad=2)
         ax.tick_params(labelsize=8)
-        name_panel(ax, reading, name)
-    write_foot(made, axes[0].get_position().x0, lines)
-    return made
+        name_panel(ax, view, name)
+    write_foot(figure, axes[0].get_position().x0, lines)
+    return figure

@@ -32,77 +32,76 @@ from dreval.registry import MEASURES
 from dreval.report._style import (
     CLASS_COLORS,
     LIGHT,
-    RAMP,
-    SEQUENCE,
+    NUMBER_RAMP,
+    QUALITY_RAMP,
     draw_for_reader,
-    drawing,
     embedding_color,
-    grid,
+    figure_style,
     grid_width,
-    math_words,
+    math_text,
     one_axes,
+    panel_grid,
 )
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import direction_of
-from dreval.report.document import Figure as Drawn
-from dreval.report.document import Maps, Panel, Tag
+from dreval.report.document import EmbeddingLabel, Maps, PageFigure, Panel
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
-    LETTER,
+    LETTER_INCHES,
     ScaleCurve,
-    band_words,
-    curve_words,
+    band_text,
+    curve_title,
     draw_curves,
     draw_scales,
     scale_curves,
-    scale_words,
+    scale_title,
 )
-from dreval.report.figures._pairs import draw_shepard_panel, rank_words, shepard_words
+from dreval.report.figures._pairs import draw_shepard_panel, rank_correlation_text, shepard_text
 from dreval.report.figures._panels import (
-    ACROSS,
-    HEAD,
+    FOOT_LETTER_INCHES,
+    FOOT_LINE_INCHES,
     LAYERS,
-    SOFT,
+    SOFT_TEXT,
+    SUBTITLE_INCHES,
     UNLABELED,
-    WORDS,
     Classes,
     Scale,
     check_pair,
     class_colors,
     class_handles,
     color_bar,
+    colored_in_comparison,
     draw_clouds,
     draw_map_panel,
     draw_points,
     foot_lines,
-    head_panel,
     main_measures,
     map_cells,
+    measure_setting_text,
     name_panel,
-    named_in,
     panel_inches,
     place_points,
     ramp_between,
     scale_of_maps,
-    setting_words,
+    title_panel,
     write_bar,
     write_foot,
 )
 from dreval.report.figures._panels import scale_of_maps as make_scale
-from dreval.report.format import breadth, counted, fixed, short_name, short_names
-from dreval.report.reading import Column, Reading, parameter, parameter_words
+from dreval.report.format import count_noun, format_fixed, short_name, short_names, text_breadth
+from dreval.report.result_view import Column, ResultView, parameter_text, parameter_value
 
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.
 
-PANEL = 2.06  # inches; three stand side by side
-MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
-MOST_LEGEND_COLUMNS = 13  # columns of a legend
-MISSING = CLASS_COLORS[-1]
+PANEL_INCHES = 2.06  # inches; three fit side by side
+LEGEND_DOT_INCHES = 0.32  # inches of a dot of a legend with its gaps
+MAX_LEGEND_COLUMNS = 13  # columns of a legend
+MISSING_COLOR = CLASS_COLORS[-1]
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Points colored by a number: the colors as classes, the words of both ends, whether some are missing, a name."""
+class NumberColors:
+    """Points colored by a number: colors as classes, the text of both ends, whether some are missing, and a title."""
 
     classes: Classes
     ends: tuple[str, str]
@@ -110,8 +109,8 @@ class Numbers:
     title: str = ""
 
 
-def point_colors(labels: Any, n: int) -> Classes | Numbers | None:
-    """How points are colored: by class, where floats are numbers on a scale, which a series gives its name."""
+def point_colors(labels: Any, n: int) -> Classes | NumberColors | None:
+    """Return the colors of points: by class, or of floats by a scale with the name of the series."""
     if labels is None:
         return None
     values, title = np.asarray(labels), getattr(labels, "name", None)
@@ -123,51 +122,53 @@ def point_colors(labels: Any, n: int) -> Classes | Numbers | None:
     return number_colors(values.astype(np.float64), "" if title is None else printable(title))
 
 
-def number_colors(values: npt.NDArray[np.float64], title: str = "") -> Numbers:
-    """Colors of numbers, from dark for low to light for high; missing ones are gray."""
+def number_colors(values: npt.NDArray[np.float64], title: str = "") -> NumberColors:
+    """Return colors of numbers, from dark for low to light for high; missing ones are gray."""
     scale = scale_of_maps([values], True)
-    there = np.isfinite(values)
-    codes = np.full(len(values), len(SEQUENCE), np.int64)
-    share = (values[there] - scale.low) / (scale.high - scale.low)
-    codes[there] = np.clip((share * len(SEQUENCE)).astype(np.int64), 0, len(SEQUENCE) - 1)
-    names = tuple(map(str, range(len(SEQUENCE) + 1)))
-    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.marks(), not bool(there.all()), title)
+    finite = np.isfinite(values)
+    codes = np.full(len(values), len(NUMBER_RAMP), np.int64)
+    share = (values[finite] - scale.low) / (scale.high - scale.low)
+    codes[finite] = np.clip((share * len(NUMBER_RAMP)).astype(np.int64), 0, len(NUMBER_RAMP) - 1)
+    names = tuple(map(str, range(len(NUMBER_RAMP) + 1)))
+    return NumberColors(
+        Classes(codes, names, (*NUMBER_RAMP, MISSING_COLOR)), scale.marks(), not bool(finite.all()), title
+    )
 
 
-def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
-    """Name of the embedding in its color, and what is not shown of it."""
+def title_points(ax: Axes, view: ResultView, name: str, embeddings: Mapping[str, Any]) -> None:
+    """Write the name of the embedding in its color, and which columns are drawn."""
     d = embeddings[name].shape[1]
-    wide = [n for n in reading.computed if embeddings[n].shape[1] != 2]
-    shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
-    name_panel(ax, reading, name, shown, 11 if wide else 24)
+    needs_text = [n for n in view.computed if embeddings[n].shape[1] != 2]
+    columns_text = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
+    name_panel(ax, view, name, columns_text, 11 if needs_text else 24)
 
 
 def legend_columns(names: Sequence[str], width: float) -> int:
-    """How many columns names of classes are set in, each as wide as its widest name, in so many inches."""
-    room = [MARK + LETTER * breadth(name) for name in names]
-    for columns in range(min(len(names), MOST_LEGEND_COLUMNS), 1, -1):
+    """Return the number of columns of class names, each as wide as its widest name, that fit in ``width`` inches."""
+    inches = [LEGEND_DOT_INCHES + LETTER_INCHES * text_breadth(name) for name in names]
+    for columns in range(min(len(names), MAX_LEGEND_COLUMNS), 1, -1):
         rows = -(-len(names) // columns)
-        if sum(max(room[at : at + rows]) for at in range(0, len(names), rows)) <= width:
+        if sum(max(inches[at : at + rows]) for at in range(0, len(names), rows)) <= width:
             return -(-len(names) // rows)
     return 1
 
 
 def class_names(classes: Classes) -> list[str]:
-    """Names of classes as a legend has room for them."""
+    """Return names of classes that fit in a legend."""
     return list(short_names(classes.names, 18).values())
 
 
-def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> None:
-    """The names of the classes in rows below the panels, beginning at the first of them."""
+def write_legend(figure: Figure, ax: Axes, classes: Classes, columns: int) -> None:
+    """Write the names of the classes in rows below the panels, from the left of the first panel."""
     handles = [
         Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=color)
         for _, color in class_handles(classes)
     ]
-    made.legend(
+    figure.legend(
         handles,
         class_names(classes),
         loc="lower left",
-        bbox_to_anchor=(first.get_position().x0, 0.03 / made.get_figheight()),
+        bbox_to_anchor=(ax.get_position().x0, 0.03 / figure.get_figheight()),
         ncols=columns,
         frameon=False,
         handletextpad=0.1,
@@ -177,174 +178,182 @@ def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> N
     )
 
 
-def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
-    """The scale of the numbers as a bar below the panels."""
-    bar = color_bar(made, first, PANEL, 0.3, SEQUENCE)
-    room = PANEL if isinstance(made, Figure) else panel_inches(first)
-    bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
-    bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
+def write_scale(figure: Figure, ax: Axes, numbers: NumberColors) -> None:
+    """Draw the scale of the numbers as a bar below the panels."""
+    bar = color_bar(figure, ax, PANEL_INCHES, 0.3, NUMBER_RAMP)
+    inches = PANEL_INCHES if isinstance(figure, Figure) else panel_inches(ax)
+    bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT_TEXT)
+    bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT_TEXT)
     if numbers.title:
         bar.text(
             0,
             1.5,
-            short_name(numbers.title, int(room / LETTER)),
+            short_name(numbers.title, int(inches / LETTER_INCHES)),
             ha="left",
             va="bottom",
             fontsize=8.5,
             transform=bar.transAxes,
         )
-    if numbers.missing and (isinstance(made, Figure) or ACROSS * len("".join(numbers.ends) + "gray: missing") < room):
-        bar.text(0.5, -0.5, "gray: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)
+    if numbers.missing and (
+        isinstance(figure, Figure) or FOOT_LETTER_INCHES * len("".join(numbers.ends) + "gray: missing") < inches
+    ):
+        bar.text(0.5, -0.5, "gray: missing", ha="center", va="top", transform=bar.transAxes, **SOFT_TEXT)
 
 
-def noise_map(found: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
-    """The data's own embedding of a noise test: points that are not distinguished from noise are hollow."""
-    if found.points is None or found.embedding is None:
-        cure = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
-        raise InputError("kind", "must be 'null' where points have no score", "'map'", cure)
-    Y, hollow = found.embedding, np.zeros(len(found.embedding), np.bool_)
-    hollow[found.points.index.to_numpy()] = found.like_noise
+def noise_map(test: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+    """Draw the embedding of a noise test: points that are not distinguished from noise are hollow."""
+    if test.points is None or test.embedding is None:
+        hint = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
+        raise InputError("kind", "must be 'null' where points have no score", "'map'", hint)
+    Y, hollow = test.embedding, np.zeros(len(test.embedding), np.bool_)
+    hollow[test.points.index.to_numpy()] = test.like_noise
 
     def draw() -> Figure:
-        figure, axes = one_axes(PANEL * 1.5 + 0.2, PANEL * 1.5 + 0.6, 0.1, 0.1, 0.1, 0.5)
+        figure, axes = one_axes(PANEL_INCHES * 1.5 + 0.2, PANEL_INCHES * 1.5 + 0.6, 0.1, 0.1, 0.1, 0.5)
         draw_points(axes, Y, None, hollow)
-        few = f"{int(hollow.sum()):,} of {len(found.points):,} points"
-        said = f"Hollow: {few},\nnot distinguished from noise" if hollow.any() else "No point is like noise"
-        axes.set_title(said, loc="left", fontsize=8.5, color=LIGHT["ink"])
+        count_text = f"{int(hollow.sum()):,} of {len(test.points):,} points"
+        title = f"Hollow: {count_text},\nnot distinguished from noise" if hollow.any() else "No point is like noise"
+        axes.set_title(title, loc="left", fontsize=8.5, color=LIGHT["ink"])
         return figure
 
     return draw_for_reader(draw, ax, figsize)
 
 
-def scores_map(found: PointScores, score: str, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
-    """The map that was scored, each point in the color of one of its scores."""
-    values, Y = np.asarray(getattr(found, score), np.float64), found.coordinates
+def scores_map(scores: PointScores, score: str, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+    """Draw the scored map, each point in the color of one of its scores."""
+    values, Y = np.asarray(getattr(scores, score), np.float64), scores.coordinates
 
     def draw() -> Figure:
-        made, (axes,) = grid(1, 1.5 * PANEL, 0.0, 0.8)
-        colors = number_colors(values, f"{found.TITLE}: {score.replace('_', ' ')}")
+        figure, (axes,) = panel_grid(1, 1.5 * PANEL_INCHES, 0.0, 0.8)
+        colors = number_colors(values, f"{scores.TITLE}: {score.replace('_', ' ')}")
         draw_points(axes, Y, colors.classes)
-        write_scale(made, axes, colors)
-        return made
+        write_scale(figure, axes, colors)
+        return figure
 
     return draw_for_reader(draw, ax, figsize)
 
 
-CLOUDS = 6  # points whose images are drawn
-MOST_CLOUDS = 12
-BOLD = 0.092  # inches of a letter of a name over a panel
-APART = 0.15  # of the half side of a panel, between two of them
+DEFAULT_CLOUDS = 6  # points whose images are drawn
+MAX_CLOUDS = 12
+BOLD_LETTER_INCHES = 0.092  # inches of a letter of a name over a panel
+MIN_CLOUD_DISTANCE = 0.15  # of the half side of a panel, between two of them
 
 
 def stability_figure(
-    found: Stability, kind: str, points: Sequence[int] | None, ax: Axes | None = None, figsize: Any = None
+    stability: Stability, kind: str, points: Sequence[int] | None, ax: Axes | None = None, figsize: Any = None
 ) -> Figure | Axes:
-    """A map of the points by agreement, or the images of some points in all replicates."""
-    if found.points is None:
+    """Draw a map of the points by agreement, or the images of some points in all replicates."""
+    if stability.points is None:
         raise RuntimeError("a record of stability has points")
-    Y = found.map
-    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    values = found.points["agreement"].to_numpy(dtype=np.float64)
+    Y = stability.map
+    finite = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    values = stability.points["agreement"].to_numpy(dtype=np.float64)
     if kind == "clouds":
-        chosen = _clouded(found, values, points)
-        return draw_for_reader(lambda: _draw_clouds(found, chosen), ax, figsize)
+        chosen = _cloud_points(stability, values, points)
+        return draw_for_reader(lambda: _draw_clouds(stability, chosen), ax, figsize)
 
     def draw() -> Figure:
-        made, (axes,) = grid(1, 1.5 * PANEL, HEAD, 0.68)
-        scale = scale_of_maps([values[known]], True, MEASURES.card(found.measure).bounds, [found.chance])
-        draw_map_panel(axes, Y[known], values[known], scale)
-        words = f"Neighbor agreement, {found.replicates.shape[0]} replicates; chance 0"
-        write_bar(made, axes, 1.5 * PANEL, scale, words, bottom=0.3)
-        _title_stability(axes, found)
-        return made
+        figure, (axes,) = panel_grid(1, 1.5 * PANEL_INCHES, SUBTITLE_INCHES, 0.68)
+        scale = scale_of_maps([values[finite]], True, MEASURES.card(stability.measure).bounds, [stability.chance])
+        draw_map_panel(axes, Y[finite], values[finite], scale)
+        text = f"Neighbor agreement, {stability.replicates.shape[0]} replicates; chance 0"
+        write_bar(figure, axes, 1.5 * PANEL_INCHES, scale, text, bottom=0.3)
+        _title_stability(axes, stability)
+        return figure
 
     return draw_for_reader(draw, ax, figsize)
 
 
-def _title_stability(axes: Axes, found: Stability) -> None:
-    """The method, and below it what was altered with the value."""
-    over = {"seeds": "other seeds", "halves": "halves"}.get(found.recipe["parameters"]["over"], "seeds and halves")
-    value = fixed(found.value, 2 if abs(found.value) >= 0.01 else 3)
-    aside = f"{over}: J = {value}" + (", one column" if found.map.shape[1] == 1 else "")
-    room = panel_inches(axes)
-    aside = aside if ACROSS * len(aside) <= room else f"J = {value}"
-    head_panel(axes, short_name(str(found.recipe["source"]), int(room / BOLD)), aside)
+def _title_stability(axes: Axes, stability: Stability) -> None:
+    """Write the method, and below it the kind of replicates with the value."""
+    replicate_kind = {"seeds": "other seeds", "halves": "halves"}.get(
+        stability.recipe["parameters"]["over"], "seeds and halves"
+    )
+    value = format_fixed(stability.value, 2 if abs(stability.value) >= 0.01 else 3)
+    aside = f"{replicate_kind}: J = {value}" + (", one column" if stability.map.shape[1] == 1 else "")
+    inches = panel_inches(axes)
+    aside = aside if FOOT_LETTER_INCHES * len(aside) <= inches else f"J = {value}"
+    title_panel(axes, short_name(str(stability.recipe["source"]), int(inches / BOLD_LETTER_INCHES)), aside)
 
 
-def _clouded(found: Stability, values: Any, points: Sequence[int] | None) -> list[int]:
-    """The points whose clouds are drawn: those that are asked for, or those that agree least, some way apart."""
+def _cloud_points(stability: Stability, values: Any, points: Sequence[int] | None) -> list[int]:
+    """Return the points whose clouds are drawn: the requested ones, or those that agree least, some distance apart."""
     n = len(values)
     if points is not None:
-        chosen = [check_int(one, "points", low=0, high=n - 1) for one in points]
-        if not 1 <= len(chosen) <= MOST_CLOUDS:
-            cure = f"Pass 1 to {MOST_CLOUDS} numbers of points."
-            raise InputError("points", f"must be 1 to {MOST_CLOUDS} points", f"{len(chosen)}", cure)
+        chosen = [check_int(point, "points", low=0, high=n - 1) for point in points]
+        if not 1 <= len(chosen) <= MAX_CLOUDS:
+            hint = f"Pass 1 to {MAX_CLOUDS} numbers of points."
+            raise InputError("points", f"must be 1 to {MAX_CLOUDS} points", f"{len(chosen)}", hint)
         return chosen
-    known = np.isfinite(values) & np.isfinite(found.map).all(axis=1)
-    count = np.isfinite(found.replicates[:, :, 0]).sum(axis=0)  # of few images little is seen, and their mean varies
-    known &= count >= np.median(count)
-    order = [int(i) for i in np.argsort(np.where(known, values, np.inf), kind="stable") if known[i]]
-    placed = np.full((n, 2), np.nan)
-    placed[known] = place_points(found.map[known])
+    usable = np.isfinite(values) & np.isfinite(stability.map).all(axis=1)
+    count = np.isfinite(stability.replicates[:, :, 0]).sum(
+        axis=0
+    )  # of few images little is seen, and their mean varies
+    usable &= count >= np.median(count)
+    order = [int(i) for i in np.argsort(np.where(usable, values, np.inf), kind="stable") if usable[i]]
+    places = np.full((n, 2), np.nan)
+    places[usable] = place_points(stability.map[usable])
     chosen = []
     for i in order:
-        if all(np.hypot(*(placed[i] - placed[j])) > APART for j in chosen):
+        if all(np.hypot(*(places[i] - places[j])) > MIN_CLOUD_DISTANCE for j in chosen):
             chosen.append(i)
-        if len(chosen) == CLOUDS:
+        if len(chosen) == DEFAULT_CLOUDS:
             break
     return chosen
 
 
-def _draw_clouds(found: Stability, chosen: list[int]) -> Figure:
-    """One map in gray, and the images of each chosen point in its color."""
-    words = ["Colors: single points in all replicates that have them."]
-    words += ["One column: the height of a point means nothing."] if found.map.shape[1] == 1 else []
-    made, (axes,) = grid(1, 1.5 * PANEL, HEAD, 0.08 + WORDS * (1 + len(words)))
-    known = np.isfinite(found.map).all(axis=1)
-    images = [found.replicates[:, i][np.isfinite(found.replicates[:, i]).all(axis=1)] for i in chosen]
-    everything = np.concatenate([found.map[known], *images])
+def _draw_clouds(stability: Stability, chosen: list[int]) -> Figure:
+    """Draw one map in gray, and the images of each chosen point in its color."""
+    sentences = ["Colors: single points in all replicates that have them."]
+    sentences += ["One column: the height of a point means nothing."] if stability.map.shape[1] == 1 else []
+    figure, (axes,) = panel_grid(1, 1.5 * PANEL_INCHES, SUBTITLE_INCHES, 0.08 + FOOT_LINE_INCHES * (1 + len(sentences)))
+    finite = np.isfinite(stability.map).all(axis=1)
+    images = [stability.replicates[:, i][np.isfinite(stability.replicates[:, i]).all(axis=1)] for i in chosen]
+    all_points = np.concatenate([stability.map[finite], *images])
     codes = np.concatenate(
-        [np.zeros(int(known.sum()), np.int64), *(np.full(len(one), at + 1) for at, one in enumerate(images))]
+        [np.zeros(int(finite.sum()), np.int64), *(np.full(len(image), at + 1) for at, image in enumerate(images))]
     )
     draw_clouds(
-        axes, everything, Classes(codes, ("", *map(str, chosen)), (LIGHT["soft"], *CLASS_COLORS[: len(chosen)]))
+        axes, all_points, Classes(codes, ("", *map(str, chosen)), (LIGHT["soft"], *CLASS_COLORS[: len(chosen)]))
     )
-    _title_stability(axes, found)
-    count = found.replicates.shape[0]
-    first = "the first" if np.isfinite(found.replicates[0]).all() else "the mean"
-    write_foot(made, axes.get_position().x0, [f"Gray: {first} of {count} replicates.", *words])
-    return made
+    _title_stability(axes, stability)
+    count = stability.replicates.shape[0]
+    background = "the first" if np.isfinite(stability.replicates[0]).all() else "the mean"
+    write_foot(figure, axes.get_position().x0, [f"Gray: {background} of {count} replicates.", *sentences])
+    return figure
 
 
-def mapped_column(results: Results, reading: Reading, measure: str | None, n_neighbors: int | None) -> Column:
-    """The column whose values per point a map shows."""
-    having = [
-        c for c in reading.columns if any(_point_values(results, c, name) is not None for name in reading.computed)
+def mapped_column(results: Results, view: ResultView, measure: str | None, n_neighbors: int | None) -> Column:
+    """Return the column whose values per point a map shows."""
+    with_points = [
+        c for c in view.columns if any(_point_values(results, c, name) is not None for name in view.computed)
     ]
-    if not having:
+    if not with_points:
         raise InputError(
             "measure", "must have values for single points", "none", "Run a measure such as trustworthiness."
         )
     if measure is None:
-        measure = "trustworthiness" if any(c.measure == "trustworthiness" for c in having) else having[0].measure
-    elif any(c.measure == measure for c in reading.columns) and not any(c.measure == measure for c in having):
-        listed = ", ".join(sorted({c.measure for c in having}))
+        measure = (
+            "trustworthiness" if any(c.measure == "trustworthiness" for c in with_points) else with_points[0].measure
+        )
+    elif any(c.measure == measure for c in view.columns) and not any(c.measure == measure for c in with_points):
+        listed = ", ".join(sorted({c.measure for c in with_points}))
         raise InputError("measure", "must have values for single points", repr(measure), f"Those that have: {listed}.")
-    MEASURES.check_run(measure, {c.measure for c in having}, "measure")
-    family = [c for c in having if c.measure == measure]
+    MEASURES.check_run(measure, {c.measure for c in with_points}, "measure")
+    family = [c for c in with_points if c.measure == measure]
     if n_neighbors is None:
-        main = [c for c in family if c in reading.main]
+        main = [c for c in family if c in view.main_columns]
         return (main or family)[0]
-    wanted = str(check_int(n_neighbors, "n_neighbors", low=1))
-    found = [c for c in family if parameter(c.parameters, "n_neighbors") == wanted]
-    if not found:
-        ran = ", ".join(parameter(c.parameters, "n_neighbors") or "none" for c in family)
-        raise InputError("n_neighbors", "must be one that was run", wanted, f"{measure} was run at: {ran}.")
-    return found[0]
+    requested = str(check_int(n_neighbors, "n_neighbors", low=1))
+    matching = [c for c in family if parameter_value(c.parameters, "n_neighbors") == requested]
+    if not matching:
+        scales = ", ".join(parameter_value(c.parameters, "n_neighbors") or "none" for c in family)
+        raise InputError("n_neighbors", "must be one that was run", requested, f"{measure} was run at: {scales}.")
+    return matching[0]
 
 
-def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
-    """Where the chance level lies on the bar of a map (0 the worse end, 1 the better), and the words beside it."""
+def chance_on_bar(column: Column, scale: Scale) -> tuple[float | None, str]:
+    """Return the place of the chance level on the bar of a map (0 worse end, 1 better end), and its text."""
     if not column.chance:
         return None, ""
     low, high = column.chances[0], column.chances[-1]
@@ -357,7 +366,7 @@ def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
 
 
 def _point_values(results: Results, column: Column, name: str) -> Any:
-    """Values of the points of one embedding, or None."""
+    """Return values of the points of one embedding, or None."""
     frame = results.points.get(name)
     key = setting_names(results.table).get((column.measure, column.parameters))
     if frame is None or key not in frame.columns or name not in results.embeddings:
@@ -366,248 +375,260 @@ def _point_values(results: Results, column: Column, name: str) -> Any:
 
 
 def map_values(results: Results, names: Sequence[str], column: Column) -> dict[str, Any]:
-    """Values of the points of each embedding; missing ones where an embedding has none."""
-    found = {name: _point_values(results, column, name) for name in names}
+    """Return values of the points of each embedding; NaN where an embedding has none."""
+    values_by_name = {name: _point_values(results, column, name) for name in names}
     return {
         name: np.full(len(results.embeddings[name]), np.nan) if values is None else values
-        for name, values in found.items()
+        for name, values in values_by_name.items()
     }
 
 
-MOST_POINTS = 60_000  # points of all embeddings together; beyond, names would make the page heavy
-MOST_MARKED = 600_000  # neighbors in all lists of a page together
-STEPS = 65_535  # of a side of an embedding
-DIGITS = 3
+MAX_NAMED_POINTS = 60_000  # points of all embeddings together; beyond, names would make the page heavy
+MAX_MARKED_NEIGHBORS = 600_000  # neighbors in all lists of a page together
+COORDINATE_STEPS = 65_535  # of a side of an embedding
+VALUE_DIGITS = 3
 
 
-def point_data(results: Results, reading: Reading, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Names and classes of the points, their places, values and neighbors in each embedding; empty for too many points.
+def point_data(results: Results, view: ResultView, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return names and classes of the points, their places, values and neighbors; empty for too many points.
 
     Arrays are base64 of unsigned 16-bit integers, row by row: of places x and y, of neighbors the k of each point.
     """
-    names = list(reading.featured)
-    if not names or len(names) * len(results.embeddings[names[0]]) > MOST_POINTS:
+    names = list(view.featured)
+    if not names or len(names) * len(results.embeddings[names[0]]) > MAX_NAMED_POINTS:
         return {}
-    classes, codes = _classes(results.labels)
-    n, k, near, why = len(results.embeddings[names[0]]), reading.k, results.data_neighbors, ""
+    classes, codes = _class_codes(results.labels)
+    n, k, neighbors, reason = len(results.embeddings[names[0]]), view.k, results.data_neighbors, ""
     if k is not None and n > MOST_LISTED:
-        why = f"The neighbors of a point are marked in results of up to {MOST_LISTED:,} points."
-    elif k is not None and (near is None or near.shape[1] < k):
-        why = "The neighbors of a point are not marked: this result does not hold the neighbors in the data."
-    elif k is not None and (len(names) + 1) * n * k > MOST_MARKED:
-        why = "The neighbors of a point are not marked: the page would be too large with so many embeddings."
-    if k is None or why:
-        near = None
+        reason = f"The neighbors of a point are marked in results of up to {MOST_LISTED:,} points."
+    elif k is not None and (neighbors is None or neighbors.shape[1] < k):
+        reason = "The neighbors of a point are not marked: this result does not hold the neighbors in the data."
+    elif k is not None and (len(names) + 1) * n * k > MAX_MARKED_NEIGHBORS:
+        reason = "The neighbors of a point are not marked: the page would be too large with so many embeddings."
+    if k is None or reason:
+        neighbors = None
     return {
-        "ids": None if results.ids is None else [printable(one) for one in results.ids],
+        "ids": None if results.ids is None else [printable(row_id) for row_id in results.ids],
         "classes": classes,
         "codes": codes,
-        "value": column.named.split("^")[0] if column else "",
-        "steps": STEPS,
+        "value": column.title_in_sentence.split("^")[0] if column else "",
+        "steps": COORDINATE_STEPS,
         "k": k,
-        "near": None if near is None else _packed(near[:, :k]),
-        "why": why,
+        "near": None if neighbors is None else _pack_integers(neighbors[:, :k]),
+        "why": reason,
         "panels": [
             {
                 "name": printable(name),
-                "place": reading.names.index(name),
-                "xy": _packed(np.rint(STEPS * (1 + place_points(results.embeddings[name]) * [1, -1]) / 2)),
-                "v": _rounded(values[name]) if name in values else None,
-                "near": None if near is None or k is None else _packed(nearest(results.embeddings[name], k)[0]),
+                "place": view.names.index(name),
+                "xy": _pack_integers(
+                    np.rint(COORDINATE_STEPS * (1 + place_points(results.embeddings[name]) * [1, -1]) / 2)
+                ),
+                "v": _round_values(values[name]) if name in values else None,
+                "near": None
+                if neighbors is None or k is None
+                else _pack_integers(nearest(results.embeddings[name], k)[0]),
             }
             for name in names
         ],
     }
 
 
-def _packed(whole: Any) -> str:
-    """Integers below 65536 in few letters."""
-    return base64.b64encode(np.asarray(whole).astype("<u2").tobytes()).decode("ascii")
+def _pack_integers(integers: Any) -> str:
+    """Return integers below 65536 in few letters."""
+    return base64.b64encode(np.asarray(integers).astype("<u2").tobytes()).decode("ascii")
 
 
-def _classes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
-    """The classes in the order of their first points, and the class of each point."""
+def _class_codes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
+    """Return the classes in the order of their first points, and the class of each point."""
     if labels is None:
         return [], None
-    seen: dict[Any, int] = {}
-    codes = [seen.setdefault(label, len(seen)) for label in labels.tolist()]
-    return [UNLABELED if label is None else printable(label) for label in seen], codes
+    codes_by_label: dict[Any, int] = {}
+    codes = [codes_by_label.setdefault(label, len(codes_by_label)) for label in labels.tolist()]
+    return [UNLABELED if label is None else printable(label) for label in codes_by_label], codes
 
 
-def _rounded(values: Any) -> list[float | None]:
-    """Values with three significant digits behind the first, to be short; None where there are none."""
-    return [None if not math.isfinite(v) else float(f"{v:.{DIGITS}g}") for v in values.tolist()]
+def _round_values(values: Any) -> list[float | None]:
+    """Return values with three significant digits, to be short; None where there are none."""
+    return [None if not math.isfinite(v) else float(f"{v:.{VALUE_DIGITS}g}") for v in values.tolist()]
 
 
-MAP_SIDE = 2.4
-DIAGRAM = 3.0  # inches; a page shows it at this size, so that its letters have the size of figures
+MAP_SIDE_INCHES = 2.4
+DIAGRAM_INCHES = 3.0  # inches; a page shows it at this size, so that its letters have the size of figures
 MAX_CURVES = 6
 
 
 @dataclass(frozen=True)
 class PointFigures:
-    """The figures of a page: maps, curves over all K and at several k, and Shepard diagrams with how they are read."""
+    """The figures of a page: maps, curves over all K and at several k, and Shepard diagrams with their explanation."""
 
     maps: Maps | None = None
-    scales: Sequence[Drawn] = ()
+    scales: Sequence[PageFigure] = ()
     bands: str = ""
-    curves: Sequence[Drawn] = ()
-    diagrams: Sequence[Drawn] = ()
+    curves: Sequence[PageFigure] = ()
+    diagrams: Sequence[PageFigure] = ()
     distances: str = ""
 
 
-def point_figures(results: Results, reading: Reading, tags: Mapping[str, Tag]) -> PointFigures:
-    """All figures of a page with their legends; parts that a result has no values for are empty."""
-    if not reading.computed:
+def point_figures(results: Results, view: ResultView, labels: Mapping[str, EmbeddingLabel]) -> PointFigures:
+    """Return all figures of a page with their legends; empty parts where a result has no values."""
+    if not view.computed:
         return PointFigures()
     classes = class_colors(results.labels)
-    column = _mapped(results, reading)
-    values = map_values(results, reading.featured, column) if column else {}
-    shown = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
-    scale = make_scale(shown, column.higher, column.bounds, column.chances) if column else None
-    with drawing():
-        panels = [_panel(results, reading, tags[name], classes, column, scale, values) for name in reading.featured]
-        whole = scale_curves(results, reading)
-        scales = [_scale(reading, curve, i) for i, curve in enumerate(whole.values())]
-        diagrams = [_shepard(results, reading, tags[name]) for name in reading.featured if name in results.shepard]
-        curves = [_curve(reading, family, i) for i, family in enumerate(reading.curves[:MAX_CURVES])]
+    column = _default_mapped_column(results, view)
+    values = map_values(results, view.featured, column) if column else {}
+    mapped = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
+    scale = make_scale(mapped, column.higher, column.bounds, column.chances) if column else None
+    with figure_style():
+        panels = [_page_panel(results, view, labels[name], classes, column, scale, values) for name in view.featured]
+        curves_by_measure = scale_curves(results, view)
+        scales = [_page_scale_curve(view, curve, i) for i, curve in enumerate(curves_by_measure.values())]
+        diagrams = [_page_shepard(results, view, labels[name]) for name in view.featured if name in results.shepard]
+        curves = [_page_curve(view, family, i) for i, family in enumerate(view.curves[:MAX_CURVES])]
     legend = list(class_handles(classes)) if classes else []
-    first = next(iter(results.shepard.values()), None)
-    points = point_data(results, reading, column, values)
+    shepard = next(iter(results.shepard.values()), None)
+    points = point_data(results, view, column, values)
     return PointFigures(
-        Maps(panels, legend, _legend(column, scale) if column and scale else None, points),
+        Maps(panels, legend, _map_legend(column, scale) if column and scale else None, points),
         scales,
-        band_words(reading.level, whole.values()),
+        band_text(view.level, curves_by_measure.values()),
         curves,
         diagrams,
-        shepard_words(first) if first else "",
+        shepard_text(shepard) if shepard else "",
     )
 
 
-def _mapped(results: Results, reading: Reading) -> Column | None:
-    """The column that maps show, None where no measure has values for single points."""
+def _default_mapped_column(results: Results, view: ResultView) -> Column | None:
+    """Return the column of the maps, None where no measure has values for single points."""
     try:
-        return mapped_column(results, reading, None, None)
+        return mapped_column(results, view, None, None)
     except InputError:
         return None
 
 
-def _panel(
+def _page_panel(
     results: Results,
-    reading: Reading,
-    tag: Tag,
+    view: ResultView,
+    label: EmbeddingLabel,
     classes: Classes | None,
     column: Column | None,
     scale: Scale | None,
     values: dict[str, Any],
 ) -> Panel:
-    """The two drawings of one embedding, one below the other."""
-    name, place, Y = tag.name, tag.place, results.embeddings[tag.name]
+    """Return the two drawings of one embedding, one below the other."""
+    name, place, Y = label.name, label.place, results.embeddings[label.name]
     d = Y.shape[1]
-    notes = ["all points in one place" if name in reading.collapsed else ""]
+    notes = ["all points in one place" if name in view.collapsed else ""]
     notes.append("one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else "")
     note = ", ".join(filter(None, notes))
-    figure, ax = _square()
+    figure, ax = _square_panel()
     draw_points(ax, Y, classes, results.like_noise(name))
     if classes:
-        _name_classes(ax, Y, classes, 8.0 if len(reading.computed) > 1 else 5.5)
-    about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")
+        _name_classes(ax, Y, classes, 8.0 if len(view.computed) > 1 else 5.5)
+    description = f"Embedding {printable(name)}: {count_noun(len(Y), 'point')}" + (f", {note}" if note else "")
     color = ", colored by class" if classes else ""
-    points, values_map = inline_svg(figure, f"p{place}", about + color), ""
+    points, values_map = inline_svg(figure, f"p{place}", description + color), ""
     if column is not None and scale is not None:
-        figure, ax = _square()
+        figure, ax = _square_panel()
         draw_map_panel(ax, Y, values[name], scale)
-        label = f"{column.title} over the points of {printable(name)}, from worse (yellow) to better (green)"
-        values_map = inline_svg(figure, f"m{place}", label)
-    return Panel(tag, points, values_map, note)
+        svg_label = f"{column.title} over the points of {printable(name)}, from worse (yellow) to better (green)"
+        values_map = inline_svg(figure, f"m{place}", svg_label)
+    return Panel(label, points, values_map, note)
 
 
 def _name_classes(ax: Axes, Y: Any, classes: Classes, size: float) -> None:
     """Write the name of each class at its point nearest to the median, the largest class first.
 
-    A name that would cover another is left out; where no more than half have room, all are.
+    A name that would cover another is left out; if no more than half fit, all are left out.
     """
-    placed, names, unit = place_points(Y), short_names(classes.names, 12), 1 / (36 * MAP_SIDE)
+    places, names, unit = place_points(Y), short_names(classes.names, 12), 1 / (36 * MAP_SIDE_INCHES)
     counts = np.bincount(classes.codes, minlength=len(classes.names))
     single = [i for i, name in enumerate(classes.names) if counts[i] and name != UNLABELED and name[:7] != "other ("]
-    found: dict[int, tuple[float, float, float]] = {}
+    boxes: dict[int, tuple[float, float, float]] = {}
     high = 1.2 * size * unit
     for code in sorted(single, key=lambda i: -counts[i]):
-        mine, wide = placed[classes.codes == code], 0.66 * size * unit * breadth(names[classes.names[code]])
-        x, y = mine[np.argmin(((mine - np.median(mine, axis=0)) ** 2).sum(axis=1))]
+        points, wide = places[classes.codes == code], 0.66 * size * unit * text_breadth(names[classes.names[code]])
+        x, y = points[np.argmin(((points - np.median(points, axis=0)) ** 2).sum(axis=1))]
         x, y = np.clip(x, wide / 2 - 1, 1 - wide / 2), np.clip(y, high / 2 - 1, 1 - high / 2)
-        if all(abs(x - u) > (wide + w) / 2 or abs(y - v) > high for u, v, w in found.values()):
-            found[code] = x, y, wide
-    for code, (x, y, _) in found.items() if 2 * len(found) > len(single) else ():
+        if all(abs(x - u) > (wide + w) / 2 or abs(y - v) > high for u, v, w in boxes.values()):
+            boxes[code] = x, y, wide
+    for code, (x, y, _) in boxes.items() if 2 * len(boxes) > len(single) else ():
         name = names[classes.names[code]]
         ax.text(
             x, y, name, ha="center", va="center_baseline", fontsize=size, weight="bold", gid=f"class-{code}-{LAYERS}"
         )
 
 
-def _square() -> tuple[Figure, Any]:
-    """A panel without margins."""
-    return one_axes(MAP_SIDE, MAP_SIDE, 0.0, 0.0, 0.0, 0.0)
+def _square_panel() -> tuple[Figure, Any]:
+    """Return a panel without margins."""
+    return one_axes(MAP_SIDE_INCHES, MAP_SIDE_INCHES, 0.0, 0.0, 0.0, 0.0)
 
 
-def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> Drawn:
-    """A figure with the words above it."""
-    title, aside = curve_words(reading, family, reading.computed)
-    figure = draw_curves(reading, family, reading.computed, titled=False)
-    names = ", ".join(printable(name) for name in reading.computed)
-    about = f"{family[0].title} against the number of neighbors k, for {names}"
-    return Drawn(inline_svg(figure, f"k{number}", about), title, aside)
+def _page_curve(view: ResultView, family: tuple[Column, ...], number: int) -> PageFigure:
+    """Return a figure with the text above it."""
+    title, aside = curve_title(view, family, view.computed)
+    figure = draw_curves(view, family, view.computed, titled=False)
+    names = ", ".join(printable(name) for name in view.computed)
+    description = f"{family[0].title} against the number of neighbors k, for {names}"
+    return PageFigure(inline_svg(figure, f"k{number}", description), title, aside)
 
 
-def _scale(reading: Reading, curve: ScaleCurve, number: int) -> Drawn:
-    """A figure of a curve over every K with the words above it."""
-    title, aside = scale_words(reading, curve, list(curve.values))
-    figure = draw_scales(reading, curve, reading.computed, titled=False)
+def _page_scale_curve(view: ResultView, curve: ScaleCurve, number: int) -> PageFigure:
+    """Return a figure of a curve over every K with the text above it."""
+    title, aside = scale_title(view, curve, list(curve.values))
+    figure = draw_scales(view, curve, view.computed, titled=False)
     names = ", ".join(printable(name) for name in curve.values)
-    about = f"{title} against the number of neighbors K on a log scale, for {names}"
-    return Drawn(inline_svg(figure, f"r{number}", about), title, aside)
+    description = f"{title} against the number of neighbors K on a log scale, for {names}"
+    return PageFigure(inline_svg(figure, f"r{number}", description), title, aside)
 
 
-def _shepard(results: Results, reading: Reading, tag: Tag) -> Drawn:
-    """The Shepard diagram of one embedding."""
-    figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
-    draw_shepard_panel(ax, results.shepard[tag.name], embedding_color(reading.named, tag.name), size=9.0)
-    about = f"Distances in embedding {printable(tag.name)} against those in the data"
-    return Drawn(inline_svg(figure, f"d{tag.place}", about), tag.name, rank_words(reading, tag.name), tag)
+def _page_shepard(results: Results, view: ResultView, label: EmbeddingLabel) -> PageFigure:
+    """Return the Shepard diagram of one embedding."""
+    figure, ax = one_axes(DIAGRAM_INCHES, DIAGRAM_INCHES, 0.58, 0.1, 0.42, 0.06)
+    draw_shepard_panel(ax, results.shepard[label.name], embedding_color(view.colored, label.name), size=9.0)
+    description = f"Distances in embedding {printable(label.name)} against those in the data"
+    return PageFigure(
+        inline_svg(figure, f"d{label.place}", description), label.name, rank_correlation_text(view, label.name), label
+    )
 
 
-def _legend(column: Column, scale: Scale) -> dict[str, Any]:
-    """Words and colors of the scale that maps share."""
+def _map_legend(column: Column, scale: Scale) -> dict[str, Any]:
+    """Return text and colors of the common scale of maps."""
     worst, best = scale.ends()
-    words = f"{column.named}, {parameter_words(column.parameters)}" if column.parameters else column.named
+    title = (
+        f"{column.title_in_sentence}, {parameter_text(column.parameters)}"
+        if column.parameters
+        else column.title_in_sentence
+    )
     ends = {"worst": f"worse, {worst}", "best": f"{best}, better"}
     return {
-        "words": words,
+        "words": title,
         "chance": f"chance level {column.chance}" if column.chance else "",
-        "ramp": list(RAMP),
+        "ramp": list(QUALITY_RAMP),
         **ends,
     }
 
 
-TRIPLETS_SIDE, TRIPLETS_BESIDE, TRIPLETS_BELOW = 2.2, 0.46, 0.4
-TRIPLETS_LEAST = 0.02  # smaller ratios, and larger ones than 1 / TRIPLETS_LEAST, lie on the edge
+TRIPLETS_SIDE_INCHES = 2.2
+TRIPLETS_LEFT_INCHES = 0.46
+TRIPLETS_BELOW_INCHES = 0.4
+MIN_TRIPLET_RATIO = 0.02  # smaller ratios, and larger ones than 1 / MIN_TRIPLET_RATIO, are drawn on the edge
 TRIPLETS_MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
 @figure("whether classes that are nearer to each other than to a third one in the embedding are so in the data")
-def draw_centroid_triplets(results: Results, reading: Reading, names: list[str]) -> Figure:
-    """A point for each triple of classes: the ratio of two distances in the embedding, below 1, and in the data."""
+def draw_centroid_triplets(results: Results, view: ResultView, names: list[str]) -> Figure:
+    """Draw a point for each triple of classes: a ratio of distances in the embedding, below 1, and in the data."""
     labels, data = results.labels, results._held_data()
     if labels is None or data is None or results.recipe.get("metric") == "precomputed":
-        cure = "Pass labels and coordinates to Evaluation; a loaded result has no data: run the evaluation again."
-        raise InputError("results", "must hold labels and the data in memory for triples of classes", "none", cure)
-    known = np.flatnonzero([label is not None for label in labels])
-    points = densify(data[known], "data")[0] if is_sparse(data) else data[known]
-    classes = np.array([str(label) for label in labels[known]])
-    tables = {name: centroid_triplets(points, results.embeddings[name][known], labels=classes) for name in names}
+        hint = "Pass labels and coordinates to Evaluation; a loaded result has no data: run the evaluation again."
+        raise InputError("results", "must hold labels and the data in memory for triples of classes", "none", hint)
+    labeled = np.flatnonzero([label is not None for label in labels])
+    points = densify(data[labeled], "data")[0] if is_sparse(data) else data[labeled]
+    classes = np.array([str(label) for label in labels[labeled]])
+    tables = {name: centroid_triplets(points, results.embeddings[name][labeled], labels=classes) for name in names}
     x, y = (
         {
-            name: np.clip(table[f"{space}_ratio"].to_numpy(), TRIPLETS_LEAST, 1 / TRIPLETS_LEAST)
+            name: np.clip(table[f"{space}_ratio"].to_numpy(), MIN_TRIPLET_RATIO, 1 / MIN_TRIPLET_RATIO)
             for name, table in tables.items()
         }
         for space in ("embedding", "data")
@@ -615,250 +636,280 @@ def draw_centroid_triplets(results: Results, reading: Reading, names: list[str])
     left = min(0.45, 0.9 * min(float(ratios.min()) for ratios in x.values()))
     low = min(0.45, 0.9 * min(float(ratios.min()) for ratios in y.values()))
     high = max(2.2, 1.5 * max(float(ratios.max()) for ratios in y.values()))
-    words = (
+    text = (
         f"A point for each of {len(tables[names[0]]):,} triples of classes: A is nearer to B than to C in the "
         "embedding. Distance of the centroids A to B over A to C, on log scales. In the shaded part "
         "A is farther from B than from C in the data. Beside the name: triples with the same order in the data."
     )
-    lines = foot_lines(words, len(names), TRIPLETS_SIDE + TRIPLETS_BESIDE)
-    made, axes = grid(
-        len(names), TRIPLETS_SIDE, 0.0, 0.1 + WORDS * len(lines), beside=TRIPLETS_BESIDE, below=TRIPLETS_BELOW
+    lines = foot_lines(text, len(names), TRIPLETS_SIDE_INCHES + TRIPLETS_LEFT_INCHES)
+    figure, axes = panel_grid(
+        len(names),
+        TRIPLETS_SIDE_INCHES,
+        0.0,
+        0.1 + FOOT_LINE_INCHES * len(lines),
+        left_inches=TRIPLETS_LEFT_INCHES,
+        below_inches=TRIPLETS_BELOW_INCHES,
     )
     for ax, name in zip(axes, names, strict=True):
-        ordered, many = tables[name]["same"].dropna(), len(tables[name]) > 400
+        same_order, many = tables[name]["same"].dropna(), len(tables[name]) > 400
         ax.axhspan(1, high, color=LIGHT["rule"], alpha=0.6, linewidth=0)
-        ax.plot([TRIPLETS_LEAST, 1], [TRIPLETS_LEAST, 1], color=LIGHT["soft"], linewidth=0.6, linestyle=(0, (1, 2)))
-        look = {"s": 4, "alpha": 0.35, "rasterized": True} if many else {"s": 14, "alpha": 0.7}
-        ax.scatter(x[name], y[name], color=embedding_color(reading.named, name), linewidths=0, **look)
+        ax.plot(
+            [MIN_TRIPLET_RATIO, 1], [MIN_TRIPLET_RATIO, 1], color=LIGHT["soft"], linewidth=0.6, linestyle=(0, (1, 2))
+        )
+        style = {"s": 4, "alpha": 0.35, "rasterized": True} if many else {"s": 14, "alpha": 0.7}
+        ax.scatter(x[name], y[name], color=embedding_color(view.colored, name), linewidths=0, **style)
         _triplet_scales(ax, left, low, high)
-        name_panel(ax, reading, name, f"{ordered.sum():,.0f} of {len(ordered):,}", 15)
-    write_foot(made, axes[0].get_position().x0, lines)
-    return made
+        name_panel(ax, view, name, f"{same_order.sum():,.0f} of {len(same_order):,}", 15)
+    write_foot(figure, axes[0].get_position().x0, lines)
+    return figure
 
 
 def _triplet_scales(ax: Axes, left: float, low: float, high: float) -> None:
-    """Log scales of both ratios, with the few marks that fit."""
+    """Set log scales of both ratios, with the few ticks that fit."""
     ax.set(xscale="log", yscale="log", xlim=(left, 1.08), ylim=(low, high), facecolor=LIGHT["panel"])
     for axis in (ax.xaxis, ax.yaxis):
-        inside = [mark for mark in TRIPLETS_MARKS if axis.get_view_interval()[0] <= mark <= axis.get_view_interval()[1]]
-        every = 2 if len(inside) > 6 else 1
-        axis.set_ticks(inside[inside.index(1) % every :: every])
+        visible = [
+            mark for mark in TRIPLETS_MARKS if axis.get_view_interval()[0] <= mark <= axis.get_view_interval()[1]
+        ]
+        step = 2 if len(visible) > 6 else 1
+        axis.set_ticks(visible[visible.index(1) % step :: step])
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_locator(NullLocator())
     ax.tick_params(labelsize=8, length=2, pad=2)
     ax.set_xlabel("ratio in the embedding", fontsize=8, labelpad=2)
     ax.set_ylabel("ratio in the data", fontsize=8, labelpad=2)
     box = {"facecolor": LIGHT["rule"], "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
-    ax.text(0.97, 0.97, "other order in the data", ha="right", va="top", transform=ax.transAxes, bbox=box, **SOFT)
+    ax.text(0.97, 0.97, "other order in the data", ha="right", va="top", transform=ax.transAxes, bbox=box, **SOFT_TEXT)
 
 
 @figure("where the first of a pair is better than the second, in both embeddings", of="comparison")
 def draw_difference_map(
     comparison: Comparison, *, measure: str | None = None, pair: tuple[str, str] | None = None
 ) -> Figure:
-    """The difference of the contributions of each point, in both embeddings of a pair, on one scale around 0.
+    """Draw the difference of the contributions of each point, in both embeddings of a pair, on one scale around 0.
 
     A place where one of them is better has the color of that embedding.
     """
     results = comparison.results
     if results is None:
-        cure = "Use results.compare() of one data set."
-        raise InputError("kind", "must fit the comparison", "'difference_map' over several data sets", cure)
+        hint = "Use results.compare() of one data set."
+        raise InputError("kind", "must fit the comparison", "'difference_map' over several data sets", hint)
     names = list(dict.fromkeys([*comparison.pairs["first"], *comparison.pairs["second"]]))
     first, second = check_pair(names[:2] if pair is None else pair, names)
     name, values = _compared_measure(comparison, measure, first, second)
-    cells = [map_cells(results.embeddings[one], values)[1] for one in (first, second)]
+    cells = [map_cells(results.embeddings[embedding], values)[1] for embedding in (first, second)]
     size = scale_of_maps([*cells, *(-values for values in cells)], True)
     beyond = [any((values[np.isfinite(values)] * side > size.high).any() for values in cells) for side in (-1, 1)]
     scale = Scale(-size.high, size.high, True, *beyond)
     labels = short_names(names, 24)
-    words = [f"{labels[one]} better" for one in (second, first)]
-    below = 1.5 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines, in heights of the bar
-    made, axes = grid(2, PANEL, 0.0, 0.8 + 0.1 * below)
-    colors = {one: embedding_color(named_in(comparison, (first, second)), one) for one in (second, first)}
+    labels_below = [f"{labels[embedding]} better" for embedding in (second, first)]
+    below = 1.5 * (
+        LETTER_INCHES * sum(map(text_breadth, labels_below)) > PANEL_INCHES
+    )  # long texts take two lines, in heights of the bar
+    figure, axes = panel_grid(2, PANEL_INCHES, 0.0, 0.8 + 0.1 * below)
+    colors = {
+        embedding: embedding_color(colored_in_comparison(comparison, (first, second)), embedding)
+        for embedding in (second, first)
+    }
     ramp = ramp_between(*colors.values())
-    for ax, one in zip(axes, (first, second), strict=True):
-        draw_map_panel(ax, results.embeddings[one], values, scale, ramp)
-        ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colors[one], pad=5)
-    bar = color_bar(made, axes[0], PANEL, 0.42 + 0.1 * below, ramp)
-    for x, side, number, one, word, low in zip(
-        (0, 1), ("left", "right"), scale.marks(), (second, first), words, (0, below), strict=True
+    for ax, embedding in zip(axes, (first, second), strict=True):
+        draw_map_panel(ax, results.embeddings[embedding], values, scale, ramp)
+        ax.set_title(labels[embedding], loc="left", fontsize=10, fontweight="bold", color=colors[embedding], pad=5)
+    bar = color_bar(figure, axes[0], PANEL_INCHES, 0.42 + 0.1 * below, ramp)
+    for x, side, number, embedding, label, low in zip(
+        (0, 1), ("left", "right"), scale.marks(), (second, first), labels_below, (0, below), strict=True
     ):
-        look = {"va": "top", "fontsize": 8, "transform": bar.transAxes}
-        bar.text(x, -0.5, number, ha=side, color=LIGHT["soft"], **look)
-        near = {"x": 0, "ha": "left"} if below else {"x": x, "ha": side}
-        mark = {"": "", "left": "← ", "right": "→ "}[side if below else ""]
-        bar.text(y=-1.9 - low, s=mark + word, color=colors[one], **near, **look)
-    bar.text(0.5, -0.5, "0", ha="center", va="top", transform=bar.transAxes, **SOFT)
-    said = math_words(f"{setting_words(comparison, name)}: which is better", True)
-    bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
-    return made
+        style = {"va": "top", "fontsize": 8, "transform": bar.transAxes}
+        bar.text(x, -0.5, number, ha=side, color=LIGHT["soft"], **style)
+        position = {"x": 0, "ha": "left"} if below else {"x": x, "ha": side}
+        arrow = {"": "", "left": "← ", "right": "→ "}[side if below else ""]
+        bar.text(y=-1.9 - low, s=arrow + label, color=colors[embedding], **position, **style)
+    bar.text(0.5, -0.5, "0", ha="center", va="top", transform=bar.transAxes, **SOFT_TEXT)
+    text = math_text(f"{measure_setting_text(comparison, name)}: which is better", True)
+    bar.text(0, 1.5, text.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **text)
+    return figure
 
 
 def _compared_measure(comparison: Comparison, measure: str | None, first: str, second: str) -> tuple[str, Any]:
-    """The measure that is shown, and the advantage of the first at each point."""
-    having = [one for one in comparison.measures if _differences(comparison, one, first, second) is not None]
-    usual = [one for one in main_measures(comparison) if one in having] or having
-    name = comparison.named(measure) if measure is not None or not usual else usual[0]
-    values = _differences(comparison, name, first, second)
+    """Return the measure that is drawn, and the advantage of the first at each point."""
+    with_points = [
+        candidate
+        for candidate in comparison.measures
+        if _point_differences(comparison, candidate, first, second) is not None
+    ]
+    main = [candidate for candidate in main_measures(comparison) if candidate in with_points] or with_points
+    name = comparison.named(measure) if measure is not None or not main else main[0]
+    values = _point_differences(comparison, name, first, second)
     if values is None:
-        cure = f"Those that have: {', '.join(having)}." if having else "Run a measure such as trustworthiness."
-        raise InputError("measure", "must have values for single points", repr(name), cure)
+        hint = (
+            f"Those that have: {', '.join(with_points)}." if with_points else "Run a measure such as trustworthiness."
+        )
+        raise InputError("measure", "must have values for single points", repr(name), hint)
     return name, values
 
 
-def _differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
-    """Advantage of the first at each point; None where the measure has no values of points."""
+def _point_differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
+    """Return the advantage of the first at each point; None where the measure has no values of points."""
     results = comparison.results
     column = "" if results is None else columns_by_full_name(results.table).get(name, "")
-    if results is None or any(column not in results.points[one].columns for one in (first, second)):
+    if results is None or any(column not in results.points[left].columns for left in (first, second)):
         return None
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
-    one, other = (results.of_all_points(one)[column].to_numpy(dtype=np.float64) for one in (first, second))
-    return sign * (one - other)
+    left, right = (results.of_all_points(left)[column].to_numpy(dtype=np.float64) for left in (first, second))
+    return sign * (left - right)
 
 
 ELLIPSE_RADIUS = 0.05  # of the usual ellipse, where a panel reaches from -1 to 1
 ELLIPSE_OVERLAP = 0.85  # of the sum of their half axes, by which the centers of two ellipses are apart
-MOST_ELLIPSES = 80  # ellipses in a panel
-EDGES = 40  # broken edges in a panel; where there are more, those that lie apart
-LONGEST_AXIS = 4.0  # half axes, in units of the radius; longer ones are cut
-ELLIPSE_TURN = np.linspace(0.0, 2.0 * np.pi, 33)
+MAX_ELLIPSES = 80  # ellipses in a panel
+MAX_BROKEN_EDGES = 40  # broken edges in a panel; of more, those that are far apart
+MAX_HALF_AXIS = 4.0  # half axes, in units of the radius; longer ones are cut
+ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
 
 
 @figure("how circles of the data are stretched, at some of the points, and edges to neighbors that are broken")
-def draw_ellipses(results: Results, reading: Reading, names: list[str], *, n_neighbors: int | None = None) -> Figure:
-    """Small multiples of the points with ellipses at some that are apart from each other, and broken edges."""
+def draw_ellipses(results: Results, view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
+    """Draw the points with ellipses at some that are apart from each other, and broken edges."""
     data, metric = results._held_data(), str(results.recipe.get("metric", "euclidean"))
     if data is None or metric == "precomputed":
-        cure = "Pass coordinates to Evaluation; a loaded result has no data: run the evaluation again."
-        raise InputError("results", "must hold the data in memory for ellipses", "none", cure)
+        hint = "Pass coordinates to Evaluation; a loaded result has no data: run the evaluation again."
+        raise InputError("results", "must hold the data in memory for ellipses", "none", hint)
     n, d = len(results.embeddings[names[0]]), max(results.embeddings[name].shape[1] for name in names)
     k = auto_neighbors(n) if n_neighbors is None else check_int(n_neighbors, "n_neighbors", low=d, high=n - 1)
     views = sweep(data, {name: results.embeddings[name] for name in names}, k=k, ranks=False, metric=metric)
-    shown, edges = {}, {}
-    for name, view in views.items():
-        maps = local_stretch(view, k).maps
-        shown[name] = _ellipses(view.Y, maps.transpose(0, 2, 1) @ maps)
-        edges[name] = broken_edges(view, k)
-    words = (
+    outlines, edges = {}, {}
+    for name, embedding_view in views.items():
+        maps = local_stretch(embedding_view, k).maps
+        outlines[name] = _ellipses(embedding_view.Y, maps.transpose(0, 2, 1) @ maps)
+        edges[name] = broken_edges(embedding_view, k)
+    text = (
         "Ellipses: what becomes of circles of one size in the data, by local regression on "
         f"{k} neighbors; their size is relative to the median of each panel, drawn where they hardly overlap. "
         "Lines: broken edges, to neighbors farther than usual by a factor of two and three robust standard deviations"
     )
-    words += f"; of more than {EDGES}, some that lie apart." if max(map(len, edges.values())) > EDGES else "."
-    lines = foot_lines(words, len(names), PANEL)
-    made, axes = grid(len(names), PANEL, HEAD, 0.08 + WORDS * len(lines) - HEAD, below=HEAD)
-    short = short_names(reading.computed, 24)
+    text += (
+        f"; of more than {MAX_BROKEN_EDGES}, some that lie apart."
+        if max(map(len, edges.values())) > MAX_BROKEN_EDGES
+        else "."
+    )
+    lines = foot_lines(text, len(names), PANEL_INCHES)
+    figure, axes = panel_grid(
+        len(names),
+        PANEL_INCHES,
+        SUBTITLE_INCHES,
+        0.08 + FOOT_LINE_INCHES * len(lines) - SUBTITLE_INCHES,
+        below_inches=SUBTITLE_INCHES,
+    )
+    short = short_names(view.computed, 24)
     for ax, name in zip(axes, names, strict=True):
-        color, placed = embedding_color(reading.named, name), place_points(results.embeddings[name])
+        color, places = embedding_color(view.colored, name), place_points(results.embeddings[name])
         draw_points(ax, results.embeddings[name], None)
         for path in ax.patches:
             path.set(edgecolor=LIGHT["other"], alpha=0.5)
-        look = {"linewidths": 0.6, "alpha": 0.7, "zorder": 0.5}  # under the points
-        ax.add_collection(LineCollection(list(_some_ellipses(placed[edges[name]])), colors=LIGHT["ink"], **look))
-        ax.add_collection(PolyCollection(list(shown[name]), facecolors="none", edgecolors=color, linewidths=1.0))
-        some = f", {EDGES} drawn" if len(edges[name]) > EDGES else ""
-        head_panel(ax, short[name], f"{len(edges[name]):,} broken{some}", color)
-        reach = max(1.0, 1.02 * float(np.abs(shown[name]).max(initial=0.0)))  # whole ellipses at the border
-        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    write_foot(made, axes[0].get_position().x0, lines)
-    return made
+        style = {"linewidths": 0.6, "alpha": 0.7, "zorder": 0.5}  # under the points
+        ax.add_collection(LineCollection(list(_spread_edges(places[edges[name]])), colors=LIGHT["ink"], **style))
+        ax.add_collection(PolyCollection(list(outlines[name]), facecolors="none", edgecolors=color, linewidths=1.0))
+        drawn_text = f", {MAX_BROKEN_EDGES} drawn" if len(edges[name]) > MAX_BROKEN_EDGES else ""
+        title_panel(ax, short[name], f"{len(edges[name]):,} broken{drawn_text}", color)
+        limit = max(1.0, 1.02 * float(np.abs(outlines[name]).max(initial=0.0)))  # whole ellipses at the border
+        ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
+    write_foot(figure, axes[0].get_position().x0, lines)
+    return figure
 
 
 def _ellipses(Y: FloatArray, matrices: FloatArray) -> FloatArray:
-    """Outlines (m, t, 2) at points that are apart from each other, in the panel's unit."""
-    placed, plane = place_points(Y), np.zeros((len(Y), 2, 2))
+    """Return outlines (m, t, 2) at points that are apart from each other, in the unit of the panel."""
+    places, plane = place_points(Y), np.zeros((len(Y), 2, 2))
     q = min(2, Y.shape[1])
     plane[:, :q, :q] = matrices[:, :q, :q]
     values, vectors = np.linalg.eigh(plane)
     axes = np.sqrt(np.maximum(values, 0.0))
-    there = np.flatnonzero(axes[:, 1] > 0)
-    if not len(there):
-        return np.empty((0, len(ELLIPSE_TURN), 2))
-    sizes = np.sqrt(axes[there].prod(axis=1)) if q == 2 else axes[there, 1]
-    usual = float(np.median(sizes)) or float(np.median(axes[there, 1]))
-    axes = np.minimum(ELLIPSE_RADIUS * axes / usual, LONGEST_AXIS * ELLIPSE_RADIUS)
-    chosen = there[_ellipses_apart(placed[there], axes[there, 1])]
-    circle = axes[chosen, None, :] * np.column_stack([np.cos(ELLIPSE_TURN), np.sin(ELLIPSE_TURN)])
-    return np.asarray(placed[chosen, None, :] + circle @ vectors[chosen].transpose(0, 2, 1))
+    nonzero = np.flatnonzero(axes[:, 1] > 0)
+    if not len(nonzero):
+        return np.empty((0, len(ELLIPSE_ANGLES), 2))
+    sizes = np.sqrt(axes[nonzero].prod(axis=1)) if q == 2 else axes[nonzero, 1]
+    usual = float(np.median(sizes)) or float(np.median(axes[nonzero, 1]))
+    axes = np.minimum(ELLIPSE_RADIUS * axes / usual, MAX_HALF_AXIS * ELLIPSE_RADIUS)
+    chosen = nonzero[_separate_ellipses(places[nonzero], axes[nonzero, 1])]
+    circle = axes[chosen, None, :] * np.column_stack([np.cos(ELLIPSE_ANGLES), np.sin(ELLIPSE_ANGLES)])
+    return np.asarray(places[chosen, None, :] + circle @ vectors[chosen].transpose(0, 2, 1))
 
 
-def _some_ellipses(lines: FloatArray) -> FloatArray:
-    """At most ``EDGES`` of the lines (b, 2, 2): the longest, then each the farthest, by its ends, from those before.
+def _spread_edges(lines: FloatArray) -> FloatArray:
+    """Return at most ``MAX_BROKEN_EDGES`` lines (b, 2, 2): the longest, then each the farthest from those before.
 
-    So every place between which there are lines keeps one, however many lie side by side elsewhere.
+    So every region with lines keeps one, however many are side by side elsewhere.
     """
-    if len(lines) <= EDGES:
+    if len(lines) <= MAX_BROKEN_EDGES:
         return lines
-    turned = np.where((lines[:, 0, 0] > lines[:, 1, 0])[:, None, None], lines[:, ::-1], lines).reshape(len(lines), 4)
+    directed = np.where((lines[:, 0, 0] > lines[:, 1, 0])[:, None, None], lines[:, ::-1], lines).reshape(len(lines), 4)
     chosen = [int(np.argmax(np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1)))]
-    room = np.full(len(lines), np.inf)
-    while len(chosen) < EDGES:
-        room = np.minimum(room, np.linalg.norm(turned - turned[chosen[-1]], axis=1))
-        chosen.append(int(np.argmax(room)))
+    distances = np.full(len(lines), np.inf)
+    while len(chosen) < MAX_BROKEN_EDGES:
+        distances = np.minimum(distances, np.linalg.norm(directed - directed[chosen[-1]], axis=1))
+        chosen.append(int(np.argmax(distances)))
     return lines[np.sort(chosen)]
 
 
-def _ellipses_apart(placed: FloatArray, lengths: FloatArray) -> IntArray:
-    """Points whose ellipses, of these half axes, hardly overlap: each the farthest from those before it."""
-    chosen = [int(np.argmin((placed**2).sum(axis=1)))]
-    room = np.full(len(placed), np.inf)
-    while len(chosen) < MOST_ELLIPSES:
-        gaps = np.linalg.norm(placed - placed[chosen[-1]], axis=1)
-        room = np.minimum(room, gaps - ELLIPSE_OVERLAP * (lengths + lengths[chosen[-1]]))
-        if room.max() <= 0:
+def _separate_ellipses(places: FloatArray, lengths: FloatArray) -> IntArray:
+    """Return points whose ellipses, of these half axes, hardly overlap: each the farthest from those before it."""
+    chosen = [int(np.argmin((places**2).sum(axis=1)))]
+    distances = np.full(len(places), np.inf)
+    while len(chosen) < MAX_ELLIPSES:
+        gaps = np.linalg.norm(places - places[chosen[-1]], axis=1)
+        distances = np.minimum(distances, gaps - ELLIPSE_OVERLAP * (lengths + lengths[chosen[-1]]))
+        if distances.max() <= 0:
             break
-        chosen.append(int(np.argmax(room)))
+        chosen.append(int(np.argmax(distances)))
     return np.array(chosen)
 
 
 @figure("the quality of a measure where the points lie, from worse (yellow) to better (green)")
 def draw_map(
-    results: Results, reading: Reading, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
+    results: Results, view: ResultView, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
 ) -> Figure:
-    """Small multiples of the quality of a measure, with one color scale below."""
-    column = mapped_column(results, reading, measure, n_neighbors)
-    values = map_values(results, reading.computed, column)
-    shown = [map_cells(results.embeddings[name], values[name])[1] for name in reading.computed]
-    scale = scale_of_maps(shown, column.higher, column.bounds, column.chances)
-    made, axes = grid(len(names), PANEL, 0.0, 0.8)
+    """Draw the quality of a measure in each embedding, with one color scale below."""
+    column = mapped_column(results, view, measure, n_neighbors)
+    values = map_values(results, view.computed, column)
+    cell_values = [map_cells(results.embeddings[name], values[name])[1] for name in view.computed]
+    scale = scale_of_maps(cell_values, column.higher, column.bounds, column.chances)
+    figure, axes = panel_grid(len(names), PANEL_INCHES, 0.0, 0.8)
     for ax, name in zip(axes, names, strict=True):
         draw_map_panel(ax, results.embeddings[name], values[name], scale)
-        title_points(ax, reading, name, results.embeddings)
-    at, chance = chance_mark(column, scale)
-    words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
-    bar = write_bar(made, axes[0], PANEL, scale, words, bool(column.symbol), chance)
+        title_points(ax, view, name, results.embeddings)
+    at, chance = chance_on_bar(column, scale)
+    text = f"{column.title}, {parameter_text(column.parameters)}" if column.parameters else column.title
+    bar = write_bar(figure, axes[0], PANEL_INCHES, scale, text, bool(column.symbol), chance)
     if at is not None:
         bar.plot([at, at], [-0.35, 1.35], color=LIGHT["ink"], linewidth=1.2, clip_on=False, transform=bar.transAxes)
-    return made
+    return figure
 
 
 @figure(
     "the points of each embedding, colored by class or by `color`; hollow where a noise test finds them like noise",
     aliases=("embedding",),
 )
-def draw_scatter(results: Results, reading: Reading, names: list[str], *, color: Any = None) -> Figure:
-    """Small multiples of the embeddings with one row of class names, or a scale of numbers, below."""
+def draw_scatter(results: Results, view: ResultView, names: list[str], *, color: Any = None) -> Figure:
+    """Draw the embeddings with one row of class names, or a scale of numbers, below."""
     n = len(results.embeddings[names[0]])
     colors = point_colors(results.labels if color is None else color, n)
-    if isinstance(colors, Numbers):
-        made, axes = grid(len(names), PANEL, 0.0, 0.6 if colors.title else 0.4)
+    if isinstance(colors, NumberColors):
+        figure, axes = panel_grid(len(names), PANEL_INCHES, 0.0, 0.6 if colors.title else 0.4)
         classes = colors.classes
     else:
         classes = colors
-        shown = class_names(classes) if classes else []
-        columns = legend_columns(shown, grid_width(len(names), PANEL))
-        rows = -(-len(shown) // columns)
-        made, axes = grid(len(names), PANEL, 0.0, 0.1 + 0.2 * rows if rows else 0.0)
+        legend_names = class_names(classes) if classes else []
+        columns = legend_columns(legend_names, grid_width(len(names), PANEL_INCHES))
+        rows = -(-len(legend_names) // columns)
+        figure, axes = panel_grid(len(names), PANEL_INCHES, 0.0, 0.1 + 0.2 * rows if rows else 0.0)
         if classes:
-            write_legend(made, axes[0], classes, columns)
+            write_legend(figure, axes[0], classes, columns)
     for ax, name in zip(axes, names, strict=True):
         hollow = results.like_noise(name)
         draw_points(ax, results.embeddings[name], classes, hollow)
-        title_points(ax, reading, name, results.embeddings)
+        title_points(ax, view, name, results.embeddings)
         if hollow is not None and hollow.any():
-            ax.set_xlabel("hollow: not distinguished from noise", labelpad=2, **SOFT)
-    if isinstance(colors, Numbers):
-        write_scale(made, axes[0], colors)
-    return made
+            ax.set_xlabel("hollow: not distinguished from noise", labelpad=2, **SOFT_TEXT)
+    if isinstance(colors, NumberColors):
+        write_scale(figure, axes[0], colors)
+    return figure

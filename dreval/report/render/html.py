@@ -8,7 +8,7 @@ from html import escape
 from itertools import zip_longest
 
 from dreval.glossary import printable
-from dreval.report.document import Best, Block, Content, Small, Words
+from dreval.report.document import BestCell, DocumentParts, SmallCell, Table, TextCell
 from dreval.report.render.markup import html_symbols, sentence
 
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
@@ -30,8 +30,8 @@ max-width:26em}
 </style>"""
 
 
-def html(summary: Content) -> str:
-    """A ``div`` with everything that is printed."""
+def html(summary: DocumentParts) -> str:
+    """Return a ``div`` with the whole content."""
     parts = [f'<div class="dreval">{STYLE}', f"<h3>{_html(summary.title)}</h3>"]
     parts += [f"<p>{_html(text)}</p>" for text in summary.about]
     pairs = [(name, value) for name, value in summary.header if value]
@@ -42,24 +42,24 @@ def html(summary: Content) -> str:
         parts.append(f"<table><tbody>{''.join(f'<tr>{a}{b}</tr>' for a, b in rows)}</tbody></table>")
     if summary.call:
         parts.append(f"<pre>{escape(printable(summary.call, keep=chr(10)))}</pre>")
-    parts += [f"<p>{html_sentence(text)}</p>" for text in summary.said]
-    parts += list(_html_blocks(summary))
+    parts += [f"<p>{html_sentence(text)}</p>" for text in summary.findings]
+    parts += list(_html_tables(summary))
     parts += [f"<p>{_html(text)}</p>" for text in summary.after]
     if summary.notes:
         parts.append(f"<ol>{''.join(f'<li>{_html_note(note)}</li>' for note in summary.notes)}</ol>")
-    parts += [f'<p class="foot">{_html(summary.more)}</p>'] if summary.more else []
+    parts += [f'<p class="foot">{_html(summary.further)}</p>'] if summary.further else []
     return "\n".join(filter(None, [*parts, "</div>"]))
 
 
-def html_tables(summary: Content) -> str:
-    """A ``div`` with the tables only."""
-    return "\n".join([f'<div class="dreval">{STYLE}', *_html_blocks(summary), "</div>"])
+def html_tables(summary: DocumentParts) -> str:
+    """Return a ``div`` with the tables only."""
+    return "\n".join([f'<div class="dreval">{STYLE}', *_html_tables(summary), "</div>"])
 
 
-def _html_blocks(summary: Content) -> Iterator[str]:
-    for block in summary.blocks:
-        yield _html_table(block) + (
-            f'\n<p class="foot">{html_symbols(_html(below))}</p>' if (below := block.below()) else ""
+def _html_tables(summary: DocumentParts) -> Iterator[str]:
+    for table in summary.tables:
+        yield _html_table(table) + (
+            f'\n<p class="foot">{html_symbols(_html(below))}</p>' if (below := table.below()) else ""
         )
 
 
@@ -68,38 +68,38 @@ def _html(text: str) -> str:
 
 
 def html_sentence(text: str) -> str:
-    """A sentence of ours: names stand out, symbols are formulas."""
+    """Return a sentence of this package: names stand out, symbols are formulas."""
 
-    def words(part: str) -> str:
+    def text_part(part: str) -> str:
         return html_symbols(_html(part))
 
-    return sentence(text, lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", words)
+    return sentence(text, lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", text_part)
 
 
 def _html_note(note: str) -> str:
-    """A note; the argument that it speaks of, where it begins with it, is set as code."""
+    """Return a note; an argument at its beginning is set as code."""
     return _ARGUMENT.sub(r"<code>\1</code>", _html(note))
 
 
-def _html_table(block: Block) -> str:
-    """One table: its title is the caption; headings say whether they head a column, a row or a group of rows."""
-    caption = f"<caption>{html_symbols(_html(block.title))}</caption>" if block.title else ""
+def _html_table(table: Table) -> str:
+    """Return one table with its caption; headings have the scope of a column, a row or a group of rows."""
+    caption = f"<caption>{html_symbols(_html(table.title))}</caption>" if table.title else ""
     head = "".join(
-        f'<th scope="col"{_side(block, i)}>{_html_cell(name)}</th>' if name else "<td></td>"
-        for i, name in enumerate(block.columns)
+        f'<th scope="col"{_side_class(table, i)}>{_html_cell(name)}</th>' if name else "<td></td>"
+        for i, name in enumerate(table.columns)
     )
-    lines = [f"<table{' class=s' if block.sectioned else ''}>{caption}"]
-    lines += [f"<thead><tr>{head}</tr></thead>"] if any(block.columns) else []
-    return "\n".join([*lines, *_html_bodies(block), "</table>"])
+    lines = [f"<table{' class=s' if table.sectioned else ''}>{caption}"]
+    lines += [f"<thead><tr>{head}</tr></thead>"] if any(table.columns) else []
+    return "\n".join([*lines, *_html_bodies(table), "</table>"])
 
 
-def _html_bodies(block: Block) -> Iterator[str]:
-    """The rows, in one body for each heading."""
-    sections = f'<tr><th scope="rowgroup" colspan="{len(block.columns)}">%s</th></tr>'
+def _html_bodies(table: Table) -> Iterator[str]:
+    """Yield the rows, in one body for each heading."""
+    sections = f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">%s</th></tr>'
     yield "<tbody>"
-    for place, row in enumerate(block.rows):
-        if len(row) == len(block.columns):
-            cells = (f"<td{_side(block, i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row) if i)
+    for place, row in enumerate(table.rows):
+        if len(row) == len(table.columns):
+            cells = (f"<td{_side_class(table, i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row) if i)
             yield f'<tr><th scope="row">{_html_cell(row[0])}</th>{"".join(cells)}</tr>'
             continue
         yield from ["</tbody>", "<tbody>"] if place else []
@@ -108,10 +108,10 @@ def _html_bodies(block: Block) -> Iterator[str]:
 
 
 def _html_cell(cell: str) -> str:
-    text = html_symbols(_html(cell)) if isinstance(cell, Words) else _html(cell)
-    mark = "strong" if isinstance(cell, Best) else "small" if isinstance(cell, Small) else ""
-    return f"<{mark}>{text}</{mark}>" if mark else text
+    text = html_symbols(_html(cell)) if isinstance(cell, TextCell) else _html(cell)
+    label = "strong" if isinstance(cell, BestCell) else "small" if isinstance(cell, SmallCell) else ""
+    return f"<{label}>{text}</{label}>" if label else text
 
 
-def _side(block: Block, place: int) -> str:
-    return " class=l" if block.is_left(place) else ""
+def _side_class(table: Table, place: int) -> str:
+    return " class=l" if table.is_left(place) else ""

@@ -1,4 +1,4 @@
-"""Text in every form: what must be escaped, and the symbols of the cards."""
+"""Text in every form: escapes, and the symbols of the cards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from dreval.glossary import printable
 from dreval.registry import MEASURES
 
-NAMED = re.compile("\u2068(.*?)\u2069")  # a name of the user within a sentence, between marks of its direction
+ISOLATED_NAME = re.compile("\u2068(.*?)\u2069")  # a name of the user within a sentence, between marks of its direction
 _MARKDOWN = str.maketrans({**{mark: f"\\{mark}" for mark in "\\`*_[]#|~$"}, "&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _BLOCK = re.compile(r"^(?=[-+] )|(?<=^\d)(?=[.)] )")  # what begins a list
 _COMMANDS = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
@@ -33,37 +33,39 @@ _COMMANDS = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     "∞": r"\ensuremath{\infty}",
     "●": r"\ensuremath{\bullet}",
 }
-_LIGATURES = "-',"  # that two of are drawn as one
-_SPANS = (  # what LaTeX knows of itself, in its first font encoding and in T1
+_LIGATURES = "-',"  # two of these are set as one
+_LATEX_RANGES = (  # what LaTeX knows of itself, in its first font encoding and in T1
     (0x20, 0x7E), (0xA1, 0xAA), (0xAC, 0xBA), (0xBC, 0xCF), (0xD1, 0xDD), (0xDF, 0xEF), (0xF1, 0xFD), (0xFF, 0x103),
     (0x106, 0x10F), (0x112, 0x117), (0x11A, 0x125), (0x128, 0x12D), (0x130, 0x137), (0x139, 0x13E), (0x141, 0x148),
     (0x14C, 0x165), (0x168, 0x171), (0x174, 0x17E), (0x218, 0x21B), (0x2010, 0x2015), (0x2018, 0x2019),
     (0x201C, 0x201D), (0x2020, 0x2022), (0x2026, 0x2026), (0x2030, 0x2030), (0x20AC, 0x20AC), (0x2122, 0x2122),
     (0x2190, 0x2193),
 )  # fmt: skip
-_KNOWN = frozenset(map(chr, chain.from_iterable(range(low, high + 1) for low, high in _SPANS)))
+_LATEX_LETTERS = frozenset(map(chr, chain.from_iterable(range(low, high + 1) for low, high in _LATEX_RANGES)))
 _UPRIGHT_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΧο"  # Greek letters that mathematics writes as Latin ones
-WORD = 10  # letters after which a long word may break at a mark, and twice as many after which anywhere
+BREAK_AFTER_LETTERS = 10  # letters after which a long word may break at a mark, and twice as many after which anywhere
 
 
-def marked(name: Any) -> str:
-    """A name of the user for a sentence, so that ``sentence`` tells it from words of ours."""
+def isolate_name(name: Any) -> str:
+    """Return a name of the user between direction marks, by which ``sentence`` recognizes it."""
     return f"\u2068{printable(name)}\u2069"
 
 
-def sentence(text: str, name: Callable[[str], str] = str, words: Callable[[str], str] = str) -> str:
-    """A sentence with its names written by one function and its other words by another.
+def sentence(text: str, name: Callable[[str], str] = str, text_part: Callable[[str], str] = str) -> str:
+    """Return a sentence with its names written by one function and its other text by another.
 
     Examples
     --------
-    >>> sentence(f"{marked('R_N')} by R_N", words=plain_symbols, name=str.upper), sentence(f"{marked('a')}.")
-    ('R_N by R_N', 'a.')
+    >>> sentence(f"{isolate_name('R_N')} by R_N", text_part=plain_symbols, name=str.upper)
+    'R_N by R_N'
+    >>> sentence(f"{isolate_name('a')}.")
+    'a.'
     """
-    return "".join(name(part) if i % 2 else words(part) for i, part in enumerate(NAMED.split(text)))
+    return "".join(name(part) if i % 2 else text_part(part) for i, part in enumerate(ISOLATED_NAME.split(text)))
 
 
 def markdown_text(value: Any) -> str:
-    r"""Text in one line that Markdown shows as it is.
+    r"""Return text in one line that Markdown shows unchanged.
 
     Examples
     --------
@@ -74,7 +76,7 @@ def markdown_text(value: Any) -> str:
 
 
 def latex_text(value: Any, breaks: bool = False, code: bool = False) -> str:
-    r"""Text in one line that LaTeX shows as it is; its long words may break with ``breaks``.
+    r"""Return text in one line that LaTeX shows unchanged; its long words may break with ``breaks``.
 
     Letters that pdfLaTeX does not know by itself are left to XeLaTeX and LuaLaTeX; pdfLaTeX shows their code points.
     In ``code`` quotation marks stay straight.
@@ -87,34 +89,34 @@ def latex_text(value: Any, breaks: bool = False, code: bool = False) -> str:
     \ifdefined\pdftexversion\texttt{U+5D4C U+5165}\else 嵌入\fi{}
     """
     text = " ".join(filter(None, re.split(r"[^\S\u00a0]+", unicodedata.normalize("NFC", printable(value)))))
-    made, run, unknown = [], 0, ""
+    pieces, run, unknown_run = [], 0, ""
     for place, letter in enumerate(text):
         piece = _latex_letter(letter, text[place + 1 : place + 2], code)
         if piece is None:
-            unknown += letter
+            unknown_run += letter
             continue
-        made += [_unknown_letters(unknown)] if unknown else []
-        unknown, run = "", 0 if letter == " " else run + 1
-        made.append(piece)
-        if breaks and (run >= 2 * WORD or (run >= WORD and not letter.isalnum())):
-            made.append(r"\allowbreak{}")
+        pieces += [_unknown_letters(unknown_run)] if unknown_run else []
+        unknown_run, run = "", 0 if letter == " " else run + 1
+        pieces.append(piece)
+        if breaks and (run >= 2 * BREAK_AFTER_LETTERS or (run >= BREAK_AFTER_LETTERS and not letter.isalnum())):
+            pieces.append(r"\allowbreak{}")
             run = 0
-    return "".join(made) + (_unknown_letters(unknown) if unknown else "")
+    return "".join(pieces) + (_unknown_letters(unknown_run) if unknown_run else "")
 
 
 def _latex_letter(letter: str, following: str, code: bool) -> str | None:
-    """One letter for LaTeX; None where it does not know it."""
+    """Return one letter for LaTeX; None where LaTeX does not know it."""
     if code and letter == "'":
         return r"\textquotesingle{}"
     if letter in _LIGATURES and letter == following:
         return letter + "{}"
     if letter in _COMMANDS:
         return _COMMANDS[letter]
-    return letter if letter in _KNOWN else _mathematics(letter)
+    return letter if letter in _LATEX_LETTERS else _math_letter(letter)
 
 
-def _mathematics(letter: str) -> str | None:
-    """Greek letters, and digits that stand low or high."""
+def _math_letter(letter: str) -> str | None:
+    """Return a Greek letter, or a subscript or superscript digit, for LaTeX."""
     name = unicodedata.name(letter, "").split()
     if name[:1] == ["GREEK"] and name[2:3] == ["LETTER"] and len(name) == 4 and letter not in _UPRIGHT_GREEK:
         word = {"LAMDA": "lambda"}.get(name[3], name[3].lower())
@@ -126,52 +128,54 @@ def _mathematics(letter: str) -> str | None:
 
 
 def _unknown_letters(letters: str) -> str:
-    """Letters that pdfLaTeX does not know, and their code points for it."""
-    return rf"\ifdefined\pdftexversion\texttt{{{_points(letters)}}}\else {letters}\fi{{}}"
+    """Return letters that pdfLaTeX does not know, with their code points for it."""
+    return rf"\ifdefined\pdftexversion\texttt{{{_code_points(letters)}}}\else {letters}\fi{{}}"
 
 
-def _points(letters: str) -> str:
+def _code_points(letters: str) -> str:
     return " ".join(f"U+{ord(letter):04X}" for letter in letters)
 
 
-def known_letters(text: str) -> str:
-    """The text with code points for letters that pdfLaTeX does not know, where its width must be known.
+def with_code_points(text: str) -> str:
+    """Return the text with code points for letters that pdfLaTeX does not know, for computing its width.
 
     Examples
     --------
-    >>> known_letters("größe 嵌入")
+    >>> with_code_points("größe 嵌入")
     'größe U+5D4C U+5165'
     """
     parts = groupby(unicodedata.normalize("NFC", text), lambda letter: _latex_letter(letter, "", False) is None)
-    return "".join(_points("".join(part)) if unknown else "".join(part) for unknown, part in parts)
+    return "".join(_code_points("".join(part)) if unknown else "".join(part) for unknown, part in parts)
 
 
 _GREEK = {"rho": "ρ", "tau": "τ"}
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_PARTS = re.compile(r"([A-Za-z]+)(?:_([\w,]+)|\^?(\d+))?")  # letters, what stands low, what stands high
+_SYMBOL_PARTS = re.compile(r"([A-Za-z]+)(?:_([\w,]+)|\^?(\d+))?")  # letters, subscript, superscript
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    """Every symbol of a measure that is more than letters, the longer first; names of users are none of them."""
-    known = sorted({card.symbol for card in MEASURES.cards() if not card.symbol.isalpha()}, key=lambda s: (-len(s), s))
-    written = [re.escape(symbol) for symbol in known if _PARTS.fullmatch(symbol)]
-    return re.compile(rf"(?<![\w$.])({'|'.join(written)}|[A-Z]\^\d)(?![\w=(])")
+def _symbol_pattern() -> re.Pattern[str]:
+    """Return the pattern of all symbols of measures that are more than letters, the longer first."""
+    symbols = sorted(
+        {card.symbol for card in MEASURES.cards() if not card.symbol.isalpha()}, key=lambda s: (-len(s), s)
+    )
+    patterns = [re.escape(symbol) for symbol in symbols if _SYMBOL_PARTS.fullmatch(symbol)]
+    return re.compile(rf"(?<![\w$.])({'|'.join(patterns)}|[A-Z]\^\d)(?![\w=(])")
 
 
-def _rewritten(text: str, write: Callable[[str, str, str], str]) -> str:
-    """The text with each symbol rewritten from its letters, what stands low and what stands high."""
+def _rewrite_symbols(text: str, write: Callable[[str, str, str], str]) -> str:
+    """Return the text with each symbol rewritten from its letters, its subscript and its superscript."""
 
-    def one(found: re.Match[str]) -> str:
-        parts = _PARTS.fullmatch(found.group(1))
-        return write(*(part or "" for part in parts.groups())) if parts else found.group(1)
+    def rewrite(match: re.Match[str]) -> str:
+        parts = _SYMBOL_PARTS.fullmatch(match.group(1))
+        return write(*(part or "" for part in parts.groups())) if parts else match.group(1)
 
-    return _pattern().sub(one, text) if "_" in text or "2" in text else text
+    return _symbol_pattern().sub(rewrite, text) if "_" in text or "2" in text else text
 
 
 def plain_symbols(text: str) -> str:
-    """Text for a terminal: Greek letters, digits set low or high; letters that cannot stand low keep their mark.
+    """Return text for a terminal: Greek letters, and digits as subscripts or superscripts; other subscripts keep "_".
 
     Examples
     --------
@@ -183,11 +187,11 @@ def plain_symbols(text: str) -> str:
         base = _GREEK.get(letters, letters)
         return base + (low.translate(_LOW) if low.isdigit() else f"_{low}" if low else "") + high.translate(_HIGH)
 
-    return _rewritten(text, write)
+    return _rewrite_symbols(text, write)
 
 
 def html_symbols(text: str) -> str:
-    """Escaped text for a page.
+    """Return escaped text for a page, with subscripts and superscripts.
 
     Examples
     --------
@@ -199,11 +203,11 @@ def html_symbols(text: str) -> str:
         base = _GREEK.get(letters, letters)
         return base + (f"<sub>{low}</sub>" if low else "") + (f"<sup>{high}</sup>" if high else "")
 
-    return _rewritten(text, write)
+    return _rewrite_symbols(text, write)
 
 
 def latex_symbols(text: str) -> str:
-    r"""Text for LaTeX.
+    r"""Return text for LaTeX, with symbols as formulas.
 
     Examples
     --------
@@ -215,14 +219,14 @@ def latex_symbols(text: str) -> str:
         base = f"\\{letters}" if letters in _GREEK else letters
         return f"${base}" + (f"_{{\\mathrm{{{low}}}}}" if low else "") + (f"^{{{high}}}" if high else "") + "$"
 
-    return _rewritten(text, write)
+    return _rewrite_symbols(text, write)
 
 
 def math_symbols(text: str) -> str:
-    """Text for a figure whose text is parsed for mathematics; the letters keep the font of the words."""
+    """Return text for a figure whose text is parsed for mathematics; the letters keep the font of the text."""
 
     def write(letters: str, low: str, high: str) -> str:
         base = _GREEK.get(letters, letters)
         return base + (f"$_{{\\mathregular{{{low}}}}}$" if low else "") + (f"$^{{{high}}}$" if high else "")
 
-    return _rewritten(text, write)
+    return _rewrite_symbols(text, write)

@@ -1,10 +1,10 @@
-"""What is printed: one content that is written as text, Markdown, HTML or LaTeX."""
+"""The summary of a record: one content that is written as text, Markdown, HTML or LaTeX."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreval.report.document import Content
+from dreval.report.document import DocumentParts
 from dreval.report.render.html import html
 from dreval.report.render.latex import latex
 from dreval.report.render.markdown import markdown
@@ -12,30 +12,30 @@ from dreval.report.render.text import text
 
 
 @dataclass(frozen=True, repr=False)
-class Summary(Content):
+class Summary(DocumentParts):
     """A printed result: call, header pairs in two columns, tables, and notes.
 
-    ``str()`` gives the text; ``as_html()``, ``as_latex()`` and ``as_markdown()`` the same content elsewhere. No clock
-    is printed, so that the same result prints the same text.
+    ``str()`` gives the text; ``as_html()``, ``as_latex()`` and ``as_markdown()`` give the same content in other forms.
+    No time is printed, so that the same result prints the same text.
     """
 
     def as_text(self) -> str:
-        """Plain text, for a terminal of 80 columns; of a long call the middle is left out.
+        """Return plain text, for a terminal of 80 columns; the middle of a long call is left out.
 
-        So it is of names where a table has no room for them; what they stand for is said below the tables.
+        Names that do not fit in a table are shortened too, with a key below the tables.
         """
         return text(self)
 
     def as_markdown(self) -> str:
-        """GitHub-flavored Markdown: headings, lists and tables, with every sign of a name escaped."""
+        """Return GitHub-flavored Markdown: headings, lists and tables, with every sign of a name escaped."""
         return markdown(self)
 
     def as_html(self) -> str:
-        """A part of a page: tables with captions and headings that say what they head, in the colors around it."""
+        """Return a part of a page: tables with captions and scoped headings, in the colors around it."""
         return html(self)
 
     def as_latex(self, label: str | None = None) -> str:
-        r"""Tables with captions and labels for ``\input``; needs the packages booktabs and longtable.
+        r"""Return tables with captions and labels for ``\input``; needs the packages booktabs and longtable.
 
         Letters that pdfLaTeX does not know by itself are set by XeLaTeX and LuaLaTeX; pdfLaTeX shows their code
         points, as U+5D4C. A name for which a line has no room is shortened, in all tables alike, and stands in full
@@ -44,8 +44,8 @@ class Summary(Content):
         Parameters
         ----------
         label : str, optional
-            What tells these tables from others of the document: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. The
-            words of the title by default, which are the same for every result of its kind.
+            The prefix of the labels of these tables: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. By default it is
+            the title, which is the same for every result of its kind.
 
         Raises
         ------

@@ -7,70 +7,75 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dreval.glossary import MARK, printable, spread
-from dreval.report.document import CODES, LEAST, STAR, TERMINAL, WIDTH, Content
-from dreval.report.format import in_short, shortened
+from dreval.report.document import BEST_MARK, CODES, MIN_NAME_COLUMNS, TERMINAL_COLUMNS, TEXT_COLUMNS, DocumentParts
+from dreval.report.format import shorten_middle, shorten_table_names
 from dreval.report.render.markup import plain_symbols, sentence
 
 CALL_LINES = 5  # of a longer call the middle is left out
-SAID: Any = {"break_on_hyphens": False}
+WRAP_OPTIONS: Any = {"break_on_hyphens": False}
 
 
-def text(content: Content) -> str:
-    """Plain text, for a terminal of 80 columns; of a long call the middle is left out.
+def text(content: DocumentParts) -> str:
+    """Return plain text, for a terminal of 80 columns; the middle of a long call is left out.
 
-    So it is of names where a table has no room for them; what they stand for is said below the tables.
+    Names that do not fit in a table are shortened too, with a key below the tables.
     """
     pairs = [(name, value) for name, value in content.header if value]
-    lines = [line for one in content.about for line in textwrap.wrap(spread(printable(one)), WIDTH)]
+    lines = [line for line_text in content.about for line in textwrap.wrap(spread(printable(line_text)), TEXT_COLUMNS)]
     if pairs or not content.about:
         half = (len(pairs) + 1) // 2
         left, right = pairs[:half], [*pairs[half:], ("", "")][:half]
-        lines += [*(line.center(WIDTH).rstrip() for line in textwrap.wrap(content.title, WIDTH)), "=" * WIDTH]
-        lines += [f"{_pair(*a)}  {_pair(*b)}".rstrip() for a, b in zip(left, right, strict=True)]
+        lines += [
+            *(line.center(TEXT_COLUMNS).rstrip() for line in textwrap.wrap(content.title, TEXT_COLUMNS)),
+            "=" * TEXT_COLUMNS,
+        ]
+        lines += [f"{_header_pair(*a)}  {_header_pair(*b)}".rstrip() for a, b in zip(left, right, strict=True)]
     if content.call:
         lines += ["", "Call:", *_call_lines(content.call)]
-    lines += [""] if content.said else []
-    for one in content.said:
-        lines += textwrap.wrap(spread(sentence(one, words=plain_symbols)), WIDTH, **SAID)
-    blocks, short = in_short(content.blocks, [block.room(TERMINAL - 2 * block.sectioned) for block in content.blocks])
-    for block in blocks:
-        lines += ["", *textwrap.wrap(plain_symbols(block.title), WIDTH), *block.lines(TERMINAL)]
-        lines += ["---"] if block.foot == CODES else []
-        lines += textwrap.wrap(plain_symbols(block.below(STAR)), WIDTH)
+    lines += [""] if content.findings else []
+    for line_text in content.findings:
+        lines += textwrap.wrap(spread(sentence(line_text, text_part=plain_symbols)), TEXT_COLUMNS, **WRAP_OPTIONS)
+    tables, short = shorten_table_names(
+        content.tables, [table.name_width(TERMINAL_COLUMNS - 2 * table.sectioned) for table in content.tables]
+    )
+    for table in tables:
+        lines += ["", *textwrap.wrap(plain_symbols(table.title), TEXT_COLUMNS), *table.lines(TERMINAL_COLUMNS)]
+        lines += ["---"] if table.foot == CODES else []
+        lines += textwrap.wrap(plain_symbols(table.below(BEST_MARK)), TEXT_COLUMNS)
     lines += ["", "Names", *_key_lines(short)] if short else []
     lines += [""] if content.after else []
-    for one in content.after:
-        lines += textwrap.wrap(spread(printable(one)), WIDTH, **SAID)
+    for line_text in content.after:
+        lines += textwrap.wrap(spread(printable(line_text)), TEXT_COLUMNS, **WRAP_OPTIONS)
     if content.notes:
         lines += [""] if content.about else ["", "Notes"]
         for i, note in enumerate(content.notes, 1):
-            said = spread(printable(note))
-            lines += textwrap.wrap(said, WIDTH, initial_indent=f"[{i}] ", subsequent_indent="    ")
-    lines += textwrap.wrap(content.more, WIDTH, **SAID)
+            note_text = spread(printable(note))
+            lines += textwrap.wrap(note_text, TEXT_COLUMNS, initial_indent=f"[{i}] ", subsequent_indent="    ")
+    lines += textwrap.wrap(content.further, TEXT_COLUMNS, **WRAP_OPTIONS)
     return printable("\n".join(lines).replace(MARK, ""), keep="\n")
 
 
 def _call_lines(call: str) -> list[str]:
-    """The call, indented; of a long one the middle is left out."""
+    """Return the call, indented; the middle of a long one is left out."""
     lines: list[str] = []
     for line in printable(call, keep="\n").splitlines():
-        look = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-        lines += textwrap.wrap(spread(line), WIDTH, **look)  # type: ignore[arg-type]
+        indents = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+        lines += textwrap.wrap(spread(line), TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
     tail = CALL_LINES // 2
     return lines if len(lines) <= CALL_LINES else [*lines[: CALL_LINES - tail - 1], "    ...", *lines[-tail:]]
 
 
 def _key_lines(short: Mapping[str, str]) -> Iterator[str]:
-    """What each short form stands for."""
-    for form, whole in short.items():
-        said = spread(printable(f"{form}: {whole}"))
-        look = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-        yield from textwrap.wrap(said, WIDTH, **look)  # type: ignore[arg-type]
+    """Yield the full name of each short form."""
+    for form, name in short.items():
+        key_text = spread(printable(f"{form}: {name}"))
+        indents = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+        yield from textwrap.wrap(key_text, TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
 
 
-def _pair(name: str, value: str) -> str:
-    """A name and its value at the two ends of half a line."""
-    half = WIDTH // 2 - 1
-    said = f"{shortened(name, half - LEAST - 2)}:"
-    room = half - len(said) - 1
-    return f"{said} {spread(shortened(printable(value), room)):>{room}}" if name else " " * half
+def _header_pair(name: str, value: str) -> str:
+    """Return a name and its value at the two ends of half a line."""
+    half = TEXT_COLUMNS // 2 - 1
+    title = f"{shorten_middle(name, half - MIN_NAME_COLUMNS - 2)}:"
+    columns = half - len(title) - 1
+    return f"{title} {spread(shorten_middle(printable(value), columns)):>{columns}}" if name else " " * half

@@ -1,4 +1,4 @@
-"""Texts have their figures in a folder beside them."""
+"""Texts have their figures in a folder next to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dreval.errors import InputError
 
 
 def test_figures_of_a_markdown_text_lie_beside_it(tmp_path: Path) -> None:
-    """Each image that is named is a drawing in the folder, with words for those who do not see it."""
+    """Each image of the text is a file of the folder, with a description."""
     text = simulated_results(("tsne", "pca"), ks=(5, 15)).report(tmp_path / "r.md").read_text("utf-8")
     images = re.findall(r"^!\[([^\]]+)\]\((r-figures/[^)]+\.svg)\)$", text, re.M)
 
