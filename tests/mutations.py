@@ -1053,7 +1053,7 @@ MUTANTS = [
     # Inputs
     Mutant(
         "inputs/variables.py",
-        "if matches < len(right) or (len(left) != len(right) and not larger):",
+        "if matches < len(right) or (len(left) != len(right) and not has_more_rows):",
         "if matches < len(right):",
         "inputs/test_align_rows.py",
     ),
@@ -1083,8 +1083,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/variables.py",
-        "return own.frame if order is None else own.frame.iloc[order], notes",
-        "return own.frame, notes",
+        "return identified.frame if order is None else identified.frame.iloc[order], notes",
+        "return identified.frame, notes",
         "inputs/test_align_rows.py",
     ),
     Mutant(
@@ -1095,7 +1095,7 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/features.py",
-        "np.abs(D - D.T).max() > SYMMETRY * D.max()",
+        "np.abs(D - D.T).max() > MAX_ASYMMETRY * D.max()",
         "np.abs(D - D.T).max() > 2 * D.max()",
         "geometry/test_metrics.py inputs/test_data_record.py",
     ),
@@ -1298,8 +1298,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/source_kinds.py",
-        "if _metric_name(own) == metric:",
-        "if own == metric or True:",
+        "if _metric_name(own_metric) == metric:",
+        "if own_metric == metric or True:",
         "evaluation/test_metric_of_methods.py",
     ),
     Mutant(
