@@ -1059,7 +1059,7 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/variables.py",
-        "column.matches > CLEAR_SHARE * data.n",
+        "column.matches > MIN_SHARE_OF_IDS * data.n",
         "column.matches > data.n",
         "inputs/test_names_of_rows.py",
     ),
@@ -1071,8 +1071,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/coordinates.py",
-        "if not len(steps) or steps.max() <= SPREAD_RATIO:",
-        "if not len(steps) or steps.min() <= SPREAD_RATIO:",
+        "if not len(steps) or steps.max() <= MIN_SPREAD_RATIO:",
+        "if not len(steps) or steps.min() <= MIN_SPREAD_RATIO:",
         "inputs/test_doubtful_columns.py",
     ),
     Mutant(
@@ -1274,8 +1274,15 @@ MUTANTS = [
         "",
         "geometry/test_directions.py",
     ),
-    Mutant("inputs/features.py", "EQUAL_COUNTS = 0.9", "EQUAL_COUNTS = 2.0", "inputs/test_other_readings.py"),
-    Mutant("inputs/coordinates.py", "SPREAD_RATIO = 100.0", "SPREAD_RATIO = 1e6", "inputs/test_doubtful_columns.py"),
+    Mutant(
+        "inputs/features.py",
+        "MIN_SHARE_OF_EQUAL_COUNTS = 0.9",
+        "MIN_SHARE_OF_EQUAL_COUNTS = 2.0",
+        "inputs/test_other_readings.py",
+    ),
+    Mutant(
+        "inputs/coordinates.py", "MIN_SPREAD_RATIO = 100.0", "MIN_SPREAD_RATIO = 1e6", "inputs/test_doubtful_columns.py"
+    ),
     Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
     Mutant(
         "inputs/_header.py",

@@ -27,11 +27,15 @@ MIN_ROWS_COMPARED = 4  # fewer rows do not show what is usual
 MIN_COLUMNS_FOR_HEADER = 4  # numbers in a row; a row of fewer numbers alone is never a header by comparison
 MIN_COLUMNS_FOR_EVEN_HEADER = 6  # numbers in equal steps that are a header without another reason
 MAX_SHARE_OF_SORTED_ROWS = 0.1  # of the rows below; where more are sorted, a sorted first row is no reason
-DOUBTFUL_ORDER = 0.01  # largest probability of a sorted row of data at which the order alone is a reason
-CERTAIN_ORDER = 0.002  # largest probability of a sorted row of data at which the order alone makes a header
-OTHER_MAGNITUDE = 10.0  # ratio of the mean absolute values of the first row and of every row below
-FEWER_DECIMALS = 0.5  # ratio of the most decimals in the first row and in every row below
-EQUAL_STEPS = 1e-6  # relative difference up to which steps are equal
+MAX_DOUBTFUL_ORDER_PROBABILITY = (
+    0.01  # largest probability of a sorted row of data at which the order alone is a reason
+)
+MAX_CERTAIN_ORDER_PROBABILITY = (
+    0.002  # largest probability of a sorted row of data at which the order alone makes a header
+)
+MIN_MAGNITUDE_RATIO = 10.0  # ratio of the mean absolute values of the first row and any row below, or its inverse
+MAX_DECIMALS_RATIO = 0.5  # ratio of the most decimals in the first row and in any row below
+STEP_TOLERANCE = 1e-6  # relative difference up to which steps are equal
 MAX_FACTORIAL = 100  # 100! is a float
 MAX_SHOWN_VALUES = 3  # values of a row in a note
 MAX_SHOWN_CHARACTERS = 20  # characters of each such value
@@ -228,20 +232,22 @@ def first_row(table: TextTable) -> FirstRow:
     - order: the numbers have equal steps, and no row below has equal steps; or they are sorted, and at most
       ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Two or three numbers must count, as
       0, 1 or 1, 2, 3; one number must be 0;
-    - magnitude: the mean absolute value is more than ``OTHER_MAGNITUDE`` times the one of every row below, or every row
-      below has more than ``OTHER_MAGNITUDE`` times the mean absolute value of the first row;
-    - decimals: the most decimals in the row are at most ``FEWER_DECIMALS`` times those in every row below, or the
-      fewest in the row are at least 1 / ``FEWER_DECIMALS`` times the most below;
+    - magnitude: the mean absolute value is more than ``MIN_MAGNITUDE_RATIO`` times that of every row below, or every
+      row below has more than ``MIN_MAGNITUDE_RATIO`` times the mean absolute value of the first row;
+    - decimals: the most decimals in the row are at most ``MAX_DECIMALS_RATIO`` times those in every row below, or the
+      fewest in the row are at least 1 / ``MAX_DECIMALS_RATIO`` times the most below;
     - an empty cell: it is above a column without empty cells;
     - text: a number is above a column of text, or text in the row is above numbers, above text that repeats or above
       text that has one form, a different one.
 
     A row of ``MIN_COLUMNS_FOR_HEADER`` numbers or more is a header if two of the first three hold, if equal steps hold
     for ``MIN_COLUMNS_FOR_EVEN_HEADER`` numbers, or if the numbers are sorted and the probability of that in a row of
-    data is at most ``CERTAIN_ORDER``. This probability is the larger of 2 / p! and s t^(p - 2). Here p is the number of
-    numbers, s the share of the steps below that have this direction, and t the share of the steps after such a step
-    that have it. Without a trend s is 1/2 and t is 1/3: 8 sorted numbers are a header. An order with a probability
-    above ``DOUBTFUL_ORDER``, such as the order of 5 numbers, is not a reason by itself, unless the steps are equal.
+    data is at most ``MAX_CERTAIN_ORDER_PROBABILITY``. This probability is the larger of 2 / p! and s t^(p - 2). Here p
+    is the number of numbers, s the share of the steps below that have this direction, and t the share of the steps
+    after such a step that have it. Without a trend s is 1/2 and t is 1/3: 8 sorted numbers are a header. An order with
+    a probability above ``MAX_DOUBTFUL_ORDER_PROBABILITY``, such as the order of 5 numbers, is not a reason by itself,
+    unless the steps are equal.
+
     A row of numbers for which one reason holds is data, and doubtful. One, two or three numbers are always data, and
     doubtful if a reason holds. An empty cell and another reason, or a number above a column of text, make every row a
     header.
@@ -310,9 +316,11 @@ def _decide_numbers(p: int, reasons: tuple[Reason, ...], chance: float) -> First
     """Decide about a row of p numbers, next to which cells may be empty."""
     header = Reason.TEXT_BELOW in reasons or (Reason.EMPTY in reasons and len(reasons) > 1)
     if p >= MIN_COLUMNS_FOR_HEADER:
-        header |= len(reasons) > 1 or (chance <= CERTAIN_ORDER and bool({Reason.EVEN, Reason.SORTED} & {*reasons}))
+        header |= len(reasons) > 1 or (
+            chance <= MAX_CERTAIN_ORDER_PROBABILITY and bool({Reason.EVEN, Reason.SORTED} & {*reasons})
+        )
         header |= Reason.EVEN in reasons and p >= MIN_COLUMNS_FOR_EVEN_HEADER
-        if reasons == (Reason.SORTED,) and chance > DOUBTFUL_ORDER:
+        if reasons == (Reason.SORTED,) and chance > MAX_DOUBTFUL_ORDER_PROBABILITY:
             reasons = ()
     return FirstRow(header, header, bool(reasons) and not header, reasons)
 
@@ -382,16 +390,16 @@ def _evidence(table: TextTable, numeric: list[int]) -> tuple[tuple[Reason, ...],
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest float
         order, chance = _order(top_values, values[:, columns])
         mean_size, mean_sizes = np.abs(top_values).mean(), np.abs(values[:, columns]).mean(axis=1)
-        larger = 0 < mean_sizes.max() * OTHER_MAGNITUDE < mean_size
-        smaller = 0 < mean_size * OTHER_MAGNITUDE < mean_sizes.min()
+        larger = 0 < mean_sizes.max() * MIN_MAGNITUDE_RATIO < mean_size
+        smaller = 0 < mean_size * MIN_MAGNITUDE_RATIO < mean_sizes.min()
     reasons += order
     if larger or smaller:
         reasons.append(Reason.MAGNITUDE)
     decimals = np.array([table.decimals(table.top_row[numeric[i]]) for i in columns])
     decimals_below = np.array([[table.decimals(row[numeric[i]]) for i in columns] for row in table.below])
     most_decimals = decimals_below.max(axis=1)
-    has_fewer = most_decimals.min() > 0 and decimals.max() <= FEWER_DECIMALS * most_decimals.min()
-    if has_fewer or (decimals.min() > 0 and decimals.min() * FEWER_DECIMALS >= most_decimals.max()):
+    has_fewer = most_decimals.min() > 0 and decimals.max() <= MAX_DECIMALS_RATIO * most_decimals.min()
+    if has_fewer or (decimals.min() > 0 and decimals.min() * MAX_DECIMALS_RATIO >= most_decimals.max()):
         reasons.append(Reason.DECIMALS)
     return tuple(reasons), chance
 
@@ -419,4 +427,4 @@ def _order(values: FloatArray, below: FloatArray) -> tuple[list[Reason], float]:
 
 def _even(steps: FloatArray) -> bool:
     """Check whether the steps of a row are equal, and not 0."""
-    return bool(steps[0] != 0 and np.abs(steps - steps[0]).max() <= EQUAL_STEPS * abs(steps[0]))
+    return bool(steps[0] != 0 and np.abs(steps - steps[0]).max() <= STEP_TOLERANCE * abs(steps[0]))

@@ -32,12 +32,12 @@ from dreval.inputs.variables import HasRows, IdentifiedTable, Rows, align, hint_
 from dreval.records.notes import Notes, note
 
 MAX_COPIED_ROWS = 50_000  # rows up to which coordinates are copied
-SPREAD_RATIO = 100.0  # smallest ratio of standard deviations of columns that is reported
-NEGLIGIBLE_SPREAD = 1e-9  # of the largest standard deviation: a column with less is constant up to rounding
-EQUAL_COLUMNS = 1e-6  # largest difference of a column from a copy of it in another file, relative to its range
-ROUNDED_SHARES = 0.01  # largest relative difference of their sum from the total, for shares written with a few digits
-ROWS_COMPARED = 64  # rows that are compared with all columns of the data, before whole columns are compared
-ROWS_FITTED = 1000  # rows by which shares of one sum are found
+MIN_SPREAD_RATIO = 100.0  # smallest ratio of standard deviations of columns that is reported
+MIN_RELATIVE_SPREAD = 1e-9  # of the largest standard deviation: a column with less is constant up to rounding
+COLUMN_TOLERANCE = 1e-6  # largest difference of a column from a copy of it in another file, relative to its range
+SHARE_TOLERANCE = 0.01  # relative difference of the sum of shares from the total, for shares written with a few digits
+N_ROWS_COMPARED = 64  # rows that are compared with all columns of the data, before whole columns are compared
+N_ROWS_FITTED = 1000  # rows by which shares of one sum are found
 MAX_LISTED_COLUMNS = 4  # names of coordinates that a note lists
 
 
@@ -239,7 +239,7 @@ def _has_values(column: pd.Series[Any], variable: npt.NDArray[Any]) -> bool:
         return (
             left_square > 0
             and right_square > 0
-            and abs(float(left @ right)) >= (1 - EQUAL_COLUMNS) * np.sqrt(left_square * right_square)
+            and abs(float(left @ right)) >= (1 - COLUMN_TOLERANCE) * np.sqrt(left_square * right_square)
         )
     left, right = (pd.factorize(pd.Series(values).astype(object))[0] for values in (column.to_numpy(), variable))
     return bool(np.array_equal(left, right))
@@ -350,15 +350,15 @@ def doubtful_columns(
 ) -> Notes:
     """Return a note on columns that may not be coordinates, each with the first reason that applies.
 
-    1. It has the values (up to ``EQUAL_COLUMNS`` of their range) of a column of the data, under the same or another
+    1. It has the values (up to ``COLUMN_TOLERANCE`` of their range) of a column of the data, under the same or another
        name. If no column that varies would remain, these were selected from the data, and are coordinates.
     2. It has a name of ``same_names``, variables of the data with other values.
     3. It holds a different integer in every row, and another column has decimals.
     4. It holds integers that repeat, and another column has decimals; two columns, where columns have no names.
     5. It is one of several columns, but not all, that add up to 1 or 100 in each row (``_shares``).
-    6. The standard deviations of the other columns, in descending order, fall to less than a part of ``SPREAD_RATIO``
-       in one step, and it is on the side of the step with fewer columns, or on the wider side if both have as many.
-       Columns that are constant up to rounding (``NEGLIGIBLE_SPREAD``) do not count.
+    6. The standard deviations of the other columns, in descending order, fall by a factor above ``MIN_SPREAD_RATIO`` in
+       one step, and it is on the side of the step with fewer columns, or on the wider side if both have as many.
+       Columns that are constant up to rounding (``MIN_RELATIVE_SPREAD``) do not count.
 
     A single column is not compared. ``labels`` are the names or the numbers of the columns, ``order``
     puts the rows into the order of the data, and ``spread`` has the standard deviations.
@@ -373,7 +373,7 @@ def doubtful_columns(
     same_name = {j for j, name in feature_names.items() if raw.named and name == repr(labels[j])}
     fixed_reasons = {labels.index(name): "column.of_variable" for name in same_names}
     reasons, ratio, total = _reasons(values, fixed_reasons, spread, raw.named)
-    varies = spread > NEGLIGIBLE_SPREAD * spread.max(initial=0.0)
+    varies = spread > MIN_RELATIVE_SPREAD * spread.max(initial=0.0)
     if any(varies[j] for j in range(d) if j not in {*reasons, *copies}):
         fixed_reasons |= {j: "column.of_data" if j in same_name else "column.copied" for j in copies}
         reasons, ratio, total = _reasons(values, fixed_reasons, spread, raw.named)
@@ -434,7 +434,7 @@ def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
     """
     if data.p is None or len(values) != data.n or (isinstance(data.table, Stored) and data.table.sparse):
         return {}
-    top_rows, copies = rows_of(data.table, slice(0, ROWS_COMPARED)), {}
+    top_rows, copies = rows_of(data.table, slice(0, N_ROWS_COMPARED)), {}
     for j in range(values.shape[1]):
         column = np.asarray(values[:, j], np.float64) / 2
         column = column if order is None else column[order]
@@ -442,10 +442,10 @@ def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
         candidates = np.full(data.p, half_range > 0)
         for r in range(top_rows.shape[0]):
             row = top_rows[[r]].toarray()[0] if is_sparse(top_rows) else top_rows[r]
-            candidates &= np.abs(row / 2 - column[r]) <= 2 * EQUAL_COLUMNS * half_range
+            candidates &= np.abs(row / 2 - column[r]) <= 2 * COLUMN_TOLERANCE * half_range
         for i in np.flatnonzero(candidates).tolist():
             feature = _feature_at(data, i) / 2
-            if np.abs(column - feature).max() <= EQUAL_COLUMNS * np.ptp(feature):
+            if np.abs(column - feature).max() <= COLUMN_TOLERANCE * np.ptp(feature):
                 copies[j] = i
                 break
     return copies
@@ -459,11 +459,11 @@ def _name_of_column(data: Data, i: int) -> str:
 def _shares(values: Any) -> tuple[list[int], int]:
     """Return columns, but not all, that are not negative and add up to 1 or to 100 in each row, and this sum.
 
-    Their numbers may be rounded, up to ``ROUNDED_SHARES`` of the sum. Least squares in the first rows finds these
+    Their numbers may be rounded, up to ``SHARE_TOLERANCE`` of the sum. Least squares in the first rows finds these
     columns: their coefficients are 1, and the others are 0.
     """
     d = values.shape[1]
-    head = np.asarray(values[:ROWS_FITTED], np.float64)
+    head = np.asarray(values[:N_ROWS_FITTED], np.float64)
     for total in (1, 100):
         likely = np.flatnonzero(((head >= 0) & (head <= total)).all(axis=0) & (np.ptp(head, axis=0) > 0))
         if not 2 <= len(likely) < len(head) - 1:
@@ -480,7 +480,7 @@ def _shares(values: Any) -> tuple[list[int], int]:
 
 def _add_up(part: FloatArray, total: int) -> bool:
     """Check whether each row adds up to a number, up to rounding of its parts."""
-    return bool(np.abs(part.sum(axis=1) - total).max() <= ROUNDED_SHARES * total)
+    return bool(np.abs(part.sum(axis=1) - total).max() <= SHARE_TOLERANCE * total)
 
 
 def _selection(raw: UnpackedTable, labels: Sequence[str], doubted: Sequence[int]) -> str:
@@ -506,12 +506,12 @@ def _selection(raw: UnpackedTable, labels: Sequence[str], doubted: Sequence[int]
 def _split_by_spread(sizes: npt.NDArray[np.float64]) -> tuple[list[int], list[int]]:
     """Return the columns above and below the largest step between standard deviations; none without a large step.
 
-    A step of more than ``SPREAD_RATIO`` is large.
+    A step of more than ``MIN_SPREAD_RATIO`` is large.
     """
-    nonconstant = np.flatnonzero(sizes > NEGLIGIBLE_SPREAD * sizes.max(initial=0.0))
+    nonconstant = np.flatnonzero(sizes > MIN_RELATIVE_SPREAD * sizes.max(initial=0.0))
     descending = nonconstant[np.argsort(-sizes[nonconstant], kind="stable")]
     steps = sizes[descending[:-1]] / sizes[descending[1:]]
-    if not len(steps) or steps.max() <= SPREAD_RATIO:
+    if not len(steps) or steps.max() <= MIN_SPREAD_RATIO:
         return [], []
     step = int(np.argmax(steps)) + 1
     return descending[:step].tolist(), descending[step:].tolist()
@@ -549,4 +549,4 @@ def _same_values(column: FloatArray, name: str, data: Data) -> bool:
     feature = _feature(data, name)
     if feature is None or len(feature) != len(column):
         return False
-    return bool(np.abs(np.sort(column) - np.sort(feature)).max() <= EQUAL_COLUMNS * np.ptp(feature))
+    return bool(np.abs(np.sort(column) - np.sort(feature)).max() <= COLUMN_TOLERANCE * np.ptp(feature))

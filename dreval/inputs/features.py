@@ -491,7 +491,7 @@ def symmetric_kind(X: Any) -> str | None:
 
 MIN_GRAPH_ENTRIES = 20  # entries that a pattern needs to be evidence
 MAX_GRAPH_SHARE = 0.5  # share of the pairs with an entry in a graph; a matrix of distances has nearly all
-EQUAL_COUNTS = 0.9  # smallest share of rows with the largest number of entries, for nearest neighbors
+MIN_SHARE_OF_EQUAL_COUNTS = 0.9  # smallest share of rows with the largest number of entries, for nearest neighbors
 
 
 def check_no_graph(rows: Any, n: int, argument: str) -> None:
@@ -501,8 +501,8 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
     ``MAX_GRAPH_SHARE`` of all entries. One of these conditions must also hold:
 
     - the diagonal is 0 and the matrix symmetric: an adjacency, such as ``obsp["connectivities"]``;
-    - the diagonal is 0, the share ``EQUAL_COUNTS`` of the rows has k entries and no row has more, k at least 2: nearest
-      neighbors, such as ``obsp["distances"]``, where copies of a point have entries of 0;
+    - the diagonal is 0, the share ``MIN_SHARE_OF_EQUAL_COUNTS`` of the rows has k entries and no row has more, k at
+      least 2: nearest neighbors, such as ``obsp["distances"]``, where copies of a point have entries of 0;
     - the diagonal and all entries are 1 and each row has k entries, k at least 2: neighbors that include the point.
 
     Square tables of counts hardly ever fulfill the first two. O(entries) time; O(n) for most other square data, whose
@@ -518,7 +518,7 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
     entries, max_count = int(counts.sum()), int(counts.max())
     if not MIN_GRAPH_ENTRIES <= entries <= MAX_GRAPH_SHARE * m * n or (values < 0).any():
         return
-    if max_count >= 2 and (counts == max_count).mean() >= (1.0 if has_loops else EQUAL_COUNTS):
+    if max_count >= 2 and (counts == max_count).mean() >= (1.0 if has_loops else MIN_SHARE_OF_EQUAL_COUNTS):
         if has_loops and bool((values[values != 0] != 1).any()):
             return
         each = "each" if (counts == max_count).all() else "nearly each"

@@ -370,9 +370,8 @@ class Recording:
         if same or X.shape != self.data.X.shape:
             return same
         input_sketch = sketch(X, self.data.X)
-        runs = [
-            run for run in self.runs if run.sketch.shape == input_sketch.shape
-        ]  # runs on a part of the points have none
+        # Runs on a part of the points have no sketch.
+        runs = [run for run in self.runs if run.sketch.shape == input_sketch.shape]
         gaps = np.array([np.abs(run.sketch - input_sketch).max() for run in runs])
         smallest_gap = gaps.min(initial=np.inf)
         change = float(np.linalg.norm(X - self.data.X))

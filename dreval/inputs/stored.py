@@ -33,9 +33,8 @@ MAX_CHUNKS_BYTES = 1 << 21  # chunks of zarr that are read at once, unless one c
 MAX_GAP_BYTES = 1 << 14  # bytes between requested rows that are read rather than skipped
 MAX_TASK_BYTES = 1 << 25  # chunks that a worker processes together, as numbers of 8 bytes
 MAX_LEG_BYTES = 1 << 31  # rows that are sent to the workers at a time, as numbers of 8 bytes
-DASK_SETTINGS = {
-    "distributed.admin.large-graph-warning-threshold": "10GB"
-}  # embeddings in memory are sent with the tasks
+# Embeddings in memory are sent with the tasks.
+DASK_SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 NOT_NUMERIC_HINT = "Name it as {labels} or {ids}, or drop it."
 _config_lock = threading.RLock()
 
@@ -222,12 +221,10 @@ class Stored:
                 part_start, part_stop = int(ends[part]), int(ends[part + 1])
                 if self._last.get("at") != part:
                     self._last.clear()
-                    self._last.update(
-                        at=part, rows=self.reader.read(part_start, part_stop, self.keep)
-                    )  # with the type in the file
-                parts.append(
-                    self._last["rows"][max(start, part_start) - part_start : min(stop, part_stop) - part_start]
-                )
+                    rows = self.reader.read(part_start, part_stop, self.keep)  # with the type in the file
+                    self._last.update(at=part, rows=rows)
+                first, last = max(start, part_start) - part_start, min(stop, part_stop) - part_start
+                parts.append(self._last["rows"][first:last])
             return self._normal(concatenate_rows(parts), stop - start)
 
     def _normal(self, values: Any, count: int) -> Any:
@@ -309,10 +306,8 @@ def few_chunks(size: float = MAX_CHUNKS_BYTES) -> Iterator[None]:
         yield
         return
     key, max_chunks = "async.concurrency", max(1, int(MAX_CHUNKS_BYTES // size))
-    with (
-        _config_lock,
-        config.set({key: min(config.get(key) or max_chunks, max_chunks)}),
-    ):  # one thread at a time, so that each restores the setting
+    # One thread at a time, so that each restores the setting.
+    with _config_lock, config.set({key: min(config.get(key) or max_chunks, max_chunks)}):
         yield
 
 

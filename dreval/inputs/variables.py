@@ -216,7 +216,7 @@ def _find_ids(raw: UnpackedTable, ids: Any, data: HasRows, argument: str, variab
     return IdentifiedTable(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
 
 
-CLEAR_SHARE = 0.5  # of the ids of the data; a column with a larger share holds ids, even if it is not complete
+MIN_SHARE_OF_IDS = 0.5  # of the ids of the data; a column with a larger share holds ids, even if it is not complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +266,7 @@ def _candidate(
         return None
     names = pd.Index(present)
     complete = len(names) == len(column) and names.is_unique
-    if not complete and (data_names is None or names.nunique() <= CLEAR_SHARE * len(data_names)):
+    if not complete and (data_names is None or names.nunique() <= MIN_SHARE_OF_IDS * len(data_names)):
         return None
     matches = 0 if data_names is None else int(data_names.isin(_keys(names)).sum())
     counts = is_integer and complete and int(names.max()) - int(names.min()) == len(names) - 1
@@ -283,9 +283,9 @@ def _ids_in_columns(raw: UnpackedTable, data: HasRows, argument: str, variable: 
     - A column with all names of the data is used, whatever its name. Integers that only count the rows, and do not have
       a name of ids, are not used, unless they count in another order in a file without names of columns.
     - A column that names rows is also used if only a part of the names of the data is in it, or none: ``align`` then
-      raises an error. The same holds for a column with more than the share ``CLEAR_SHARE`` of the names of the data,
-      even if it does not name each row. A column that names rows is not used if the names of the data only count the
-      rows, and at most that share of them is in it.
+      raises an error. The same holds for a column with more than the share ``MIN_SHARE_OF_IDS`` of the names of the
+      data, even if it does not name each row. A column that names rows is not used if the names of the data only count
+      the rows, and at most that share of them is in it.
     - Other columns that name rows become ``unused_names``: rows are matched by position, with a note. Next to columns
       named after the path, so do integers that count the rows in another order, and in a file without names of columns
       all integers that are different in every row.
@@ -326,7 +326,7 @@ def _ids_in_columns(raw: UnpackedTable, data: HasRows, argument: str, variable: 
             remaining, dropped = without(j)
             return IdentifiedTable(remaining, column.names.rename(name), True, dropped=dropped)
         if data.ids is not None:
-            has_most_names = column.matches > CLEAR_SHARE * data.n and data.ids.is_unique
+            has_most_names = column.matches > MIN_SHARE_OF_IDS * data.n and data.ids.is_unique
             has_most_names = has_most_names and (column.named or not column.counts)
             is_certain = raw.named or column.text or bool(raw.file)  # integers of an array may be coordinates
             names_rows = column.named and not data_only_count and not column.in_order and is_certain

@@ -17,7 +17,7 @@ from sklearn.manifold import trustworthiness
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, InputWarning, MethodFailed, UnknownName
-from dreval.inputs.coordinates import SPREAD_RATIO
+from dreval.inputs.coordinates import MIN_SPREAD_RATIO
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
@@ -86,7 +86,7 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
     expected = trustworthiness(X, table.to_numpy(), n_neighbors=K)
     assert results.tidy()["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
     ratio = COUNTS.std() / Y.std(axis=0).max()
-    assert ratio > SPREAD_RATIO
+    assert ratio > MIN_SPREAD_RATIO
     advice = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
     text = " ".join(str(results).split())
     assert (
@@ -300,7 +300,7 @@ def test_valid_coordinates_have_no_note() -> None:
     assert doubts_of(pd.DataFrame(RNG.integers(0, 30, (N, 2)), columns=["i", "j"])) == {}
     centered = X * [1e3, 50, 3, 0.2] - (X * [1e3, 50, 3, 0.2]).mean(axis=0)
     u, s, _ = np.linalg.svd(centered, full_matrices=False)
-    assert s[0] / s[-1] > SPREAD_RATIO  # in three steps
+    assert s[0] / s[-1] > MIN_SPREAD_RATIO  # in three steps
     assert doubts_of(pd.DataFrame(u * s, columns=["PC1", "PC2", "PC3", "PC4"])) == {}
     assert doubts_of(np.column_stack([u[:, :2] * s[:2], 1e-16 * u[:, 2] * s[0]])) == {}
 

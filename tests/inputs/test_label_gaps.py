@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
@@ -53,9 +53,21 @@ INTEGERS = {
 
 def evaluated(labels: Any, part: Any = slice(None), **more: Any) -> dreval.Results:
     """Return all measures of labels, and trustworthiness, of one embedding (of some of the points)."""
-    is_known = {"labels": labels, "batch": BATCH[part]}
-    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **is_known, **{**SETTINGS, **more})
+    variables = {"labels": labels, "batch": BATCH[part]}
+    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **variables, **{**SETTINGS, **more})
     return ev.run([*OF_LABELS, "trustworthiness"], ["hsic", "kcca", "dcov"], n_resamples=99)
+
+
+@pytest.fixture(scope="module")
+def with_gaps() -> dreval.Results:
+    """Return the results for all points, with labels of some of them."""
+    return evaluated(GAPPED)
+
+
+@pytest.fixture(scope="module")
+def labeled_only() -> dreval.Results:
+    """Return the results for the labeled points alone."""
+    return evaluated(CLASSES[KNOWN], KNOWN)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -85,9 +97,11 @@ def test_integers_that_became_floats_are_classes_again(form: str) -> None:
         as_data(X, labels=np.where(KNOWN, 0.5, np.nan))
 
 
-def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
+def test_every_measure_of_labels_is_that_of_the_labeled_points(
+    with_gaps: dreval.Results, labeled_only: dreval.Results
+) -> None:
     """Value, chance level, worst and best equal those of the labeled points alone; a note states their number."""
-    full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
+    full, part = with_gaps, labeled_only
     a, b = (r.table[r.table["measure"].isin(OF_LABELS)].set_index(["measure", "parameters"]) for r in (full, part))
 
     assert len(a) == len(OF_LABELS)
@@ -103,9 +117,9 @@ def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
             assert np.isnan(recorded[~KNOWN]).all()
 
 
-def test_a_point_without_label_has_no_influence() -> None:
+def test_a_point_without_label_has_no_influence(with_gaps: dreval.Results, labeled_only: dreval.Results) -> None:
     """Leave-one-out values equal those of the labeled points, and the value itself where a point has no label."""
-    full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
+    full, part = with_gaps, labeled_only
     label_columns = [name for name in full.left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
     values = full.table.set_index("measure")["value"]
 
@@ -115,9 +129,9 @@ def test_a_point_without_label_has_no_influence() -> None:
         assert (full.left_out["e"][name][~KNOWN] == values[name.partition("(")[0]]).all()
 
 
-def test_everything_else_uses_all_points() -> None:
+def test_everything_else_uses_all_points(with_gaps: dreval.Results) -> None:
     """The row of trustworthiness, its points and its interval are those without labels; rows keep their order."""
-    full, without = evaluated(GAPPED), dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
+    full, without = with_gaps, dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
     row = full.table[full.table["measure"] == "trustworthiness"].iloc[0]
     for column in ("value", "conf_low", "conf_high", "note", "n"):
         assert row[column] == without.table[column].iloc[0], column
@@ -158,7 +172,7 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     assert caught[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
 
-@settings(max_examples=10, deadline=None)
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["a", "b", None]), min_size=8, max_size=24).filter(any), st.integers(1, 6))
 def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int) -> None:
     """With any few labeled points a measure has the value of those points or a reason, and no row is missing."""
@@ -206,7 +220,7 @@ def test_files_frames_and_records_have_gaps(tmp_path: Path) -> None:
         assert ev.data.labels is not None
         assert ev.data.labels.values.tolist() == GAPPED.tolist()
 
-    results = left.run([*OF_LABELS, "continuity"], None)
+    results = left.run(["silhouette", "continuity"], None)
     results.save(tmp_path / "r.dreval")
     for item in (results, dreval.load_results(tmp_path / "r.dreval")):
         augmented = item.augment("e")

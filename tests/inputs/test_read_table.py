@@ -250,7 +250,7 @@ def test_a_damaged_gz_is_not_said_to_lack_an_encoding(tmp_path: Path) -> None:
     whole = gzip.compress(b"a,b\n1,2\n" * 10)
     for name, raw in (("cut", whole[:-6]), ("sum", whole[:-8] + b"\1\2\3\4" + whole[-4:])):
         (tmp_path / f"{name}.csv.gz").write_bytes(raw)
-        with pytest.raises(InputError, match=r"must be a whole \.gz file: got .* Copy or compress it again"):
+        with pytest.raises(InputError, match=r"must be a complete \.gz file: got .* Copy or compress it again"):
             read_table(tmp_path / f"{name}.csv.gz")
     (tmp_path / "plain.csv.gz").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(InputError, match=r"must be a \.gz file.* Name it 'plain\.csv'"):

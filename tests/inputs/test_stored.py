@@ -90,7 +90,7 @@ def sparse_dask(folder: Path, X: np.ndarray) -> Any:
 doors = pytest.mark.doors
 DENSE = [mapped, parquet, *(pytest.param(kind, marks=doors) for kind in (hdf5, contiguous_hdf5, in_zarr, in_dask))]
 SPARSE = [pytest.param(kind, marks=doors) for kind in (sparse_rows, sparse_dask)]
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(deadline=None, suppress_health_check=list(HealthCheck))
 FLOATS = [np.float32, np.float64]
 
 
