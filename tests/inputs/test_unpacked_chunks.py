@@ -239,7 +239,7 @@ def test_codecs_whose_chunks_cannot_be_counted(tmp_path: Path, monkeypatch: pyte
     """Only large chunks are checked."""
     monkeypatch.setenv("DREVAL_READ_LIMIT", str(LIMIT))
     refused(with_chunk(tmp_path, bytes(10**4), 2, compressor=LZMA | {"format": lzma.FORMAT_RAW}), "raw LZMA")
-    refused(with_chunk(tmp_path, bytes(10**4), 3, codecs=[BYTES, PACKED_ZSTD]), "no zstd")
+    refused(with_chunk(tmp_path, bytes(10**4), 3, codecs=[BYTES, PACKED_ZSTD]), "not zstd")
     about = {"codecs": [sharding(BYTES, PACKED_ZSTD, endian="big")]}
     refused(with_chunk(tmp_path, bytes(10**4), 3, **about), "an index of a shard")
     packbits = [{"id": "packbits"}] * 4
