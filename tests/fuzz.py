@@ -2,15 +2,15 @@
 
 ``python tests/fuzz.py`` runs the whole matrix and prints its counts; ``tests/contract/test_fuzz.py`` runs a part of it
 in every test run. A *subject* is a function of one or more arrays, a *form* makes an array in some dress together with
-the plain float64 array of the same numbers (None where it holds none). What the subject says of the form is compared
-with what it says of the plain array:
+the plain float64 array of the same numbers (None where it holds none). The result for the form is compared with the
+result for the plain array:
 
-number   it must be answered, as the plain array is, to 1e-12 (sparse matrices: 1e-9, their sums have another order)
-error    it must be refused, since no number can be meant
-either   it may be refused; a number must be the right one
+number   equal results, to 1e-12 (sparse matrices: 1e-9, their sums have another order)
+error    an error, since no number can be meant
+either   an error, or the right number
 
-An error is clear if it is a ``DrevalError`` whose four parts are all there. Any other exception, and any warning that
-is not one of dreval's, is a failure, as are a number that is not finite and a number of a form without numbers.
+An error is clear if it is a ``DrevalError`` with all four parts. Any other exception, and any warning that is not a
+warning of dreval, is a failure, and so are numbers that are not finite and numbers for a form without numbers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SCRATCH = tempfile.TemporaryDirectory()
 
 
 def _normal(n: int, p: int, seed: int = 0) -> np.ndarray:
-    """Numbers in general position; the images of others are made of the same ones."""
+    """Return numbers in general position; the variants of others are made from the same numbers."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=(n, 8)) * np.linspace(2.0, 0.5, 8)
     return np.ascontiguousarray(base[:, :p])
@@ -155,14 +155,14 @@ def _containers() -> Iterator[Form]:
     }
     for name, dress in dresses.items():
         yield Form(name, _dressed(dress), "either" if "objects" in name else "number")
-    others: dict[str, Callable[[np.ndarray], Any]] = {
+    libraries: dict[str, Callable[[np.ndarray], Any]] = {
         "polars": lambda X: pl.DataFrame(X, schema=[f"v{j}" for j in range(X.shape[1])]),
         "arrow": lambda X: pa.table({f"v{j}": X[:, j] for j in range(X.shape[1])}),
         "array_api_strict": array_api_strict.asarray,
         "memoryview": memoryview,
         "DataFrame of decimals": lambda X: pd.DataFrame(X).map(Decimal),
     }
-    for name, dress in others.items():
+    for name, dress in libraries.items():
         yield Form(name, _dressed(dress), "either")
     for name in ("csr_array", "csc_array", "coo_array", "csr_matrix", "bsr_array", "lil_array"):
         yield Form(f"sparse {name}", _dressed(getattr(sparse, name)), "either", 1e-9)
@@ -273,7 +273,7 @@ FORMS = list(_forms())
 
 @dataclass(frozen=True)
 class Subject:
-    """A function of arrays by name; ``expects(powers)`` says by what its numbers change with the units, None: open."""
+    """A function of arrays by name; ``expects(powers)`` is how its numbers change with the units, or None."""
 
     name: str
     slots: tuple[str, ...]
@@ -307,8 +307,8 @@ def _algorithm(name: str) -> Subject:
     few = {"tractable_consistency": {"n_transformations": 3, "n_replicates": 0, "n_jobs": 1, "progress": False}}
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
-        found = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
-        return np.atleast_1d(float(found.value))
+        result = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
+        return np.atleast_1d(float(result.value))
 
     return Subject(name, ("X",), call, rtol=1e-6)
 
@@ -319,8 +319,8 @@ def _test(name: str) -> Subject:
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
         y = values["y"]
-        found = test(values["x"], y, n_resamples=9, random_state=0, n_jobs=1)
-        return np.array([found.p_value, found.effect_size])
+        result = test(values["x"], y, n_resamples=9, random_state=0, n_jobs=1)
+        return np.array([result.p_value, result.effect_size])
 
     return Subject(
         name,
@@ -334,10 +334,10 @@ def _test(name: str) -> Subject:
 
 def _make(name: str, n: int) -> Any:
     """A method with few iterations, and as many neighbors as there can be."""
-    known = inspect.signature(METHODS.get(name)).parameters
-    wanted = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
-    settings = {key: value for key, value in wanted.items() if key in known}
-    if "n_neighbors" in known and known["n_neighbors"].default is not None:
+    parameters = inspect.signature(METHODS.get(name)).parameters
+    defaults = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
+    settings = {key: value for key, value in defaults.items() if key in parameters}
+    if "n_neighbors" in parameters and parameters["n_neighbors"].default is not None:
         settings["n_neighbors"] = max(1, min(8, n - 1))
     return METHODS.get(name)(2 if n > 5 else 1, **settings)
 
@@ -387,7 +387,7 @@ SUBJECTS = list(_subjects())
 
 @dataclass
 class Report:
-    """How many calls there were, and what became of them."""
+    """Number of calls, and their outcomes."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -408,7 +408,7 @@ Outcome = np.ndarray | Exception
 
 
 def outcome(subject: Subject, values: Mapping[str, Any], n: int) -> Outcome:
-    """What comes of a call, be it an exception."""
+    """Return the result of a call, or its exception."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", DrevalWarning)
@@ -419,33 +419,33 @@ def outcome(subject: Subject, values: Mapping[str, Any], n: int) -> Outcome:
 
 
 def _flaw_of_error(error: Exception) -> str:
-    """What is wrong with an exception; nothing of a clear error."""
+    """Describe the flaw of an exception; an empty text for a clear error."""
     if not isinstance(error, DrevalError):
         return f"foreign {type(error).__name__}: {' '.join(str(error).split())[:160]}"
     parts = (error.argument, error.rule, error.got, error.cure)
     return "" if all(isinstance(part, str) and part.strip() for part in parts) else f"error without a part: {parts}"
 
 
-def _same(here: np.ndarray, there: np.ndarray, rtol: float) -> bool:
-    size = float(np.abs(there).max(initial=0.0))
-    return here.shape == there.shape and bool(np.allclose(here, there, rtol=rtol, atol=rtol * size))
+def _same(left: np.ndarray, right: np.ndarray, rtol: float) -> bool:
+    size = float(np.abs(right).max(initial=0.0))
+    return left.shape == right.shape and bool(np.allclose(left, right, rtol=rtol, atol=rtol * size))
 
 
-def judge(found: Outcome, must: str, known: Outcome | None, rtol: float) -> str:
-    """ "number" or "error" where it is right, else what is wrong."""
-    if isinstance(found, Exception):
-        flaw = _flaw_of_error(found)
-        if flaw or must != "number" or known is None or isinstance(known, Exception):
+def judge(answer: Outcome, must: str, reference: Outcome | None, rtol: float) -> str:
+    """Return "number" or "error" for a correct answer, else the flaw."""
+    if isinstance(answer, Exception):
+        flaw = _flaw_of_error(answer)
+        if flaw or must != "number" or reference is None or isinstance(reference, Exception):
             return flaw or "error"
-        return f"refused: {found}"
+        return f"refused: {answer}"
     if must == "error":
         return "answered, though no number can be meant"
-    if not np.isfinite(found).all():
-        return f"not finite: {found.ravel()[:3]}"
-    if isinstance(known, Exception):
-        return f"answered, but the plain array is refused: {known}"
-    if known is not None and not _same(found, known, rtol):
-        return f"another number: {found.ravel()[:2]} for {known.ravel()[:2]}"
+    if not np.isfinite(answer).all():
+        return f"not finite: {answer.ravel()[:3]}"
+    if isinstance(reference, Exception):
+        return f"answered, but the plain array is refused: {reference}"
+    if reference is not None and not _same(answer, reference, rtol):
+        return f"another number: {answer.ravel()[:2]} for {reference.ravel()[:2]}"
     return "number"
 
 
@@ -463,10 +463,10 @@ def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
     """Each form in each place, the other places plain."""
     for form, slot in itertools.product(forms, subject.slots):
         value, plain = form.make(N, WIDTHS[slot])
-        known = None if plain is None else outcome(subject, _plain(subject) | {slot: plain}, N)
+        reference = None if plain is None else outcome(subject, _plain(subject) | {slot: plain}, N)
         before = np.array(value, copy=True) if isinstance(value, np.ndarray) else None
-        found = outcome(subject, _plain(subject) | {slot: value}, N)
-        verdict = judge(found, form.must, known, form.rtol)
+        result = outcome(subject, _plain(subject) | {slot: value}, N)
+        verdict = judge(result, form.must, reference, form.rtol)
         if before is not None and before.dtype.kind != "O" and before.tobytes() != np.asarray(value).tobytes():
             verdict = "the caller's array was written to"
         report.add("form", f"{subject.name}, {form.name} as {slot}", verdict)
@@ -474,14 +474,14 @@ def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
 
 def _try_units(subject: Subject, report: Report) -> None:
     """Each place, and all of them, in other units."""
-    known = outcome(subject, _plain(subject), N)
+    reference = outcome(subject, _plain(subject), N)
     groups = {subject.slots, *((slot,) for slot in subject.slots)}
     for power, group in itertools.product(POWERS, sorted(groups)):
         plain = _plain(subject)
         powers = {slot: power if slot in group else 0 for slot in subject.slots}
-        found = outcome(subject, {slot: plain[slot] * 2.0 ** powers[slot] for slot in subject.slots}, N)
-        expected = known if subject.invariant(powers) else None
-        report.add("unit", f"{subject.name}, 2**{power} of {group}", judge(found, "either", expected, subject.rtol))
+        result = outcome(subject, {slot: plain[slot] * 2.0 ** powers[slot] for slot in subject.slots}, N)
+        expected = reference if subject.invariant(powers) else None
+        report.add("unit", f"{subject.name}, 2**{power} of {group}", judge(result, "either", expected, subject.rtol))
 
 
 def _try_shapes(subject: Subject, report: Report) -> None:

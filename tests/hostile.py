@@ -1,4 +1,4 @@
-"""Files that mean harm: small ones that unpack to much, and ones that say what they do not hold.
+"""Malicious files: small files with a large uncompressed size, and files with false metadata.
 
 .venv/bin/python tests/hostile.py     the error and the peak of memory of each, as a table
 """
@@ -28,12 +28,12 @@ FILES: dict[str, Callable[[Path], None]] = {}
 def hostile(name: str, package: str = "numpy") -> Callable[[Callable[[Path], None]], Callable[[Path], None]]:
     """A function that writes the file of this name, where the package that reads it is installed."""
 
-    def kept(write: Callable[[Path], None]) -> Callable[[Path], None]:
+    def cached_file(write: Callable[[Path], None]) -> Callable[[Path], None]:
         if find_spec(package):
             FILES[name] = write
         return write
 
-    return kept
+    return cached_file
 
 
 def header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
@@ -44,7 +44,7 @@ def header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
 
 
 def zipped(path: Path, members: dict[str, Any]) -> None:
-    """A .npz file of these arrays; a member of bytes is written as it is, one of a number as so many zeros."""
+    """Write a .npz file of these arrays; a member of bytes is written unchanged, a number as so many zeros."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, value in members.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -301,8 +301,8 @@ def _hdf5(path: Path) -> None:
 
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
-        made = file.create_dataset("X", (10**5, 10**5), dtype="f4", chunks=(1000, 1000))
-        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        result = file.create_dataset("X", (10**5, 10**5), dtype="f4", chunks=(1000, 1000))
+        result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 @hostile("short_chunk.h5ad", "h5py")
@@ -312,22 +312,22 @@ def _short_chunk(path: Path) -> None:
 
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
-        made = file.create_dataset("X", (600, 43690), "f8", chunks=(600, 43690), compression="gzip")
-        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
-        made.id.write_direct_chunk((0, 0), zlib.compress(bytes(16)))
+        result = file.create_dataset("X", (600, 43690), "f8", chunks=(600, 43690), compression="gzip")
+        result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        result.id.write_direct_chunk((0, 0), zlib.compress(bytes(16)))
 
 
 @hostile("negative.h5ad", "h5py")
 def _negative_sparse(path: Path) -> None:
-    """A sparse matrix of less than no rows beside a large array."""
+    """Write a sparse matrix with a negative number of rows next to a large array."""
     import h5py
 
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
         sparse = file.create_group("A")
         sparse["indptr"], sparse.attrs["shape"] = [0], [-(10**15), 0]
-        made = file.create_dataset("X", (10**4, 10**4), dtype="f8", chunks=(100, 10))
-        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        result = file.create_dataset("X", (10**4, 10**4), dtype="f8", chunks=(100, 10))
+        result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 MEASURED = """
@@ -363,12 +363,14 @@ def measure(folder: Path) -> list[tuple[str, str, str, float]]:
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, preexec_fn=lambda: resource.setrlimit(*limits)
     )
-    return [(Path(name).name, kind, text, more) for name, kind, text, more in map(json.loads, done.stdout.splitlines())]
+    return [
+        (Path(name).name, kind, text, memory) for name, kind, text, memory in map(json.loads, done.stdout.splitlines())
+    ]
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as location:
         print(f"{'file':<20} {'bytes':>9} {'more MiB':>8}  error")
-        for name, kind, text, more in measure(Path(place)):
-            size = (Path(place) / name).stat().st_size
-            print(f"{name:<20} {size:>9,} {more:>8.1f}  {kind}: {text.replace(place + '/', '')}")
+        for name, kind, text, memory in measure(Path(location)):
+            size = (Path(location) / name).stat().st_size
+            print(f"{name:<20} {size:>9,} {memory:>8.1f}  {kind}: {text.replace(location + '/', '')}")

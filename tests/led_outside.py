@@ -1,6 +1,6 @@
-"""Files and folders that lead to other files, which the tests make: links, virtual data sets, external storage, pipes.
+"""Files and folders that refer to other files: links, virtual data sets, external storage, pipes.
 
-Each writes into a new folder; what it leads to lies in another one. ``ATTACKS`` names them all:
+Each function writes into a new folder; the target is in another folder. ``ATTACKS`` lists them all:
 
 .venv/bin/python tests/led_outside.py     error, seconds and peak of memory of each
 """
@@ -30,7 +30,7 @@ ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # what writes
 
 
 def attack(name: str, file: str) -> Callable[..., Any]:
-    """Add a function that writes ``file`` of the first folder, and what it leads to in the second one."""
+    """Add a function that writes ``file`` into the first folder, and the target of its links into the second one."""
 
     def added(write: Callable[[Path, Path], None]) -> Callable[[Path, Path], None]:
         ATTACKS[name] = (write, file)
@@ -40,18 +40,18 @@ def attack(name: str, file: str) -> Callable[..., Any]:
 
 
 def cells() -> Any:
-    """AnnData with every part of which something is read."""
+    """Return AnnData with every part that can be read."""
     import anndata
     import pandas as pd
 
     rng = np.random.default_rng(0)
     names = [f"cell{i}" for i in range(N)]
     obs = pd.DataFrame({"kind": list("abc") * 10, "score": rng.normal(size=N)}, index=names)
-    made = anndata.AnnData(rng.normal(size=(N, P)), obs=obs)
-    made.raw = made.copy()
-    made.obsm["X_pca"], made.layers["counts"] = rng.normal(size=(N, 2)), rng.poisson(3, size=(N, P)).astype(float)
-    made.uns["more"] = rng.normal(size=5)
-    return made
+    result = anndata.AnnData(rng.normal(size=(N, P)), obs=obs)
+    result.raw = result.copy()
+    result.obsm["X_pca"], result.layers["counts"] = rng.normal(size=(N, 2)), rng.poisson(3, size=(N, P)).astype(float)
+    result.uns["more"] = rng.normal(size=5)
+    return result
 
 
 def secret(shape: tuple[int, ...]) -> np.ndarray:
@@ -68,44 +68,46 @@ def outside(folder: Path, shape: tuple[int, ...]) -> Path:
     return folder / "secret.h5"
 
 
-def external_link(parent: Any, name: str, old: Any, folder: Path) -> None:
+def external_link(parent: Any, name: str, dataset: Any, folder: Path) -> None:
     import h5py
 
-    parent[name] = h5py.ExternalLink(str(outside(folder, old.shape)), "secret")
+    parent[name] = h5py.ExternalLink(str(outside(folder, dataset.shape)), "secret")
 
 
-def virtual(parent: Any, name: str, old: Any, folder: Path) -> None:
+def virtual(parent: Any, name: str, dataset: Any, folder: Path) -> None:
     import h5py
 
-    layout = h5py.VirtualLayout(old.shape, np.float64)
-    layout[:] = h5py.VirtualSource(str(outside(folder, old.shape)), "secret", shape=old.shape)
+    layout = h5py.VirtualLayout(dataset.shape, np.float64)
+    layout[:] = h5py.VirtualSource(str(outside(folder, dataset.shape)), "secret", shape=dataset.shape)
     parent.create_virtual_dataset(name, layout)
 
 
-def unlimited_virtual(parent: Any, name: str, old: Any, folder: Path) -> None:
-    """One whose shape is that of what it leads to: asking for it opens the other file."""
+def unlimited_virtual(parent: Any, name: str, dataset: Any, folder: Path) -> None:
+    """Write a virtual data set with the shape of its source: reading the shape opens the other file."""
     import h5py
 
     with h5py.File(folder / "secret.h5", "w") as file:
-        file.create_dataset("secret", data=secret(old.shape), maxshape=(None, *old.shape[1:]), chunks=old.shape)
-    layout = h5py.VirtualLayout(old.shape, np.float64, maxshape=(None, *old.shape[1:]))
-    source = h5py.VirtualSource(folder / "secret.h5", "secret", old.shape, maxshape=(None, *old.shape[1:]))
+        file.create_dataset(
+            "secret", data=secret(dataset.shape), maxshape=(None, *dataset.shape[1:]), chunks=dataset.shape
+        )
+    layout = h5py.VirtualLayout(dataset.shape, np.float64, maxshape=(None, *dataset.shape[1:]))
+    source = h5py.VirtualSource(folder / "secret.h5", "secret", dataset.shape, maxshape=(None, *dataset.shape[1:]))
     layout[: h5py.h5s.UNLIMITED] = source[: h5py.h5s.UNLIMITED]
     parent.create_virtual_dataset(name, layout)
 
 
-def storage(parent: Any, name: str, old: Any, folder: Path) -> None:
-    secret(old.shape).tofile(folder / "secret.raw")
-    size = int(np.prod(old.shape)) * 8
-    parent.create_dataset(name, old.shape, np.float64, external=[(str(folder / "secret.raw"), 0, size)])
+def storage(parent: Any, name: str, dataset: Any, folder: Path) -> None:
+    secret(dataset.shape).tofile(folder / "secret.raw")
+    size = int(np.prod(dataset.shape)) * 8
+    parent.create_dataset(name, dataset.shape, np.float64, external=[(str(folder / "secret.raw"), 0, size)])
 
 
-def behind_a_group(parent: Any, name: str, old: Any, folder: Path) -> None:
+def behind_a_group(parent: Any, name: str, dataset: Any, folder: Path) -> None:
     """A soft link through a group that is an external link."""
     import h5py
 
     with h5py.File(folder / "secret.h5", "w") as file:
-        file["group/secret"] = secret(old.shape)
+        file["group/secret"] = secret(dataset.shape)
     parent.file.require_group("uns")["way"] = h5py.ExternalLink(str(folder / "secret.h5"), "group")
     parent[name] = h5py.SoftLink("/uns/way/secret")
 
@@ -137,8 +139,8 @@ def _h5ad_part(part: str, kind: str) -> None:
                 parent[name].attrs.update(about)
         if kind != "external storage":
             with h5py.File(other / next(iter(os.listdir(other))), "r+") as file:
-                found = file["secret"] if "secret" in file else file["group/secret"]
-                found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+                result = file["secret"] if "secret" in file else file["group/secret"]
+                result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 def _reference(kind: str, wrapped: str) -> None:
@@ -151,12 +153,12 @@ def _reference(kind: str, wrapped: str) -> None:
         with h5py.File(other / "cells.h5ad", "r+") as file:
             old = file["obs/kind/codes"][:]
             del file["obs/kind"]
-            made = file["obs"].create_dataset("kind", data=old)
+            result = file["obs"].create_dataset("kind", data=old)
             file["obs"].attrs["encoding-version"] = "0.1.0"
             KINDS[kind](file, "hidden", np.zeros(3), other)
             hidden = file["hidden"]
             target = hidden.regionref[:2] if wrapped == "of a region" else hidden.ref
-            made.attrs["categories"] = _wrapped(target, wrapped)
+            result.attrs["categories"] = _wrapped(target, wrapped)
             del file["hidden"]
             file.flush()
             shutil.copy(other / "cells.h5ad", folder)
@@ -179,8 +181,8 @@ def _h5ad_group(part: str) -> None:
     def write(folder: Path, other: Path) -> None:
         import h5py
 
-        for place in (folder, other):
-            cells().write_h5ad(place / "cells.h5ad")
+        for location in (folder, other):
+            cells().write_h5ad(location / "cells.h5ad")
         with h5py.File(folder / "cells.h5ad", "r+") as file:
             del file[part]
             file[part] = h5py.ExternalLink(str(other / "cells.h5ad"), f"/{part}")
@@ -259,13 +261,13 @@ def _reference_store(folder: Path, other: Path) -> None:
 
 @attack("zarr: metadata of all parts that name another folder", "cells.zarr")
 def _consolidated(folder: Path, other: Path) -> None:
-    """The one file of all metadata has an array that no file of its own has."""
+    """Add an array to the consolidated metadata that has no metadata file."""
     cells().write_zarr(folder / "cells.zarr")
-    one = folder / "cells.zarr" / "zarr.json"
-    path = one if one.exists() else folder / "cells.zarr" / ".zmetadata"
+    item = folder / "cells.zarr" / "zarr.json"
+    path = item if item.exists() else folder / "cells.zarr" / ".zmetadata"
     about = json.loads(path.read_text())
-    parts = about["consolidated_metadata"]["metadata"] if one.exists() else about["metadata"]
-    key = "X" if one.exists() else "X/.zarray"
+    parts = about["consolidated_metadata"]["metadata"] if item.exists() else about["metadata"]
+    key = "X" if item.exists() else "X/.zarray"
     parts[f"obsm/../../../{other.name}/{key}"] = parts[key]
     parts[key]["shape"] = [10**6, 10**6]
     path.write_text(json.dumps(about))
@@ -281,7 +283,7 @@ from dreval.inputs.data import as_data
 warnings.simplefilter("ignore")
 as_data(np.random.default_rng(0).normal(size=(50, 3)))
 path, mode = sys.argv[1:]
-files.LARGE = 0 if mode == "blocks" else files.LARGE
+files.MIN_BLOCKWISE_BYTES = 0 if mode == "blocks" else files.MIN_BLOCKWISE_BYTES
 before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
 try:
     kinds = {}
@@ -302,7 +304,7 @@ print(json.dumps([*told, time.perf_counter() - began, more / 1024]))
 
 
 def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, float, float]:
-    """What reading gives (the kind of an error, or "read"), its text, seconds, and growth of the peak in MiB."""
+    """Return the kind of the error (or "read"), its text, the seconds, and the growth of the peak in MiB."""
     write, file = ATTACKS[name]
     inner, other = folder / "inner", folder / "other"
     inner.mkdir(parents=True)
@@ -323,15 +325,15 @@ def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, flo
         return "did not end", "", SECONDS, 0.0
     if done.returncode or not done.stdout.strip():
         return f"process ended with {done.returncode}", done.stderr[-200:], 0.0, 0.0
-    kind, text, seconds, more = json.loads(done.stdout.splitlines()[-1])
-    return kind, text.replace(str(folder), ""), seconds, more
+    kind, text, seconds, memory = json.loads(done.stdout.splitlines()[-1])
+    return kind, text.replace(str(folder), ""), seconds, memory
 
 
 if __name__ == "__main__":
     began = time.perf_counter()
-    chosen = [name for name in ATTACKS if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
+    chosen = [name for name in ATTACKS if not sys.argv[1:] or any(part in name for part in sys.argv[1:])]
     for name in chosen:
         for mode in ("whole", "blocks"):
-            with tempfile.TemporaryDirectory() as place:
-                kind, text, seconds, more = measure(name, Path(place), mode)
-                print(f"{name} | {mode} | {kind}: {text[:200]} | {seconds:.2f} s | {more:.1f} MiB", flush=True)
+            with tempfile.TemporaryDirectory() as location:
+                kind, text, seconds, memory = measure(name, Path(location), mode)
+                print(f"{name} | {mode} | {kind}: {text[:200]} | {seconds:.2f} s | {memory:.1f} MiB", flush=True)

@@ -1081,13 +1081,13 @@ MUTANTS = [
     # Inputs
     Mutant(
         "inputs/variables.py",
-        "if matches < len(right) or (len(left) != len(right) and not larger):",
+        "if matches < len(right) or (len(left) != len(right) and not has_more_rows):",
         "if matches < len(right):",
         "inputs/test_align_rows.py",
     ),
     Mutant(
         "inputs/variables.py",
-        "column.matches > CLEAR_SHARE * data.n",
+        "column.matches > MIN_SHARE_OF_IDS * data.n",
         "column.matches > data.n",
         "inputs/test_names_of_rows.py",
     ),
@@ -1099,8 +1099,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/coordinates.py",
-        "if not len(steps) or steps.max() <= SPREAD_RATIO:",
-        "if not len(steps) or steps.min() <= SPREAD_RATIO:",
+        "if not len(steps) or steps.max() <= MIN_SPREAD_RATIO:",
+        "if not len(steps) or steps.min() <= MIN_SPREAD_RATIO:",
         "inputs/test_doubtful_columns.py",
     ),
     Mutant(
@@ -1111,8 +1111,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/variables.py",
-        "return own.frame if order is None else own.frame.iloc[order], notes",
-        "return own.frame, notes",
+        "return identified.frame if order is None else identified.frame.iloc[order], notes",
+        "return identified.frame, notes",
         "inputs/test_align_rows.py",
     ),
     Mutant(
@@ -1123,7 +1123,7 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/features.py",
-        "np.abs(D - D.T).max() > SYMMETRY * D.max()",
+        "np.abs(D - D.T).max() > MAX_ASYMMETRY * D.max()",
         "np.abs(D - D.T).max() > 2 * D.max()",
         "geometry/test_metrics.py inputs/test_data_record.py",
     ),
@@ -1302,8 +1302,15 @@ MUTANTS = [
         "0.0",
         "geometry/test_directions.py",
     ),
-    Mutant("inputs/features.py", "EQUAL_COUNTS = 0.9", "EQUAL_COUNTS = 2.0", "inputs/test_other_readings.py"),
-    Mutant("inputs/coordinates.py", "SPREAD_RATIO = 100.0", "SPREAD_RATIO = 1e6", "inputs/test_doubtful_columns.py"),
+    Mutant(
+        "inputs/features.py",
+        "MIN_SHARE_OF_EQUAL_COUNTS = 0.9",
+        "MIN_SHARE_OF_EQUAL_COUNTS = 2.0",
+        "inputs/test_other_readings.py",
+    ),
+    Mutant(
+        "inputs/coordinates.py", "MIN_SPREAD_RATIO = 100.0", "MIN_SPREAD_RATIO = 1e6", "inputs/test_doubtful_columns.py"
+    ),
     Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
     Mutant(
         "inputs/_header.py",
@@ -1326,8 +1333,8 @@ MUTANTS = [
     ),
     Mutant(
         "inputs/source_kinds.py",
-        "if _metric_name(own) == metric:",
-        "if own == metric or True:",
+        "if _metric_name(own_metric) == metric:",
+        "if own_metric == metric or True:",
         "evaluation/test_metric_of_methods.py",
     ),
     Mutant(

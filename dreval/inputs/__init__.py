@@ -1,1 +1,1 @@
-"""Layer 2: what the user has, checked once, in normal form."""
+"""Data and embeddings of the user, checked once and converted to normal form."""

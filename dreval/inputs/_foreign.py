@@ -1,4 +1,4 @@
-"""Code of users and other packages: what it raises becomes an error of its argument."""
+"""Run code of users and other packages; its exceptions become errors of the argument."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ALONE = "Run it alone on the same data to see where."
 
 
 def ends_everything(error: BaseException) -> bool:
-    """Whether what other code raised is a wish to stop: an interrupt, or raised by a handler of a signal.
+    """Check whether an exception of other code asks to stop: an interrupt, or one raised by a signal handler.
 
-    A handler of SIGTERM usually raises SystemExit, at whatever line the process is. ``sys.exit`` of a method is no such
-    wish: it ends the method. Nor is another exception that no ``except Exception`` catches, as a panic of code in Rust.
+    A handler of SIGTERM usually raises SystemExit, at whatever line the process is. ``sys.exit`` in a method ends the
+    method only. So do other exceptions that ``except Exception`` does not catch, such as a panic of code in Rust.
     """
     if isinstance(error, BaseExceptionGroup):
         return any(map(ends_everything, error.exceptions))
@@ -26,10 +26,11 @@ def ends_everything(error: BaseException) -> bool:
 
 
 class Foreign:
-    """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
+    """A block that runs code of users or other packages, and raises its exceptions as ``MethodFailed``.
 
-    So does what is no ``Exception``, as ``SystemExit``. Errors of dreval itself and wishes to stop are not changed.
-    Where stderr is closed, the code can still print to it, and warn.
+    The exception is the cause of the error. This includes exceptions that are not an ``Exception``, such as
+    ``SystemExit``. Errors of dreval itself and requests to stop are not changed. Where stderr is closed, the code can
+    still print to it, and warn.
     """
 
     def __init__(self, argument: str, what: str, task: str = "embed the data") -> None:
@@ -45,5 +46,5 @@ class Foreign:
         if error is None or isinstance(error, DrevalError) or ends_everything(error):
             return
         message = message_of(error)
-        got = f"{type(error).__name__}: {message}" if message else type(error).__name__
-        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", got, ALONE) from error
+        received = f"{type(error).__name__}: {message}" if message else type(error).__name__
+        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", received, ALONE) from error

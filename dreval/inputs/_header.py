@@ -1,6 +1,6 @@
 """Decide whether the first row of a text table has the names of the columns.
 
-``first_row`` states the rule, and is the only place that knows it.
+``first_row`` states and applies the rule.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ GROUPED_NUMBER = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?")  # points between 
 
 MAX_ROWS_COMPARED = 200  # rows below the first one that it is compared with
 MIN_ROWS_COMPARED = 4  # fewer rows do not show what is usual
-MIN_COLUMNS_FOR_HEADER = 4  # numbers in a row; of fewer numbers alone a row is never a header by comparison
+MIN_COLUMNS_FOR_HEADER = 4  # numbers in a row; a row of fewer numbers alone is never a header by comparison
 MIN_COLUMNS_FOR_EVEN_HEADER = 6  # numbers in equal steps that are a header without another reason
 MAX_SHARE_OF_SORTED_ROWS = 0.1  # of the rows below; where more are sorted, a sorted first row is no reason
-DOUBTFUL_ORDER = 0.01  # chance of a sorted row of data, up to which the order alone is a reason
-CERTAIN_ORDER = 0.002  # chance of a sorted row of data, up to which the order alone makes a header
-OTHER_MAGNITUDE = 10.0  # ratio of the mean absolute values of the first row and of every row below
-FEWER_DECIMALS = 0.5  # ratio of the most decimals in the first row and in every row below
-EQUAL_STEPS = 1e-6  # relative difference up to which steps are equal
+MAX_DOUBTFUL_ORDER_PROBABILITY = (
+    0.01  # largest probability of a sorted row of data at which the order alone is a reason
+)
+MAX_CERTAIN_ORDER_PROBABILITY = (
+    0.002  # largest probability of a sorted row of data at which the order alone makes a header
+)
+MIN_MAGNITUDE_RATIO = 10.0  # ratio of the mean absolute values of the first row and any row below, or its inverse
+MAX_DECIMALS_RATIO = 0.5  # ratio of the most decimals in the first row and in any row below
+STEP_TOLERANCE = 1e-6  # relative difference up to which steps are equal
 MAX_FACTORIAL = 100  # 100! is a float
 MAX_SHOWN_VALUES = 3  # values of a row in a note
-MAX_SHOWN_CHARACTERS = 20  # of each of them
+MAX_SHOWN_CHARACTERS = 20  # characters of each such value
 
 
 class Reason(enum.Enum):
-    """What a first row has, compared with the rows below, that makes it look like a header: codes of notes."""
+    """A property of a first row, compared with the rows below, that suggests a header: the code of a note."""
 
     EVEN = "row.even"
     SORTED = "row.sorted"
@@ -60,7 +64,7 @@ class TextTable:
 
     Attributes
     ----------
-    first : list of str
+    top_row : list of str
         Cells of the first row.
     below : list of list of str
         Cells of up to ``MAX_ROWS_COMPARED`` rows below it.
@@ -72,7 +76,7 @@ class TextTable:
         Whether the first row has one cell less than the rows below, and an empty one was put before it.
     """
 
-    first: list[str]
+    top_row: list[str]
     below: list[list[str]]
     separator: str
     quoted: bool = False
@@ -81,7 +85,7 @@ class TextTable:
     @property
     def numeric(self) -> list[int]:
         """Positions of the numbers in the first row."""
-        return [j for j, cell in enumerate(self.first) if self.is_number(cell)]
+        return [j for j, cell in enumerate(self.top_row) if self.is_number(cell)]
 
     def column(self, j: int) -> list[str]:
         """Return the cells below the first row in one column."""
@@ -100,7 +104,7 @@ class TextTable:
         return float(cell if NUMBER.fullmatch(cell) else cell.replace(".", "").replace(",", "."))
 
     def decimals(self, cell: str) -> float:
-        """Return the number of digits behind the decimal point of a cell, NaN for what is no finite number."""
+        """Return the number of digits behind the decimal point of a cell, NaN unless it is a finite number."""
         if not math.isfinite(self.number(cell)):
             return math.nan
         mantissa, _, exponent = cell.lower().partition("e")
@@ -110,7 +114,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a text file is read.
+    """Options for reading a text file.
 
     Attributes
     ----------
@@ -127,24 +131,24 @@ class Reading:
     names: Iterable[Any] | None = field(default=None, compare=False)
 
     def is_named_row(self, table: TextTable) -> bool:
-        """Check whether a first row has the name of a point, above those of other points.
+        """Check whether a first row has the name of a point, above the names of other points.
 
         The name is text, and the texts below it are all different; most of them are names of points.
         """
-        cells = [cell.strip() for cell in table.first]
+        cells = [cell.strip() for cell in table.top_row]
         texts = [j for j, cell in enumerate(cells) if cell and not table.is_number(cell)]
         if self.names is None or not texts:
             return False
-        known = set(map(str, self.names))
+        names = set(map(str, self.names))
         for j in texts:
             below = [row[j].strip() for row in table.below if j < len(row)]
             different = len({cells[j], *below}) == 1 + len(below)
-            if cells[j] in known and different and 2 * len(known.intersection(below)) > len(below) > 0:
+            if cells[j] in names and different and 2 * len(names.intersection(below)) > len(below) > 0:
                 return True
         return False
 
     def remedy(self, header: bool, table: TextTable) -> str:
-        """Return the advice that leads to the other reading of a first row."""
+        """Return the advice for reading the first row in the other way."""
         if self.header is not None:
             return f"pass {Hint('header', header)}"
         options = ["path"] + ([] if table.separator == "," else [f"sep={table.separator!r}"])
@@ -203,53 +207,56 @@ def check_header(value: object) -> Header:
 
 
 def shown_row(cells: Sequence[str]) -> str:
-    """Return the cells of a row that are not empty as text, of many the first ones and their number."""
+    """Return the cells of a row that are not empty as text; of many cells the first ones and their number."""
     texts = [cell.strip() for cell in cells if cell.strip()]
-    shown = [text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..." for text in texts]
-    if len(shown) <= MAX_SHOWN_VALUES:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:MAX_SHOWN_VALUES])}, ... ({len(shown)} values)"
+    shortened = [text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..." for text in texts]
+    if len(shortened) <= MAX_SHOWN_VALUES:
+        return ", ".join(shortened)
+    return f"{', '.join(shortened[:MAX_SHOWN_VALUES])}, ... ({len(shortened)} values)"
 
 
 def first_row(table: TextTable) -> FirstRow:
     """Decide whether the first row of a table has the names of the columns.
 
-    A first row without numbers is a header. So is, whatever is below,
+    A first row without numbers is a header. Whatever is below, these rows are headers too:
 
     - the row 0, 1, 2, ... that pandas writes for unnamed columns, above fractions or of four or more numbers;
     - a row that begins with "#", or whose cells are in quotes while numbers below are not;
     - a row of different numbers next to "id", "sample" or a similar name, or behind an empty first cell above text or
       above 0, 1, 2, ... or 1, 2, 3, ...
 
-    A row of numbers of which one repeats is data, since names rarely repeat; it is doubtful if both its magnitude and
-    its decimals are others than below. Rows of different numbers are compared with up to
-    ``MAX_ROWS_COMPARED`` rows below. These are reasons for a header:
+    A row in which a number repeats is data, since names rarely repeat; it is doubtful if both its magnitude and its
+    decimals differ from those below. Rows of different numbers are compared with up to ``MAX_ROWS_COMPARED`` rows
+    below. These are reasons for a header:
 
-    - order: the numbers have equal steps, and those of no row below have; or they are sorted, and at most
-      ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Of two or three numbers: they count, as
-      0, 1 or 1, 2, 3; of one: it is 0;
-    - magnitude: the mean absolute value is more than ``OTHER_MAGNITUDE`` times that of every row below, or every row
-      below has more than ``OTHER_MAGNITUDE`` times that of the first row;
-    - decimals: the most decimals in the row are at most ``FEWER_DECIMALS`` times those in every row below, or the
-      fewest in the row are at least the inverse of it times the most below;
+    - order: the numbers have equal steps, and no row below has equal steps; or they are sorted, and at most
+      ``MAX_SHARE_OF_SORTED_ROWS`` of the rows below are, in the same direction. Two or three numbers must count, as
+      0, 1 or 1, 2, 3; one number must be 0;
+    - magnitude: the mean absolute value is more than ``MIN_MAGNITUDE_RATIO`` times that of every row below, or every
+      row below has more than ``MIN_MAGNITUDE_RATIO`` times the mean absolute value of the first row;
+    - decimals: the most decimals in the row are at most ``MAX_DECIMALS_RATIO`` times those in every row below, or the
+      fewest in the row are at least 1 / ``MAX_DECIMALS_RATIO`` times the most below;
     - an empty cell: it is above a column without empty cells;
     - text: a number is above a column of text, or text in the row is above numbers, above text that repeats or above
-      text of one other form.
+      text that has one form, a different one.
 
     A row of ``MIN_COLUMNS_FOR_HEADER`` numbers or more is a header if two of the first three hold, if equal steps hold
-    for ``MIN_COLUMNS_FOR_EVEN_HEADER`` numbers, or if the numbers are sorted and the chance of that in a row of data is
-    at most ``CERTAIN_ORDER``. This chance is the larger of 2 / p! and s t^(p - 2), with p numbers, the share s of the
-    steps below that have this direction, and the share t of those after such a step that have it, which are 1/2 and 1/3
-    without a trend: 8 sorted numbers are a header. An order with a chance above ``DOUBTFUL_ORDER``, as that of 5
-    numbers, is no reason by itself, unless the steps are equal.
+    for ``MIN_COLUMNS_FOR_EVEN_HEADER`` numbers, or if the numbers are sorted and the probability of that in a row of
+    data is at most ``MAX_CERTAIN_ORDER_PROBABILITY``. This probability is the larger of 2 / p! and s t^(p - 2). Here p
+    is the number of numbers, s the share of the steps below that have this direction, and t the share of the steps
+    after such a step that have it. Without a trend s is 1/2 and t is 1/3: 8 sorted numbers are a header. An order with
+    a probability above ``MAX_DOUBTFUL_ORDER_PROBABILITY``, such as the order of 5 numbers, is not a reason by itself,
+    unless the steps are equal.
+
     A row of numbers for which one reason holds is data, and doubtful. One, two or three numbers are always data, and
     doubtful if a reason holds. An empty cell and another reason, or a number above a column of text, make every row a
     header.
 
-    Names in no order that have the magnitude and the decimals of the values below cannot be told from data: numbers of
-    genes above integers of thousands, say. They are read as data without a doubt, as is every row of a plain table.
+    Names in no order that have the magnitude and the decimals of the values below cannot be distinguished from data:
+    for instance numbers of genes above integers of thousands. They are read as data, and not marked as doubtful, like
+    the first row of a plain table.
 
-    A row of numbers and text is data if some text of it occurs below in the same column. With fractions it is a header
+    A row of numbers and text is data if a text of it occurs below in the same column. With fractions it is a header
     if two reasons hold, and doubtful data if one holds. Without fractions it is a header, unless its text has the form
     of the text below ("s0" above "s1" and "s2") and fewer than two reasons hold, which is doubtful.
 
@@ -271,31 +278,31 @@ def first_row(table: TextTable) -> FirstRow:
     >>> first_row(TextTable(["0.13", "0.17", "0.16", "0.12"], rows, ",")).header
     False
     """
-    cells = [cell.strip() for cell in table.first]
+    cells = [cell.strip() for cell in table.top_row]
     below = [[cell.strip() for cell in row] for row in table.below if len(row) == len(cells)]
-    table = replace(table, first=cells, below=below)
+    table = replace(table, top_row=cells, below=below)
     numeric = table.numeric
     if not numeric:
         return FirstRow(True)
-    texts = [j for j, cell in enumerate(cells) if cell and j not in numeric]
-    numbers = [cells[j] for j in numeric]
-    different = len(set(numbers)) == len(numbers)
+    text_columns = [j for j, cell in enumerate(cells) if cell and j not in numeric]
+    numeric_cells = [cells[j] for j in numeric]
+    different = len(set(numeric_cells)) == len(numeric_cells)
     if table.quoted or cells[0].startswith("#") or _is_count(table, numeric):
         return FirstRow(True, numbers=True)
-    fractions = any(table.decimals(cell) > 0 for cell in numbers)
-    if any(cells[j] in table.column(j) for j in texts):
+    fractions = any(table.decimals(cell) > 0 for cell in numeric_cells)
+    if any(cells[j] in table.column(j) for j in text_columns):
         return FirstRow(False, is_value=not fractions)
-    if different and _is_beside_row_names(table, numeric, texts):
+    if different and _is_next_to_row_names(table, numeric, text_columns):
         return FirstRow(True, numbers=True)
-    reasons, chance = _evidence(table, numeric) if different or not texts else ((), 1.0)
-    if not texts and not different:
+    reasons, chance = _evidence(table, numeric) if different or not text_columns else ((), 1.0)
+    if not text_columns and not different:
         unlike = (Reason.MAGNITUDE, Reason.DECIMALS)
         reasons = unlike if set(unlike) <= set(reasons) else ()
         return FirstRow(False, doubtful=bool(reasons), reasons=reasons)
-    if not texts:
+    if not text_columns:
         return _decide_numbers(len(numeric), reasons, chance)
-    same_form = any(_has_form_of(cells[j], table.column(j)) for j in texts)
-    if not same_form and any(_is_name(table, j) for j in texts):
+    same_form = any(_has_form_of(cells[j], table.column(j)) for j in text_columns)
+    if not same_form and any(_is_name(table, j) for j in text_columns):
         reasons = (*reasons, Reason.NAME)
     if fractions:
         header = len(reasons) > 1 or Reason.TEXT_BELOW in reasons
@@ -309,27 +316,29 @@ def _decide_numbers(p: int, reasons: tuple[Reason, ...], chance: float) -> First
     """Decide about a row of p numbers, next to which cells may be empty."""
     header = Reason.TEXT_BELOW in reasons or (Reason.EMPTY in reasons and len(reasons) > 1)
     if p >= MIN_COLUMNS_FOR_HEADER:
-        header |= len(reasons) > 1 or (chance <= CERTAIN_ORDER and bool({Reason.EVEN, Reason.SORTED} & {*reasons}))
+        header |= len(reasons) > 1 or (
+            chance <= MAX_CERTAIN_ORDER_PROBABILITY and bool({Reason.EVEN, Reason.SORTED} & {*reasons})
+        )
         header |= Reason.EVEN in reasons and p >= MIN_COLUMNS_FOR_EVEN_HEADER
-        if reasons == (Reason.SORTED,) and chance > DOUBTFUL_ORDER:
+        if reasons == (Reason.SORTED,) and chance > MAX_DOUBTFUL_ORDER_PROBABILITY:
             reasons = ()
     return FirstRow(header, header, bool(reasons) and not header, reasons)
 
 
 def _is_count(table: TextTable, numeric: list[int]) -> bool:
     """Check for 0, 1, 2, ...; of two or three such numbers the row below must have a fraction."""
-    cells = [table.first[j] for j in numeric]
+    cells = [table.top_row[j] for j in numeric]
     if cells != [str(i) for i in range(len(numeric))]:
         return False
     second = [table.below[0][j] for j in numeric] if table.below else cells
     return len(numeric) >= 4 or not all(re.fullmatch(r"[+-]?\d+", cell) for cell in second)
 
 
-def _is_beside_row_names(table: TextTable, numeric: list[int], texts: list[int]) -> bool:
+def _is_next_to_row_names(table: TextTable, numeric: list[int], texts: list[int]) -> bool:
     """Check for an empty first cell above names or counts of rows, and numbers else; or names of ids among numbers."""
-    empty = [j for j, cell in enumerate(table.first) if not cell]
+    empty = [j for j, cell in enumerate(table.top_row) if not cell]
     if texts:
-        return not empty and all(is_id_name(table.first[j]) for j in texts)
+        return not empty and all(is_id_name(table.top_row[j]) for j in texts)
     if empty != [0] or not table.below:
         return False
     names = table.column(0)
@@ -344,17 +353,17 @@ def _is_beside_row_names(table: TextTable, numeric: list[int], texts: list[int])
 
 
 def _is_name(table: TextTable, j: int) -> bool:
-    """Check whether text of the first row is unlike the cells below, which are numbers, repeat or have one form."""
+    """Check whether a text of the first row differs from the cells below: numbers, repeats, or texts of one form."""
     below = table.column(j)
     if len(below) < MIN_ROWS_COMPARED or not all(below):
         return False
     forms = set(map(_form, below))
     repeats = 2 * len(set(below)) <= len(below)
-    return all(map(table.is_number, below)) or repeats or (len(forms) == 1 and _form(table.first[j]) not in forms)
+    return all(map(table.is_number, below)) or repeats or (len(forms) == 1 and _form(table.top_row[j]) not in forms)
 
 
 def _has_form_of(cell: str, below: list[str]) -> bool:
-    """Check whether text with digits has the form of each cell below: "s0" has that of "s1" and "s23"."""
+    """Check whether text with digits has the form of each cell below: "s0" has the form of "s1" and "s23"."""
     return bool(re.search(r"\d", cell)) and set(map(_form, below)) == {_form(cell)}
 
 
@@ -364,7 +373,7 @@ def _form(cell: str) -> str:
 
 
 def _evidence(table: TextTable, numeric: list[int]) -> tuple[tuple[Reason, ...], float]:
-    """Return the reasons for a header of numbers, and the chance that a row of data is sorted as the first row is."""
+    """Return the reasons for a header of numbers, and the probability that a row of data is sorted in the same way."""
     if len(table.below) < MIN_ROWS_COMPARED:
         return (), 1.0
     reasons = []
@@ -372,36 +381,36 @@ def _evidence(table: TextTable, numeric: list[int]) -> tuple[tuple[Reason, ...],
     above_text = [np.isnan(values[:, i]).all() and all(table.column(j)) for i, j in enumerate(numeric)]
     if any(above_text) and not any(cell.upper() in ("NA", "NAN") for j in numeric for cell in table.column(j)):
         reasons.append(Reason.TEXT_BELOW)
-    if not table.short and any(not cell and all(table.column(j)) for j, cell in enumerate(table.first)):
+    if not table.short and any(not cell and all(table.column(j)) for j, cell in enumerate(table.top_row)):
         reasons.append(Reason.EMPTY)
-    kept = [i for i, full in enumerate(np.isfinite(values).all(axis=0)) if full]
-    first = np.array([table.number(table.first[numeric[i]]) for i in kept])
-    if len(kept) < 2 or not np.isfinite(first).all():
-        return (*reasons, *([Reason.COUNTING] if len(numeric) == 1 and first.tolist() == [0] else [])), 1.0
+    columns = [i for i, full in enumerate(np.isfinite(values).all(axis=0)) if full]
+    top_values = np.array([table.number(table.top_row[numeric[i]]) for i in columns])
+    if len(columns) < 2 or not np.isfinite(top_values).all():
+        return (*reasons, *([Reason.COUNTING] if len(numeric) == 1 and top_values.tolist() == [0] else [])), 1.0
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest float
-        order, chance = _order(first, values[:, kept])
-        size, sizes = np.abs(first).mean(), np.abs(values[:, kept]).mean(axis=1)
-        larger = 0 < sizes.max() * OTHER_MAGNITUDE < size
-        smaller = 0 < size * OTHER_MAGNITUDE < sizes.min()
+        order, chance = _order(top_values, values[:, columns])
+        mean_size, mean_sizes = np.abs(top_values).mean(), np.abs(values[:, columns]).mean(axis=1)
+        larger = 0 < mean_sizes.max() * MIN_MAGNITUDE_RATIO < mean_size
+        smaller = 0 < mean_size * MIN_MAGNITUDE_RATIO < mean_sizes.min()
     reasons += order
     if larger or smaller:
         reasons.append(Reason.MAGNITUDE)
-    places = np.array([table.decimals(table.first[numeric[i]]) for i in kept])
-    others = np.array([[table.decimals(row[numeric[i]]) for i in kept] for row in table.below])
-    most = others.max(axis=1)
-    fewer = most.min() > 0 and places.max() <= FEWER_DECIMALS * most.min()
-    if fewer or (places.min() > 0 and places.min() * FEWER_DECIMALS >= most.max()):
+    decimals = np.array([table.decimals(table.top_row[numeric[i]]) for i in columns])
+    decimals_below = np.array([[table.decimals(row[numeric[i]]) for i in columns] for row in table.below])
+    most_decimals = decimals_below.max(axis=1)
+    has_fewer = most_decimals.min() > 0 and decimals.max() <= MAX_DECIMALS_RATIO * most_decimals.min()
+    if has_fewer or (decimals.min() > 0 and decimals.min() * MAX_DECIMALS_RATIO >= most_decimals.max()):
         reasons.append(Reason.DECIMALS)
     return tuple(reasons), chance
 
 
-def _order(first: FloatArray, below: FloatArray) -> tuple[list[Reason], float]:
-    """Return the reason in the order of a row, if there is one, and the chance that a row of data is sorted so."""
-    p = len(first)
+def _order(values: FloatArray, below: FloatArray) -> tuple[list[Reason], float]:
+    """Return the reason in the order of a row, if any, and the probability that a row of data is sorted in that way."""
+    p = len(values)
     if p < MIN_COLUMNS_FOR_HEADER:
-        counts = any(np.array_equal(first, np.arange(p) + start) for start in (0, 1))
+        counts = any(np.array_equal(values, np.arange(p) + start) for start in (0, 1))
         return ([Reason.COUNTING] if counts else []), 1.0
-    steps, steps_below = np.diff(first), np.diff(below, axis=1)
+    steps, steps_below = np.diff(values), np.diff(below, axis=1)
     direction = np.sign(steps[0])
     if direction == 0 or not (np.sign(steps) == direction).all():
         return [], 1.0
@@ -418,4 +427,4 @@ def _order(first: FloatArray, below: FloatArray) -> tuple[list[Reason], float]:
 
 def _even(steps: FloatArray) -> bool:
     """Check whether the steps of a row are equal, and not 0."""
-    return bool(steps[0] != 0 and np.abs(steps - steps[0]).max() <= EQUAL_STEPS * abs(steps[0]))
+    return bool(steps[0] != 0 and np.abs(steps - steps[0]).max() <= STEP_TOLERANCE * abs(steps[0]))

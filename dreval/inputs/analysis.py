@@ -1,4 +1,4 @@
-"""The card of an analysis of data or of the points of an embedding, and the decorator that gives it to its function."""
+"""Cards of analyses of data or of the points of an embedding, and the decorator that attaches them to functions."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from dreval.references import Cites
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# what the public functions call data, embedding and method
+# names of data, embedding and method in the public functions
 CALLED = {"data": "X", "embeddings['Y']": "Y", "embeddings['source']": "source"}
 
 
 @dataclass(frozen=True, repr=False)
 class AnalysisCard(Cites):
-    """What is known of an analysis of dimensions, or of a score of points, without computing it.
+    """Description of an analysis of dimensions, or of a score of points.
 
     Attributes
     ----------
     name, title : str
         Name in the package, name in text.
     question : str
-        What it answers.
+        The question that it answers.
     direction : str
-        Of a score: what its large values say. Empty for an estimate, of which neither large nor small values are good.
+        The meaning of large values of a score. Empty for an estimate: neither large nor small estimates are good.
     caution : str
-        What its answer does not say.
+        The limits of its answer.
     cost : str
         Time and memory in n and p.
     reference : str
@@ -56,7 +56,10 @@ class AnalysisCard(Cites):
 
 
 def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Attach the card; errors call the data ``X`` and the embedding ``Y``. The name is the function's."""
+    """Attach a card to a function; errors call the data ``X`` and the embedding ``Y``.
+
+    The name on the card is the name of the function.
+    """
 
     def attach(function: Callable[P, R]) -> Callable[P, R]:
         checked = keywords_checked(function)
@@ -80,7 +83,7 @@ def score(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def made_by(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:
-    """The recipe of a record: what makes it again; ``root`` is the seed, if there is one."""
+    """Return the recipe of a record, from which it can be reproduced; ``root`` is the seed, if there is one."""
     from dreval import __version__
 
     versions = {"dreval": __version__, "numpy": np.__version__}

@@ -1,4 +1,4 @@
-"""The data in normal form: ``as_data`` checks any input once, and all later code reads the record."""
+"""Data in normal form: ``as_data`` checks any input once, and all later code reads the record."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dreval.glossary import printable
 from dreval.inputs._header import Header, Reading, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
-    MAX_NAMED,
-    SparseSurvey,
-    Survey,
+    MAX_NAMED_COLUMNS,
+    SparseTableSummary,
+    TableSummary,
     check_distances,
     check_no_graph,
     check_rows_for,
@@ -33,14 +33,14 @@ from dreval.inputs.features import (
     rows_of,
     symmetric_kind,
 )
-from dreval.inputs.files import Raw, check_column_names, chosen_layer, has_column, is_path, unpack
+from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, is_path, unpack
 from dreval.inputs.paths import nearest_file, split_member
-from dreval.inputs.stored import FEATURES, Stored
+from dreval.inputs.stored import NOT_NUMERIC_HINT, Stored
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
+    DataColumn,
     LabelVector,
     Rows,
-    Taken,
     as_covariates,
     as_ids,
     as_label_vector,
@@ -49,8 +49,8 @@ from dreval.inputs.variables import (
 )
 from dreval.records.notes import Note, Notes, note
 
-MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal that of other rows
-FIRST = 1024  # rows of a table that is not in memory which are looked at
+MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal a number of rows by coincidence
+N_ROWS_CHECKED = 1024  # first rows of a table that is not in memory, which are checked for a graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Data:
     ----------
     table : ndarray, csr_array or Stored (n, p)
         Features: finite. A C-ordered array of float32 or float64, or a sparse matrix in normal form, is the caller's
-        own; of a table that is not in memory rows are read when they are needed; everything else is a copy as float64.
-        For precomputed distances the symmetric (n, n) matrix.
+        array. If a table is not in memory, its rows are read when they are needed. Everything else is a copy as
+        float64. For precomputed distances the symmetric (n, n) matrix.
     sha256 : str
         Hash of the numbers as float64 (and of their positions, if sparse) when they were read.
     columns : tuple of str or None
@@ -74,7 +74,7 @@ class Data:
     covariates : dict of str to ndarray (n,)
         Other variables: float64 for numbers, text for classes.
     covariate_types : dict of str to str
-        The types ("number" or "class") that were given for covariates.
+        The types ("number" or "class") that the caller set for covariates.
     name : str
         Name of the data.
     notes : tuple of Note
@@ -84,9 +84,9 @@ class Data:
     obsm : mapping of str to array
         Embeddings that came with an AnnData object.
     reserve : pandas.Index or None
-        Row names that only count the rows, if ``ids`` is None; used when other row names are numbers in another order.
+        Row names that only count the rows, if ``ids`` is None; used if other row names are numbers in another order.
     metric : str
-        Distance in the data space, for which the data were checked.
+        Metric of the data space, for which the data were checked.
     batch : LabelVector or None
         The batch of each point.
     header : "auto", bool or None
@@ -120,7 +120,7 @@ class Data:
 
     @property
     def X(self) -> Any:  # noqa: N802 (the name of the field)
-        """The features as float64, in memory: an array, or a sparse matrix as it is."""
+        """Features as float64, in memory: an array, or the sparse matrix unchanged."""
         table = self.table.whole if isinstance(self.table, Stored) else self.table
         return table if self.sparse else np.asarray(table, np.float64)
 
@@ -135,8 +135,8 @@ class Data:
         return 0 if self.labels is None else int(self.labels.known.sum())
 
     def variables(self) -> dict[str, npt.NDArray[Any] | None]:
-        """What is known of the points, for measures: codes of labels, latent variables, codes of batches."""
-        labels, batch = (None if one is None else one.codes for one in (self.labels, self.batch))
+        """Return the variables of the points for measures: codes of labels, latent variables, codes of batches."""
+        labels, batch = (None if vector is None else vector.codes for vector in (self.labels, self.batch))
         return {"labels": labels, "latent": self.latent, "batch": batch}
 
     @property
@@ -145,23 +145,25 @@ class Data:
         return self.table.sparse if isinstance(self.table, Stored) else is_sparse(self.table)
 
     def dense(self) -> FloatArray:
-        """The features as a dense array; more than 8 GiB raises an error."""
+        """Return the features as a dense array; more than 8 GiB raises an error."""
         return densify(self.X, "data")[0] if self.sparse else self.X
 
     def dense_notes(self) -> Notes:
-        """A note that ``dense`` made a sparse matrix dense."""
+        """Return a note that ``dense`` made a sparse matrix dense."""
         n, p = self.table.shape
         return (note("data.dense", rows=n, columns=p),) if self.sparse else ()
 
     def owned(self) -> Data:
-        """The data with numbers of their own, which no change of the caller's array reaches."""
+        """Return the data with a copy of the numbers, so that changes of the caller's array have no effect."""
         return replace(self, table=self.table.copy()) if self.sparse or isinstance(self.table, np.ndarray) else self
 
     def check_unchanged(self) -> None:
-        """Refuse data whose numbers are no longer those that were read."""
+        """Raise an error if the numbers have changed since the data were read."""
         if digest_of(self.table) != self.sha256:
-            rule, got = "must stay as they were when they were passed", "an array that has changed since"
-            raise InputError("data", rule, got, "Pass a copy, or make a new Evaluation of the changed data.")
+            requirement, received = "must stay as they were when they were passed", "an array that has changed since"
+            raise InputError(
+                "data", requirement, received, "Pass a copy, or make a new Evaluation of the changed data."
+            )
 
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
@@ -211,7 +213,7 @@ def as_data(
         integers too; text, booleans and categories are classes. The name of a column may end in its type, as
         ``"age:number"`` or ``"a.csv:batch_nr:class"``.
     covariate_types : dict of str to {"number", "class"}, optional
-        Types of covariates by name, which decide otherwise. Integers with at most 20 different values that repeat may
+        Types of covariates by name, which override this rule. Integers with at most 20 different values that repeat may
         be codes of classes: a note names them.
     ids : array-like or str, optional
         Names of the rows, or the column that holds them. Embeddings and variables with ids or row names are matched by
@@ -219,22 +221,22 @@ def as_data(
     name : str, optional
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
-        Which matrix of an AnnData object is used in place of ``X``: a layer, or "raw" (``raw.X``). Of a file it can
-        also be named behind the path: ``"cells.h5ad:counts"``.
+        The matrix of an AnnData object to use in place of ``X``: a layer, or "raw" (``raw.X``). For a file it can also
+        be named behind the path: ``"cells.h5ad:counts"``.
     use_rep : str, optional
-        The key of ``obsm`` whose array is used in place of ``X``, as "X_pca"; of a file also
+        The key of ``obsm`` whose array is used in place of ``X``, such as "X_pca"; for a file also
         ``"cells.h5ad:obsm:X_pca"``.
     metric : str
-        One of ``dreval.glossary.METRICS``, the distance in the data space. "precomputed": the data are the
+        One of ``dreval.glossary.METRICS``, the metric of the data space. "precomputed": the data are the
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
     header : "auto", bool or None
         Whether the first row of each text file has the names of the columns. "auto" decides it for each file
         (``dreval.inputs._header.first_row`` states the rule), and a note reports names that are numbers. None is "auto"
         for callers that offer no ``header``: notes advise them to read the file otherwise.
     covariates_name : str
-        What the caller calls ``covariates``, for errors and notes.
+        The name of the argument ``covariates`` in the caller, for errors and notes.
     pairs : bool
-        Whether the caller passes the matrix to what reads distances or a kernel, so that it is not taken as features.
+        Whether the caller passes the matrix on to code that reads distances or a kernel: it is then not features.
 
     Returns
     -------
@@ -256,12 +258,12 @@ def as_data(
     names: the index of a frame, or the unnamed first column of a file, also next to a chosen column
     (``"file.csv:column"``). Row names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only if
     the other side has the same ones in another order, with a note. Otherwise rows are matched by position, with a note
-    if only one side has names. Names of which only a part, or none, is on the other side are refused; variables may
-    have more rows than the data, if they have all names of the data. A named column of a file holds the names of its
-    rows if it has the names of the data, or else a different text in every row.
+    if only one side has names. If only a part of the names, or none, is on the other side, an error is raised.
+    Variables may have more rows than the data, if they have all names of the data. A named column of a file holds the
+    names of its rows if it has the names of the data, or else a different text in every row.
 
-    Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
-    "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
+    Time and memory O(n p), for a sparse matrix linear in its entries and columns: it stays sparse, except that
+    "correlation", which centers every row, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
 
     Examples
     --------
@@ -275,88 +277,96 @@ def as_data(
     layer = chosen_layer(layer, use_rep)
     header = None if header is None else check_header(header)
     if isinstance(data, Data):
-        same = _as_is(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
-        return same if header is None else replace(same, header=header)
+        unchanged = _checked_data(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
+        return unchanged if header is None else replace(unchanged, header=header)
     raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=Reading(header))
-    raw, index, given = _take_ids(raw, ids)
-    if index is not None and not given:
+    raw, index, ids_given = _extract_ids(raw, ids)
+    if index is not None and not ids_given:
         check_lengths(index, "ids")
     reserve = raw.reserve if index is None else None
     for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
-    rows = Rows(len(raw.frame), index, given, reserve, header, raw.other_header)
-    raw, labels = _take_named(raw, labels, "labels")
-    raw, batch = _take_named(raw, batch, "batch", taken=_columns_of(labels))
-    raw, covariates, named_types = _take_covariates(raw, covariates, covariates_name, _columns_of(labels, batch))
+    rows = Rows(len(raw.frame), index, ids_given, reserve, header, raw.other_header)
+    raw, labels = _extract_variable(raw, labels, "labels")
+    raw, batch = _extract_variable(raw, batch, "batch", used=_columns_of(labels))
+    raw, covariates, named_types = _extract_covariates(raw, covariates, covariates_name, _columns_of(labels, batch))
     types = _merged_types(named_types, covariate_types, covariates_name)
-    raw = raw.meant("data", "the ids, the labels or another variable")
-    vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
+    raw = raw.selected_columns("data", "the ids, the labels or another variable")
+    label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
     if batches is not None and not batches.known.all():
-        got = f"{int(np.count_nonzero(~batches.known))} points without a batch"
-        texts = [text for one in batch_notes if one.code == "missing.text" for text in dict(one.values)["texts"]]
-        got += f" (the text {', '.join(texts)} stands for a missing value)" if texts else ""
-        cure = "Give every point its batch, or drop these points."
-        cure += " A batch of that name needs another one." if texts else ""
-        raise InputError("batch", "must be complete", got, cure)
+        received = f"{int(np.count_nonzero(~batches.known))} points without a batch"
+        text_notes = [dict(item.values) for item in batch_notes if item.code == "missing.text"]
+        missing_texts = [text for values in text_notes for text in values["texts"]]
+        received += f" (the text {', '.join(missing_texts)} means a missing value)" if missing_texts else ""
+        hint = "Give every point its batch, or drop these points."
+        hint += " If a batch has this name, rename it." if missing_texts else ""
+        raise InputError("batch", "must be complete", received, hint)
     if covariates is None and types:
         raise InputError("covariate_types", "must be left out without covariates", describe(types), "Pass covariates.")
-    others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name, types)
-    if vector is not None and "labels" in others:
-        cure = "Give the covariate another name."
-        raise InputError(covariates_name, "must not use the name of the labels", "one called 'labels'", cure)
+    covariate_values, covariate_notes = (
+        ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name, types)
+    )
+    if label_vector is not None and "labels" in covariate_values:
+        hint = "Give the covariate another name."
+        raise InputError(covariates_name, "must not use the name of the labels", "a covariate called 'labels'", hint)
     latent = raw.latent if latent is None else latent
-    true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
+    latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     if metric == "precomputed" and isinstance(raw.matrix, Stored) and not raw.matrix.sparse:
         raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
-    raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
-    table, columns, sha256, described = _features(raw, metric)
+    raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
+    table, columns, sha256, table_notes = _check_features(raw, metric)
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
-        some = rows_of(table, slice(0, FIRST)) if isinstance(table, Stored) else table
-        check_no_graph(some, table.shape[0], "data")
-        if not pairs and (code := symmetric_kind(some[:, : some.shape[0]])) is not None:
-            like = note(code)
-            warn(InputWarning(like))
-            square_notes = (like,)
-    known_notes = (*label_notes, *batch_notes, *other_notes, *latent_notes)
-    notes = (*raw.notes, *known_notes, *square_notes, *described)
-    known = (index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric, batches)
-    return Data(table, sha256, columns, *known, types, header, raw.other_header)
+        top_rows = rows_of(table, slice(0, N_ROWS_CHECKED)) if isinstance(table, Stored) else table
+        check_no_graph(top_rows, table.shape[0], "data")
+        if not pairs and (code := symmetric_kind(top_rows[:, : top_rows.shape[0]])) is not None:
+            kind_note = note(code)
+            warn(InputWarning(kind_note))
+            square_notes = (kind_note,)
+    variable_notes = (*label_notes, *batch_notes, *covariate_notes, *latent_notes)
+    notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
+    fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
+    return Data(
+        table, sha256, columns, *fields, reserve, metric, batches, types, header=header, other_header=raw.other_header
+    )
 
 
-def _as_is(data: Data, metric: str, *others: Any) -> Data:
-    """Data in normal form, unchanged."""
-    if any(value is not None for value in others) or metric != data.metric:
-        cure = "Pass the original data together with labels, ids, covariates and metric."
-        raise InputError("data", "must be passed once", "data in normal form with further arguments", cure)
+def _checked_data(data: Data, metric: str, *arguments: Any) -> Data:
+    """Return data in normal form unchanged; raise an error for further arguments."""
+    if any(value is not None for value in arguments) or metric != data.metric:
+        hint = "Pass the original data together with labels, ids, covariates and metric."
+        raise InputError("data", "must be passed once", "data in normal form with further arguments", hint)
     return data
 
 
-def _take_ids(raw: Raw, ids: Any) -> tuple[Raw, pd.Index[Any] | None, bool]:
-    """The row names: a column of the data, a vector, or the index of a frame."""
+def _extract_ids(raw: UnpackedTable, ids: Any) -> tuple[UnpackedTable, pd.Index[Any] | None, bool]:
+    """Return the row names (a column of the data, a vector, or the index of a frame), and the data without them."""
     if ids is None:
         return raw, raw.index, False
     if isinstance(ids, str | int):
-        raw, column = _take(raw, ids, "ids")
+        raw, column = _extract_column(raw, ids, "ids")
         return raw, as_ids(pd.Index(column), "ids"), True
     _check_not_transposed(raw, ids, "ids")
     index = as_ids(ids, "ids")
     if len(index) != len(raw.frame):
-        got = f"{len(index)} ids for {len(raw.frame)} points"
-        raise InputError("ids", "must be one per point of the data", got, "Pass one id per row, in their order.")
+        received = f"{len(index)} ids for {len(raw.frame)} points"
+        raise InputError("ids", "must be one per point of the data", received, "Pass one id per row, in their order.")
     return raw, index, True
 
 
 def transposed(what: str, columns: int, rows: int) -> InputError:
-    """Return the error for data whose columns are the points: ``what`` of another argument."""
-    rule = "must have a point in each row, not in each column"
-    got = f"{rows} rows and {columns} columns, which are {what}"
-    how = "Pass data.T; of a file, pandas.read_csv(path, index_col=0).T."
-    return InputError("data", rule, got, how)
+    """Return the error for data whose columns are the points; ``what`` names the argument with as many values."""
+    requirement = "must have a point in each row, not in each column"
+    received = f"{rows} rows and {columns} columns, which are {what}"
+    hint = "Pass data.T; of a file, pandas.read_csv(path, index_col=0).T."
+    return InputError("data", requirement, received, hint)
 
 
-def _check_not_transposed(raw: Raw, value: Any, argument: str) -> None:
-    """Refuse data with as many columns, but not rows, as an argument has values, unless these name its rows."""
+def _check_not_transposed(raw: UnpackedTable, value: Any, argument: str) -> None:
+    """Raise an error if an argument has a value per column of the data, not per row.
+
+    This does not apply if the values of the argument have names of rows of the data.
+    """
     n, p, names = len(raw.frame), len(raw.columns), getattr(value, "index", None)
     if (
         n == p
@@ -370,26 +380,30 @@ def _check_not_transposed(raw: Raw, value: Any, argument: str) -> None:
         raise transposed(f"the rows of `{argument}`", p, n)
 
 
-def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
-    """A column by its name, removed from the features, or from obs."""
+def _extract_column(raw: UnpackedTable, name: object, argument: str) -> tuple[UnpackedTable, pd.Series[Any]]:
+    """Return a column by its name, removed from the features, or from obs."""
     if raw.extra is not None and (str(name) in set(map(str, raw.extra.columns)) or str(name) not in raw.columns):
-        return raw, Raw(raw.extra).taken(name, argument, "a column of obs")[0]
-    column, left = raw.taken(name, argument, "a column of the data")
-    return left, column
+        return raw, UnpackedTable(raw.extra).split_column(name, argument, "a column of obs")[0]
+    column, remaining = raw.split_column(name, argument, "a column of the data")
+    return remaining, column
 
 
-def _columns_of(*variables: Any) -> dict[str, Taken]:
-    """Columns of the data that are variables already, by name: another variable may be the same one."""
-    return {str(one.series.name): one for one in variables if isinstance(one, Taken)}
+def _columns_of(*variables: Any) -> dict[str, DataColumn]:
+    """Return the columns of the data that are variables already, by name: another variable may be the same column."""
+    return {str(variable.series.name): variable for variable in variables if isinstance(variable, DataColumn)}
 
 
-def _take_named(
-    raw: Raw, value: Any, argument: str, others: Sequence[str] = (), taken: Mapping[str, Taken] = MappingProxyType({})
-) -> tuple[Raw, Any]:
-    """A variable that may be the name of a column; a column takes precedence over a file of the same name.
+def _extract_variable(
+    raw: UnpackedTable,
+    value: Any,
+    argument: str,
+    other_names: Sequence[str] = (),
+    used: Mapping[str, DataColumn] = MappingProxyType({}),
+) -> tuple[UnpackedTable, Any]:
+    """Return a variable that may be the name of a column; a column takes precedence over a file of the same name.
 
-    ``others`` are the other names in the list; a file among them may have the column. ``taken`` are columns that left
-    the data before.
+    ``other_names`` are the other names in the list; a file among them may have the column. ``used`` are columns that
+    were removed from the data before.
     """
     if value is None and argument == "labels":
         value = raw.labels
@@ -397,61 +411,61 @@ def _take_named(
         value = str(value)
     if not isinstance(value, str):
         return raw, value
-    if value in taken:
-        return raw, taken[value]
+    if value in used:
+        return raw, used[value]
     columns = {str(c) for table in (raw, raw.extra) if table is not None for c in table.columns}
     if value not in columns and is_path(value):
         return raw, value
     if value not in columns:
-        raise _unknown_column(value, raw, argument, others)
-    raw, column = _take(raw, value, argument)
-    return raw, Taken(column)
+        raise _unknown_column(value, raw, argument, other_names)
+    raw, column = _extract_column(raw, value, argument)
+    return raw, DataColumn(column)
 
 
-def _unknown_column(value: str, raw: Raw, argument: str, others: Sequence[str]) -> UnknownName:
-    """The error for a name that is neither a column nor a file; another file of the list may have such a column.
+def _unknown_column(value: str, raw: UnpackedTable, argument: str, other_names: Sequence[str]) -> UnknownName:
+    """Return the error for a name that is neither a column nor a file; another file of the list may have this column.
 
-    Of an AnnData the columns of obs are meant, seldom one of its thousands of genes.
+    For AnnData the error suggests columns of obs, not one of its thousands of genes.
     """
     columns = sorted(map(str, raw.columns if raw.extra is None else raw.extra.columns))
-    files = dict.fromkeys(split_member(one)[0] for one in others if is_path(one))
-    found = [f"{file}:{value}" for file in files if has_column(file, value)]
-    near = found[0] if found else nearest_name(value, columns) or nearest_file(value)
+    files = dict.fromkeys(split_member(name)[0] for name in other_names if is_path(name))
+    paths = [f"{file}:{value}" for file in files if has_column(file, value)]
+    suggestion = paths[0] if paths else nearest_name(value, columns) or nearest_file(value)
     listed = ", ".join(columns[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
-    which = "Columns" if raw.extra is None else "Columns of obs"
-    cure = (f"Did you mean {near!r}? " if near else "") + f"{which}: {listed or 'none'}."
-    return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
+    label = "Columns" if raw.extra is None else "Columns of obs"
+    hint = (f"Did you mean {suggestion!r}? " if suggestion else "") + f"{label}: {listed or 'none'}."
+    return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), hint)
 
 
-def _take_covariates(
-    raw: Raw, value: Any, argument: str, taken: Mapping[str, Taken]
-) -> tuple[Raw, Any, dict[str, str]]:
-    """Covariates that may be names of columns, and the types behind these names."""
+def _extract_covariates(
+    raw: UnpackedTable, value: Any, argument: str, used: Mapping[str, DataColumn]
+) -> tuple[UnpackedTable, Any, dict[str, str]]:
+    """Return covariates that may be names of columns, and the types behind these names."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
         return raw, value, {}
-    names, kinds = zip(*(_split_type(text, raw, argument, taken) for text in texts), strict=True)
+    names, kinds = zip(*(_split_type(text, raw, argument, used) for text in texts), strict=True)
     if len(names) == 1:
-        raw, column = _take_named(raw, names[0], argument, taken=taken)
+        raw, column = _extract_variable(raw, names[0], argument, used=used)
         is_text = isinstance(column, str)
         name = split_member(names[0])[1] if is_text else names[0]
         return raw, column if is_text else {names[0]: column}, {str(name): kinds[0]} if kinds[0] else {}
-    found = []
+    columns = []
     for name in names:
-        raw, column = _take_named(raw, name, argument, names, taken)
-        found.append(column)
-    called = _called(names, found)
-    types = {name: kind for name, kind in zip(called, kinds, strict=True) if kind}
-    return raw, dict(zip(called, found, strict=True)), types
+        raw, column = _extract_variable(raw, name, argument, names, used)
+        columns.append(column)
+    covariate_names = _covariate_names(names, columns)
+    types = {name: kind for name, kind in zip(covariate_names, kinds, strict=True) if kind}
+    return raw, dict(zip(covariate_names, columns, strict=True)), types
 
 
-def _split_type(text: str, raw: Raw, argument: str, taken: Collection[str]) -> tuple[str, str | None]:
+def _split_type(text: str, raw: UnpackedTable, argument: str, used: Collection[str]) -> tuple[str, str | None]:
     """Split "age:number" or "file.csv:batch_nr:class" into the name of the column and its type, if it has one.
 
     A column of this very name comes first, and "file.csv:number" is a column of the file.
     """
     head, colon, kind = text.rpartition(":")
-    columns = {str(name) for table in (raw, raw.extra) if table is not None for name in table.columns} | {*taken}
+    columns = {str(name) for table in (raw, raw.extra) if table is not None for name in table.columns} | {*used}
     path, member = split_member(text)
     if not colon or text in columns or path == head or os.path.exists(text):
         return text, None
@@ -461,34 +475,37 @@ def _split_type(text: str, raw: Raw, argument: str, taken: Collection[str]) -> t
         return head, kind
     file, column = split_member(head)
     if head in columns or (column is not None and has_column(file, column)):
-        cure = f"{did_you_mean(kind, COVARIATE_TYPES)}Write {head}:number or {head}:class."
-        raise UnknownName(argument, "must have the type 'number' or 'class' behind a column", repr(text), cure)
+        hint = f"{did_you_mean(kind, COVARIATE_TYPES)}Write {head}:number or {head}:class."
+        raise UnknownName(argument, "must have the type 'number' or 'class' behind a column", repr(text), hint)
     return text, None
 
 
-def _merged_types(named: Mapping[str, str], given: Any, argument: str) -> dict[str, str]:
-    """Types behind the names of covariates together with ``covariate_types``; two types of one raise an error."""
-    if given is None:
+def _merged_types(named: Mapping[str, str], types: Any, argument: str) -> dict[str, str]:
+    """Return types behind the names of covariates, merged with ``covariate_types``; a conflict raises an error."""
+    if types is None:
         return {**named}
-    if not isinstance(given, Mapping):
-        cure = "Pass a dict of names to types, as {'batch_nr': 'class'}."
-        raise InputError("covariate_types", "must be a dict of names of covariates to types", describe(given), cure)
-    for name, kind in given.items():
+    if not isinstance(types, Mapping):
+        hint = "Pass a dict of names to types, as {'batch_nr': 'class'}."
+        raise InputError("covariate_types", "must be a dict of names of covariates to types", describe(types), hint)
+    for name, kind in types.items():
         if named.get(str(name), kind) != kind:
-            got = f"{str(name)!r} as {kind!r} and as {named[str(name)]!r}"
-            raise InputError(argument, "must have one type each", got, "Give the type once.")
-    return {**named, **{str(name): kind for name, kind in given.items()}}
+            received = f"{str(name)!r} as {kind!r} and as {named[str(name)]!r}"
+            raise InputError(argument, "must have one type each", received, "Give the type once.")
+    return {**named, **{str(name): kind for name, kind in types.items()}}
 
 
-def _called(names: Sequence[str], found: Sequence[Any]) -> list[str]:
-    """Names of covariates: a column of a file has its own name if that is unique, else its path."""
-    pairs = list(zip(names, found, strict=True))
-    own = [split_member(name)[1] or name if isinstance(one, str) else name for name, one in pairs]
-    return [one if own.count(one) == 1 and one != "labels" else name for one, name in zip(own, names, strict=True)]
+def _covariate_names(names: Sequence[str], columns: Sequence[Any]) -> list[str]:
+    """Return names of covariates: a column of a file has its own name if that is unique, else its path."""
+    pairs = list(zip(names, columns, strict=True))
+    short = [split_member(name)[1] or name if isinstance(column, str) else name for name, column in pairs]
+    return [
+        column if short.count(column) == 1 and column != "labels" else name
+        for column, name in zip(short, names, strict=True)
+    ]
 
 
-def _square(raw: Raw) -> tuple[Raw, Notes]:
-    """A frame of distances with its columns in the order of its rows, if both have the same names; and a note."""
+def _order_distances(raw: UnpackedTable) -> tuple[UnpackedTable, Notes]:
+    """Return distances with columns in the order of the rows, if both have the same names, and a note."""
     index = raw.reserve if raw.index is None else raw.index
     if index is None or not raw.named:
         return raw, ()
@@ -496,66 +513,66 @@ def _square(raw: Raw) -> tuple[Raw, Notes]:
     if list(rows) == list(columns) or not rows.isin(columns).any() or (raw.index is None and {*rows} != {*columns}):
         return raw, ()
     if len(rows) != len(columns) or not (rows.is_unique and columns.is_unique and rows.isin(columns).all()):
-        got = f"{int(rows.isin(columns).sum())} of {len(rows)} names of rows among the {len(columns)} of columns"
-        cure = "Give rows and columns the same names, or pass a plain array."
-        raise InputError("data", "must have the same names in rows and columns of distances", got, cure)
+        received = f"{int(rows.isin(columns).sum())} of {len(rows)} names of rows among the {len(columns)} of columns"
+        hint = "Give rows and columns the same names, or pass a plain array."
+        raise InputError("data", "must have the same names in rows and columns of distances", received, hint)
     frame = raw.frame.iloc[:, columns.get_indexer(rows)]
     return replace(raw, frame=frame), (note("distances.ordered"),)
 
 
-def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
-    """The features, finite and not all equal, their names and hash, and notes on them."""
+def _check_features(raw: UnpackedTable, metric: str) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
+    """Return the features, finite and not all equal, their names and hash, and notes on them."""
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
     if columns is not None and raw.extra is None:  # of AnnData several genes may have one symbol
         check_column_names(columns, "data")
     if raw.matrix is not None and metric == "precomputed":
-        cure = "Pass a dense (n, n) array: missing entries would count as 0."
-        raise InputError("data", "must hold all pairwise distances", "a sparse matrix", cure)
+        hint = "Pass a dense (n, n) array: missing entries would count as 0."
+        raise InputError("data", "must hold all pairwise distances", "a sparse matrix", hint)
     if len(raw.columns) == 0:
-        cure = "Leave at least one column that is neither label, id nor covariate."
-        raise InputError("data", "must have features", "no column of numbers", cure)
+        hint = "Leave at least one column that is neither label, id nor covariate."
+        raise InputError("data", "must have features", "no column of numbers", hint)
     numbers = frame_numbers if metric == "precomputed" else frame_table
-    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", FEATURES, "labels", "ids")
-    truths = _truth_values(raw)
+    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids")
+    boolean_notes = _truth_values(raw)
     n = table.shape[0]
     if n < MIN_POINTS:
-        cure = "Rows are points; transpose the array if columns are."
-        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", cure)
+        hint = "Rows are points; transpose the array if columns are."
+        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", hint)
     if metric == "precomputed":
         check_finite(table, "data", columns)
         if (table == table[0]).all():
-            raise _not_varying(n)
+            raise _no_variation(n)
         table = check_distances(table, "data")
         return table, columns, digest_of(table), describe_distances(table)
     sparse = table.sparse if isinstance(table, Stored) else is_sparse(table)
-    found = SparseSurvey(table, columns) if sparse else Survey(table, columns)
-    if found.all_equal:
-        raise _not_varying(n)
-    check_rows_for(metric, found.empty_rows, found.constant_rows, "data")
-    if metric == "euclidean" and found.smallest <= found.largest * SAFE:
+    summary = SparseTableSummary(table, columns) if sparse else TableSummary(table, columns)
+    if summary.all_equal:
+        raise _no_variation(n)
+    check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
+    if metric == "euclidean" and summary.smallest <= summary.largest * SAFE:
         check_spread(table.whole if isinstance(table, Stored) else table, "data")
-    return table, columns, found.sha256, [*found.notes(), *truths, *direction_notes(table, metric, "data")]
+    return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 
 
-def _truth_values(raw: Raw) -> list[Note]:
-    """Return a note on columns of True and False next to columns of numbers, which may be classes."""
+def _truth_values(raw: UnpackedTable) -> list[Note]:
+    """Return a note on columns of True and False next to columns of numbers: they may be classes."""
     if raw.matrix is None:
-        truths = [pd.api.types.infer_dtype(raw.frame.iloc[:, j]) == "boolean" for j in _not_floats(raw.frame)]
-        places = [j for j, truth in zip(_not_floats(raw.frame), truths, strict=True) if truth]
+        are_boolean = [pd.api.types.infer_dtype(raw.frame.iloc[:, j]) == "boolean" for j in _not_floats(raw.frame)]
+        positions = [j for j, is_boolean in zip(_not_floats(raw.frame), are_boolean, strict=True) if is_boolean]
     else:
-        places = raw.matrix.truth_values() if isinstance(raw.matrix, Stored) else []
-    if not 0 < len(places) < len(raw.columns):
+        positions = raw.matrix.truth_values() if isinstance(raw.matrix, Stored) else []
+    if not 0 < len(positions) < len(raw.columns):
         return []
-    columns = tuple(repr(str(raw.columns[j])) for j in places[:MAX_NAMED])
-    columns += ("...",) if len(places) > MAX_NAMED else ()
-    return [note("data.truth_values", columns=columns, count=len(places))]
+    columns = tuple(repr(str(raw.columns[j])) for j in positions[:MAX_NAMED_COLUMNS])
+    columns += ("...",) if len(positions) > MAX_NAMED_COLUMNS else ()
+    return [note("data.truth_values", columns=columns, count=len(positions))]
 
 
 def _not_floats(frame: pd.DataFrame) -> list[int]:
-    """Return the positions of the columns whose type does not say that they hold numbers."""
+    """Return the positions of the columns whose type is not numeric by itself."""
     return [j for j, kind in enumerate(frame.dtypes) if not isinstance(kind, np.dtype) or kind.kind not in "iuf"]
 
 
-def _not_varying(n: int) -> InputError:
-    """The error for equal rows."""
+def _no_variation(n: int) -> InputError:
+    """Return the error for equal rows."""
     return InputError("data", "must vary", f"{n} rows that are all equal", "Check how the data were read.")

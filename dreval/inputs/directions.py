@@ -1,13 +1,14 @@
-"""Directions of rows, for cosine and correlation: rows of norm 1 with twice the digits, and rows that nearly agree.
+"""Directions of rows, for cosine and correlation: unit rows in double-double precision, and nearly equal directions.
 
-Rows of norm 1 in double precision carry errors of some 1e-16 each, so that the difference of two rows keeps no digits
-where their directions differ by as little. The rules, for directions as differences of rows of norm 1:
+Unit rows in double precision carry errors of some 1e-16 each. If the directions of two rows differ by no more than
+that, the difference of the rows has no correct digit. The rules, for directions as differences of unit rows:
 
 - pairs that differ by at most ``SAME_DIRECTION`` differ by the rounding of the numbers alone, and count as equal;
-- where all rows lie within ``LEAST_SPREAD`` of the first, the data are refused;
-- where all lie within ``FEW_DIGITS`` of the first, a note says how many digits the numbers leave;
-- where any two rows lie within about ``CELL`` of each other and differ by more than rounding, differences are computed
-  with twice the digits, exactly for the numbers as they are; else in double precision, which loses less than 1e-9.
+- if all rows are within ``MIN_DIRECTION_SPREAD`` of the first, the data raise an error;
+- if all rows are within ``LOW_PRECISION_SPREAD`` of the first, a note says how many correct digits remain;
+- if any two rows are within about ``CELL_WIDTH`` of each other and differ by more than rounding, differences are
+  computed in double-double precision, exactly for the given numbers; else in double precision, which loses less than
+  1e-9.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from dreval.records.notes import Note, note
 
 ANGULAR = ("cosine", "correlation")  # metrics that compare directions
 SAME_DIRECTION = 2.0**-50  # two roundings of an entry in each of two rows
-LEAST_SPREAD = 2.0**-48  # four times as much
-FEW_DIGITS = 1e-12  # rounding is a thousandth of it at most
-CELL = 2.0**-20  # width of the cells of a grid in which near rows are looked for
-NEARLY_ONE = 1e-8  # rows this near the first one are measured with twice the digits
-FEW_ROWS = 8  # looked at first, which in ordinary data suffice
-SPLIT = 2.0**27 + 1.0  # splits a float into two halves of 26 bits (Veltkamp)
+MIN_DIRECTION_SPREAD = 2.0**-48  # four times as much
+LOW_PRECISION_SPREAD = 1e-12  # rounding is at most a thousandth of it
+CELL_WIDTH = 2.0**-20  # width of the cells of the grid in which near rows are searched
+MAX_ROUGH_SPREAD = 1e-8  # rows this near to the first are measured in double-double precision
+N_ROUGH_ROWS = 8  # rows checked first; in ordinary data they suffice
+SPLIT_FACTOR = 2.0**27 + 1.0  # splits a float into two halves of 26 bits (Veltkamp)
 
 
 def _sum(a: Any, b: Any) -> tuple[Any, Any]:
@@ -42,7 +43,7 @@ def _sum(a: Any, b: Any) -> tuple[Any, Any]:
 def _product(a: Any, b: Any) -> tuple[Any, Any]:
     """Return the rounded product and its error (Dekker)."""
     total = a * b
-    left, right = SPLIT * a, SPLIT * b
+    left, right = SPLIT_FACTOR * a, SPLIT_FACTOR * b
     left, right = left - (left - a), right - (right - b)
     low_left, low_right = a - left, b - right
     return total, ((left * right - total) + left * low_right + low_left * right) + low_left * low_right
@@ -55,7 +56,7 @@ def _scaled_rows(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int32]]
 
 
 def precise_units(values: FloatArray, center: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Return rows of norm 1 as two arrays, the rounded rows and what rounding took from them.
+    """Return unit rows as two arrays: the rounded rows, and their rounding errors.
 
     The sum of both is right to about 1e-31. Columns are added one after the other, so that zeros change nothing.
 
@@ -71,38 +72,38 @@ def precise_units(values: FloatArray, center: bool = False) -> tuple[FloatArray,
     p = rows.shape[1]
     if center:
         rows, low = _sum(rows, -rows[:, :1])
-        total, rest = np.zeros(len(rows)), np.zeros(len(rows))
-        for column, small in zip(rows.T, low.T, strict=True):
+        total, residual = np.zeros(len(rows)), np.zeros(len(rows))
+        for column, error_below in zip(rows.T, low.T, strict=True):
             total, error = _sum(total, column)
-            rest += error + small
+            residual += error + error_below
         mean = total / p
         product, error = _product(mean, float(p))
-        correction = ((total - product) - error + rest) / p
+        correction = ((total - product) - error + residual) / p
         rows, error = _sum(rows, -mean[:, None])
         rows, low = _sum(rows, low + error - correction[:, None])
         rows, exponents = _scaled_rows(rows)
         low = np.ldexp(low, -exponents)
-    total, rest = np.zeros(len(rows)), np.zeros(len(rows))
-    for column, small in zip(rows.T, low.T, strict=True):
-        square, lost = _product(column, column)
+    total, residual = np.zeros(len(rows)), np.zeros(len(rows))
+    for column, error_below in zip(rows.T, low.T, strict=True):
+        square, square_error = _product(column, column)
         total, error = _sum(total, square)
-        rest += error + (lost + 2.0 * column * small)
+        residual += error + (square_error + 2.0 * column * error_below)
     norm = np.sqrt(total)
-    square, lost = _product(norm, norm)
-    correction = (((total - square) - lost + rest) / (2.0 * norm))[:, None]
+    square, square_error = _product(norm, norm)
+    correction = (((total - square) - square_error + residual) / (2.0 * norm))[:, None]
     norm = norm[:, None]
     quotient = rows / norm
     product, error = _product(quotient, norm)
-    found: tuple[FloatArray, FloatArray] = _sum(
+    result: tuple[FloatArray, FloatArray] = _sum(
         quotient, (((rows - product) - error) + low - quotient * correction) / norm
     )
-    return found
+    return result
 
 
 def precise_unit_rows(points: Any, center: bool = False) -> tuple[Any, FloatArray]:
-    """Return all rows of norm 1, dense or sparse, and what rounding took from their entries.
+    """Return all unit rows, dense or sparse, and the rounding errors of their entries.
 
-    Of a sparse matrix the second are those of the stored entries, in their order.
+    For a sparse matrix the errors are those of the stored entries, in their order.
     """
     if not is_sparse(points):
         units, low = np.empty(points.shape), np.empty(points.shape)
@@ -116,65 +117,65 @@ def precise_unit_rows(points: Any, center: bool = False) -> tuple[Any, FloatArra
         filled = np.arange(int(counts.max(initial=0))) < counts[:, None]  # stored entries of a row, then zeros
         padded = np.zeros(filled.shape)
         padded[filled] = points.data[stored]
-        rows, rest = precise_units(padded)
-        units.data[stored], low[stored] = rows[filled], rest[filled]
+        rows, residual = precise_units(padded)
+        units.data[stored], low[stored] = rows[filled], residual[filled]
     return units, low
 
 
 def direction_cells(units: Any) -> npt.NDArray[np.uint64]:
-    """Return a hash for each row of norm 1 of its cell in a grid of width ``CELL``, shifted at random."""
+    """Return for each unit row a hash of its cell in a grid of width ``CELL_WIDTH``, shifted at random."""
     n, p = units.shape
     weights, shift = hash_weights(p), np.random.default_rng(1).random(p)
     keys = np.empty(n, np.uint64)
     for part in row_blocks(units):
         block = units[part]
         if is_sparse(block):
-            cells = np.floor(block.data / CELL + shift[block.indices]).astype(np.int64).view(np.uint64)
+            cells = np.floor(block.data / CELL_WIDTH + shift[block.indices]).astype(np.int64).view(np.uint64)
             sums = np.r_[np.uint64(0), np.cumsum(cells * weights[block.indices], dtype=np.uint64)]
             keys[part] = sums[block.indptr[1:]] - sums[block.indptr[:-1]]
         else:
-            cells = np.floor(block / CELL + shift).astype(np.int64).view(np.uint64)
+            cells = np.floor(block / CELL_WIDTH + shift).astype(np.int64).view(np.uint64)
             keys[part] = (cells * weights).sum(axis=1)
     return keys
 
 
-def _differ_slightly(units: Any, rows: npt.NDArray[Any], others: Any, partners: npt.NDArray[Any]) -> bool:
-    """Return whether a row and its partner lie within two cells of each other and differ by more than rounding."""
+def _differ_slightly(units: Any, rows: npt.NDArray[Any], partner_units: Any, partners: npt.NDArray[Any]) -> bool:
+    """Return whether a row and its partner are within two cells of each other and differ by more than rounding."""
     for part in row_blocks(units, slice(0, len(rows))):
-        steps = abs(units[rows[part]] - others[partners[part]]).max(axis=1)
+        steps = abs(units[rows[part]] - partner_units[partners[part]]).max(axis=1)
         steps = steps.toarray().ravel() if is_sparse(steps) else steps
-        if bool(((steps > SAME_DIRECTION) & (steps <= 2 * CELL)).any()):
+        if bool(((steps > SAME_DIRECTION) & (steps <= 2 * CELL_WIDTH)).any()):
             return True
     return False
 
 
 def has_near_rows(units: Any) -> bool:
-    """Return whether two rows of norm 1 share a cell of the grid and differ by more than rounding."""
+    """Return whether two unit rows share a cell of the grid and differ by more than rounding."""
     keys = direction_cells(units)
     order = np.argsort(keys, kind="stable")
-    new = np.r_[True, keys[order[1:]] != keys[order[:-1]]]
-    first = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
-    return _differ_slightly(units, order[~new], units, first[~new])
+    starts_cell = np.r_[True, keys[order[1:]] != keys[order[:-1]]]
+    representatives = order[np.flatnonzero(starts_cell)[np.cumsum(starts_cell) - 1]]
+    return _differ_slightly(units, order[~starts_cell], units, representatives[~starts_cell])
 
 
 def has_rows_near(units: Any, others: Any, cells: npt.NDArray[np.uint64]) -> bool:
-    """Return whether a row of norm 1 shares a cell with one of the ``others`` and differs by more than rounding."""
-    known, first = np.unique(cells, return_index=True)
+    """Return whether a unit row shares a cell with one of the ``others`` and differs by more than rounding."""
+    other_cells, representatives = np.unique(cells, return_index=True)
     keys = direction_cells(units)
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    rows = np.flatnonzero(known[place] == keys)
-    return _differ_slightly(units, rows, others, first[place[rows]])
+    positions = np.minimum(np.searchsorted(other_cells, keys), len(other_cells) - 1)
+    rows = np.flatnonzero(other_cells[positions] == keys)
+    return _differ_slightly(units, rows, others, representatives[positions[rows]])
 
 
 def direction_notes(table: Any, metric: str, argument: str) -> list[Note]:
-    """Return a note where all rows point in nearly one direction; refuse those that differ by rounding alone.
+    """Return a note if all rows have nearly one direction; raise if they differ by rounding alone.
 
-    Rows are compared with the first one; ordinary data take the time of a few rows.
+    Rows are compared with the first row. For ordinary data this takes the time of a few rows.
     """
     if metric not in ANGULAR:
         return []
     center, spread = metric == "correlation", 0.0
-    first: FloatArray | None = None
+    first_row: FloatArray | None = None
     columns: Any = None
     for _, block in read_blocks(table):
         if is_sparse(block):
@@ -184,23 +185,26 @@ def direction_notes(table: Any, metric: str, argument: str) -> list[Note]:
             ).any():
                 return []
             block = block.data.reshape(-1, len(columns))
-        rows = block if first is None else np.concatenate([first, block])
-        first = rows[:1].copy()
-        if _rough_spread(rows[:FEW_ROWS], center) > NEARLY_ONE or _rough_spread(rows, center) > NEARLY_ONE:
+        rows = block if first_row is None else np.concatenate([first_row, block])
+        first_row = rows[:1].copy()
+        if (
+            _rough_spread(rows[:N_ROUGH_ROWS], center) > MAX_ROUGH_SPREAD
+            or _rough_spread(rows, center) > MAX_ROUGH_SPREAD
+        ):
             return []
         units, low = precise_units(rows, center)
         steps = (units - units[0]) + (low - low[0])
         spread = max(spread, float(np.sqrt(np.einsum("ij,ij->i", steps, steps)).max()))
-    if spread <= LEAST_SPREAD:
-        rule = f"must have rows of different directions with metric={metric!r}"
-        got = f"{table.shape[0]} rows of one direction up to the rounding of their numbers"
-        cure = "Use metric='euclidean', or subtract the mean of each column first."
-        raise InputError(argument, rule, got, cure)
-    return [note("data.parallel", metric=metric, spread=spread)] if spread <= FEW_DIGITS else []
+    if spread <= MIN_DIRECTION_SPREAD:
+        requirement = f"must have rows of different directions with metric={metric!r}"
+        received = f"{table.shape[0]} rows of one direction up to the rounding of their numbers"
+        hint = "Use metric='euclidean', or subtract the mean of each column first."
+        raise InputError(argument, requirement, received, hint)
+    return [note("data.parallel", metric=metric, spread=spread)] if spread <= LOW_PRECISION_SPREAD else []
 
 
 def _rough_spread(rows: FloatArray, center: bool) -> float:
-    """Return the largest difference of an entry of rows of norm 1 from that of the first, in double precision."""
+    """Return the largest difference of an entry of unit rows from the entry of the first row, in double precision."""
     rows, _ = _scaled_rows(rows)
     if center:
         rows = rows - rows[:, :1]

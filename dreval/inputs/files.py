@@ -1,4 +1,4 @@
-"""Read a table from a file or any object of Python: values, row names and column names in one form."""
+"""Read a table from a file or any Python object: values, row names and column names in one form."""
 
 from __future__ import annotations
 
@@ -26,55 +26,64 @@ from dreval.inputs._text import read_text
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse, native
 from dreval.inputs.paths import SUFFIXES, has_suffix, locate, split_member, stem_of
 from dreval.inputs.sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
-from dreval.inputs.stored import LARGE, Stored, as_stored, check_obsm, is_stored, open_cells, open_parquet, open_zarr
+from dreval.inputs.stored import (
+    MIN_BLOCKWISE_BYTES,
+    Stored,
+    as_stored,
+    check_obsm,
+    is_stored,
+    open_cells,
+    open_parquet,
+    open_zarr,
+)
 from dreval.records.answers import Embedding
 from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
 
-# Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad .zarr, and one error for each way to be wrong.
+# Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad .zarr, and an error for each kind of fault.
 
 _PREFERRED = ("X", "data", "Y", "embedding")
 
 
 def _unreadable(path: Path, argument: str, kind: str, why: object) -> InputError:
-    """The error for a file whose content does not fit its suffix."""
+    """Return the error for a file whose content does not fit its suffix."""
     text = " ".join(str(why).split())[:120]
     return InputError(argument, f"must be a readable {kind} file", f"{str(path)!r} ({text})", "Write the file again.")
 
 
 def _pickled(path: Path, argument: str) -> InputError:
-    """The error for pickled objects, which are never loaded because loading can run code."""
+    """Return the error for pickled objects, which are never loaded because loading can run code."""
     save = "savez(path, name=" if path.suffix.lower() == ".npz" else "save(path, "
-    cure = f"Save numbers as numpy.{save}array.astype(float)), classes as numpy.{save}array.astype(str))."
+    hint = f"Save numbers as numpy.{save}array.astype(float)), classes as numpy.{save}array.astype(str))."
     return InputError(
-        argument, "must hold plain numbers or text", f"{str(path)!r} with pickled objects, which are never loaded", cure
+        argument, "must hold plain numbers or text", f"{str(path)!r} with pickled objects, which are never loaded", hint
     )
 
 
 def read_numpy(path: Path, argument: str, member: str | None) -> Any:
-    """The array in a .npy file, or the selected array or sparse matrix in a .npz file."""
+    """Return the array in a .npy file, or the selected array or sparse matrix in a .npz file."""
     kind = path.suffix.lower()
     try:
         with path.open("rb") as file:
             return _load(file, path, argument, member)
     except DrevalError:
         raise
-    except Exception as error:  # of numpy, scipy, zipfile and each of its ways to compress
+    except Exception as error:  # of numpy, scipy, zipfile and its compression formats
         raise _unreadable(path, argument, kind, error) from error
 
 
 def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
-    """The content of an open .npy or .npz file."""
-    start = file.read(6)
-    if start.startswith(b"\x80"):
+    """Return the content of an open .npy or .npz file."""
+    magic = file.read(6)
+    if magic.startswith(b"\x80"):
         raise _pickled(path, argument)
-    if not start.startswith((b"\x93NUMPY", b"PK")):
-        raise _unreadable(path, argument, path.suffix.lower(), "its first bytes are not those of numpy")
+    if not magic.startswith((b"\x93NUMPY", b"PK")):
+        raise _unreadable(path, argument, path.suffix.lower(), "its first bytes are not those of a numpy file")
     file.seek(0)
-    if start.startswith(b"\x93NUMPY"):
+    if magic.startswith(b"\x93NUMPY"):
         if check_npy(file, path.stat().st_size):
             raise _pickled(path, argument)
-        if path.stat().st_size > LARGE:
+        if path.stat().st_size > MIN_BLOCKWISE_BYTES:
             return np.load(path, mmap_mode="r", allow_pickle=False)
         file.seek(0)
     loaded = np.load(file, allow_pickle=False)
@@ -89,25 +98,27 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
                 raise _pickled(path, argument)
             return check_sparse(load_npz(path), path, argument)
         if member is not None and member not in names:
-            cure = did_you_mean(member, names) + f"It holds: {', '.join(sorted(names))}."
-            raise UnknownName(argument, f"must name an array of {str(path)!r}", repr(member), cure)
-        wanted = [member] if member is not None else names if len(names) == 1 else [n for n in _PREFERRED if n in names]
-        if len(wanted) != 1:
+            hint = did_you_mean(member, names) + f"It holds: {', '.join(sorted(names))}."
+            raise UnknownName(argument, f"must name an array of {str(path)!r}", repr(member), hint)
+        candidates = (
+            [member] if member is not None else names if len(names) == 1 else [n for n in _PREFERRED if n in names]
+        )
+        if len(candidates) != 1:
             example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
-            got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
-            raise InputError(argument, "must hold one array, or name one", got, example)
-        if check_npz(path, argument, set(wanted)):
+            received = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
+            raise InputError(argument, "must hold one array, or name one", received, example)
+        if check_npz(path, argument, set(candidates)):
             raise _pickled(path, argument)
-        return np.asarray(loaded[wanted[0]])
+        return np.asarray(loaded[candidates[0]])
 
 
 def read_parquet(
-    path: Path, argument: str, member: str | None = None, beside: Collection[str] | None = None
+    path: Path, argument: str, member: str | None = None, id_columns: Collection[str] | None = None
 ) -> tuple[pd.DataFrame, bool]:
-    """The table in a .parquet file, and whether pandas wrote an index with it; it needs pyarrow.
+    """Return the table in a .parquet file, and whether pandas wrote an index with it; this requires pyarrow.
 
-    With ``beside`` only ``member`` is read, and columns that may name the rows: the index, the first two, those in
-    ``beside``, and all but fractions and truth values.
+    With ``id_columns`` only ``member`` is read, and the columns that may name the rows: the index, the first two
+    columns, the columns in ``id_columns``, and all columns except fractions and truth values.
     """
     _require("pyarrow", "parquet", "a .parquet file", path, argument)
     parquet = importlib.import_module("pyarrow.parquet")
@@ -117,10 +128,12 @@ def read_parquet(
             fields, types = list(file.schema_arrow), importlib.import_module("pyarrow.types")
             index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
             columns = None
-            if beside is not None and member not in index and member in [field.name for field in fields]:
-                wanted = {member, *beside, *(field.name for field in fields[:2])}
-                numbers = [types.is_floating(field.type) or types.is_boolean(field.type) for field in fields]
-                names = (f.name for f, number in zip(fields, numbers, strict=True) if f.name in wanted or not number)
+            if id_columns is not None and member not in index and member in [field.name for field in fields]:
+                selected = {member, *id_columns, *(field.name for field in fields[:2])}
+                are_numbers = [types.is_floating(field.type) or types.is_boolean(field.type) for field in fields]
+                names = (
+                    f.name for f, number in zip(fields, are_numbers, strict=True) if f.name in selected or not number
+                )
                 columns = list(dict.fromkeys(names))
             table = file.read(columns, use_pandas_metadata=True)
             frame: pd.DataFrame = table.to_pandas()
@@ -134,12 +147,12 @@ def read_parquet(
 
 
 def stored_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | None] | None:
-    """The table in a large .parquet file, which is read when it is needed, and its index; None for a small one."""
+    """Return the table in a large .parquet file, which is read when needed, and its index; None for a small file."""
     _require("pyarrow", "parquet", "a .parquet file", path, argument)
     parquet = importlib.import_module("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
-            if check_parquet(file, path, argument) <= LARGE:
+            if check_parquet(file, path, argument) <= MIN_BLOCKWISE_BYTES:
                 return None
         return open_parquet(path, argument)
     except DrevalError:
@@ -149,7 +162,7 @@ def stored_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | N
 
 
 def read_zarr(path: Path, argument: str, member: str | None) -> Any:
-    """The array, or the AnnData object whose matrices stay in the file, in a .zarr folder."""
+    """Return the array, or the AnnData object whose matrices stay in the file, in a .zarr folder."""
     _require("zarr", "zarr", "a .zarr folder", path, argument)
     try:
         if not path.is_dir():
@@ -157,12 +170,12 @@ def read_zarr(path: Path, argument: str, member: str | None) -> Any:
         return open_zarr(path, argument, member)
     except DrevalError:
         raise
-    except Exception as error:  # the reader of another library, whose errors are of any kind
+    except Exception as error:  # other libraries raise errors of any kind
         raise _unreadable(path, argument, ".zarr", error) from error
 
 
 def read_matrix_market(path: Path, argument: str) -> Any:
-    """The matrix in a .mtx file (Matrix Market): an array, or a sparse matrix."""
+    """Return the matrix in a .mtx file (Matrix Market): an array, or a sparse matrix."""
     from scipy.io import mmread
 
     try:
@@ -175,7 +188,7 @@ def read_matrix_market(path: Path, argument: str) -> Any:
 
 
 def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
-    """The AnnData object in a .h5ad file, and a note where the file has an old layout; it needs anndata.
+    """Return the AnnData object in a .h5ad file, and a note if the file has an old layout; this requires anndata.
 
     The matrices of a large file stay in it.
     """
@@ -183,37 +196,37 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found, size = None, check_hdf5(path, argument)
+            cells, size = None, check_hdf5(path, argument)
             with importlib.import_module("h5py").File(path, "r") as file:
                 check_obsm(file, path, argument)
-            if size > LARGE:
+            if size > MIN_BLOCKWISE_BYTES:
                 file = importlib.import_module("h5py").File(path, "r")
-                found = open_cells(file) if "encoding-type" in file["obs"].attrs else None
-            if found is None:
-                found = importlib.import_module("anndata").read_h5ad(path)
+                cells = open_cells(file) if "encoding-type" in file["obs"].attrs else None
+            if cells is None:
+                cells = importlib.import_module("anndata").read_h5ad(path)
         except DrevalError:
             raise
-        except Exception as error:  # the reader of another library, whose errors are of any kind
+        except Exception as error:  # other libraries raise errors of any kind
             raise _unreadable(path, argument, ".h5ad", error) from error
-    others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]
+    other_warnings = [warning for warning in caught if warning.category.__name__ != "OldFormatWarning"]
     with usable_stderr():
-        for one in others:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return found, (note("file.old_anndata", file=path.name),) if len(others) < len(caught) else ()
+        for warning in other_warnings:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return cells, (note("file.old_anndata", file=path.name),) if len(other_warnings) < len(caught) else ()
 
 
 def _require(package: str, extra: str, what: str, path: Path, argument: str) -> None:
-    """Raise an error if the reader of a file is not installed."""
+    """Raise an error if the package that reads a file is not installed."""
     if importlib.util.find_spec(package) is None:
-        cure = f'Run: pip install "dreval[{extra}]"'
+        hint = f'Run: pip install "dreval[{extra}]"'
         raise InputError(
-            argument, f"needs {package} to read {what}", f"{str(path)!r} without {package} installed", cure
+            argument, f"needs {package} to read {what}", f"{str(path)!r} without {package} installed", hint
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The content of a table file.
+    """Content of a table file.
 
     Attributes
     ----------
@@ -226,7 +239,7 @@ class Table:
     selected : tuple of str
         The columns named behind the path (``"labels.csv:species"``, ``"map.csv:x,y"``), in that order.
     notes : tuple of Note
-        What was assumed in reading it.
+        Assumptions made in reading it.
     indexed : bool
         Whether pandas wrote the index of ``values`` to the file (.parquet).
     """
@@ -242,15 +255,15 @@ class Table:
 def read_table(
     path: str | os.PathLike[str],
     argument: str = "path",
-    beside: Collection[str] | None = None,
+    id_columns: Collection[str] | None = None,
     reading: Reading = AUTO,
 ) -> Table:
     r"""Read a file of rows and columns.
 
     Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
-    text is the header; a first row with numbers is compared with the rows below, by the rule that
-    ``dreval.inputs._header.first_row`` states, unless ``reading`` says what it is. Every bit of a number is kept.
-    Decimal commas, and points between thousands, are read where they can mean nothing else. Pickled objects are never
+    text is the header; a first row with numbers is compared with the rows below, by the rule of
+    ``dreval.inputs._header.first_row``, unless ``reading`` decides. Every bit of a number is kept. Decimal commas, and
+    points between thousands, are read where no other meaning is possible. Pickled objects are never
     loaded.
 
     Parameters
@@ -260,9 +273,9 @@ def read_table(
         ``"file.csv:column"`` names a column, ``"file.csv:x,y"`` several, ``"file.npz:name"`` an array.
     argument : str
         Name of the argument for error messages.
-    beside : collection of str, optional
-        If given, a .parquet file of which a column is named is not read as a whole: only that column, those of these
-        names, and those that may be names of the rows.
+    id_columns : collection of str, optional
+        If passed, only some columns of a .parquet file are read when ``path`` names a column: this column, the columns
+        with these names, and the columns that may name the rows.
     reading : Reading, optional
         For text files: whether the first row has the names of the columns, and the number of rows if it is known.
 
@@ -303,38 +316,38 @@ def read_table(
     array([[0.5, 1. ],
            [2. , 3. ]])
     """
-    found = locate(path, argument)
-    if found.suffix in (".npy", ".npz"):
-        return Table(read_numpy(found.path, argument, found.member), None, str(found.path))
-    if found.suffix == ".mtx":
-        return Table(read_matrix_market(found.path, argument), None, str(found.path))
-    stored = read_zarr(found.path, argument, found.member) if found.suffix == ".zarr" else None
+    location = locate(path, argument)
+    if location.suffix in (".npy", ".npz"):
+        return Table(read_numpy(location.path, argument, location.member), None, str(location.path))
+    if location.suffix == ".mtx":
+        return Table(read_matrix_market(location.path, argument), None, str(location.path))
+    stored = read_zarr(location.path, argument, location.member) if location.suffix == ".zarr" else None
     if stored is not None and not hasattr(stored, "obs"):
-        return Table(as_stored(stored, argument, repr(str(found.path))), None, str(found.path))
-    if found.suffix in (".h5ad", ".zarr"):
-        cure = "Pass it as {data}; its obs columns and obsm keys can then be used by name."
-        raise InputError(argument, "must be a file with one table", repr(str(found.path)), cure, data="data")
+        return Table(as_stored(stored, argument, repr(str(location.path))), None, str(location.path))
+    if location.suffix in (".h5ad", ".zarr"):
+        hint = "Pass it as {data}; its obs columns and obsm keys can then be used by name."
+        raise InputError(argument, "must be a file with one table", repr(str(location.path)), hint, data="data")
     notes: Notes = ()
     indexed = False
-    if found.suffix == ".parquet":
+    if location.suffix == ".parquet":
         named = True
-        frame, indexed = read_parquet(found.path, argument, found.member, beside)
+        frame, indexed = read_parquet(location.path, argument, location.member, id_columns)
     else:
-        frame, named, notes = read_text(found.path, found.suffix, argument, reading)
+        frame, named, notes = read_text(location.path, location.suffix, argument, reading)
         if named:
             separator = frame.attrs["separator"]
             options = "" if separator == "," else f", sep={separator!r}"
-            frame.attrs[COLUMN_SOURCE] = f"pandas.read_csv({str(found.path)!r}{options})[{{column}}]"
+            frame.attrs[COLUMN_SOURCE] = f"pandas.read_csv({str(location.path)!r}{options})[{{column}}]"
     selected: tuple[str, ...] = ()
-    if found.member is not None:
-        positions = find_columns(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")
+    if location.member is not None:
+        positions = find_columns(frame.columns, location.member, argument, f"a column of {str(location.path)!r}")
         selected = tuple(str(frame.columns[position]) for position in positions)
     names = tuple(str(name) for name in frame.columns) if named else None
-    return Table(frame, names, str(found.path), selected, notes, indexed)
+    return Table(frame, names, str(location.path), selected, notes, indexed)
 
 
 def has_column(path: str, name: str) -> bool:
-    """Whether a file is a table that has a column of this name."""
+    """Check whether a file is a table that has a column of this name."""
     try:
         return name in (read_table(path, reading=Reading(header=True)).columns or ())
     except DrevalError:
@@ -342,49 +355,52 @@ def has_column(path: str, name: str) -> bool:
 
 
 def is_unnamed(name: object) -> bool:
-    """Whether a column name is that of row names in a file: empty, or pandas' "Unnamed: 0"."""
+    """Check whether a column name marks row names in a file: it is empty, or pandas' "Unnamed: 0"."""
     return str(name) in ("", "Unnamed: 0")
 
 
 def find_columns(columns: pd.Index[Any], text: str, argument: str, what: str) -> list[int]:
     """Return the positions of the columns that are named behind a path.
 
-    A column with exactly this name takes precedence; else the names stand between commas, and one that contains a
-    comma stands in double quotes, as in a .csv file. Spaces around a name count only where a column has them.
+    A column with exactly this name takes precedence. Else the names are separated by commas, and a name that contains a
+    comma is in double quotes, as in a .csv file. Spaces around a name count only where a column has them.
     """
     names = [str(column) for column in columns]
     if text in names or "," not in text:
         return [find_column(columns, text, argument, what)]
     parts = [part if part in names else part.strip() for part in next(csv.reader([text], skipinitialspace=True))]
     if "" in parts or len(set(parts)) < len(parts):
-        cure = "Name each column once, with a comma between two names."
-        raise InputError(argument, f"must name {what} between commas", repr(text), cure)
+        hint = "Name each column once, with a comma between two names."
+        raise InputError(argument, f"must name {what} between commas", repr(text), hint)
     return [find_column(columns, part, argument, what) for part in parts]
 
 
 def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) -> int:
-    """Position of a column by name (``3`` and ``"3"`` are the same); unknown and repeated names raise an error."""
+    """Return the position of a column by name (``3`` and ``"3"`` are equal), which must exist and be unique."""
     names = [str(column) for column in columns]
     if (times := names.count(str(name))) == 1:
         return names.index(str(name))
     if times > 1:
-        cure = "Rename the columns so that each name occurs once."
-        raise InputError(argument, f"must name {what}", f"{name!r}, the name of {times} columns", cure)
+        hint = "Rename the columns so that each name occurs once."
+        raise InputError(argument, f"must name {what}", f"{name!r}, the name of {times} columns", hint)
     names = names[1:] if len(names) > 1 and is_unnamed(names[0]) else names  # row names cannot be selected
     listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-    cure = did_you_mean(str(name), names) + f"Known: {listed}."
-    raise UnknownName(argument, f"must name {what}", repr(name), cure)
+    hint = did_you_mean(str(name), names) + f"Known: {listed}."
+    raise UnknownName(argument, f"must name {what}", repr(name), hint)
 
 
-# Arrays, frames, tensors, sparse matrices, AnnData, data sets and files in one form: a frame with row names.
+# Convert arrays, frames, tensors, sparse matrices, AnnData, data sets and files to a frame with row names.
 
-MAIN = (1, 3, 11, 13)  # DLPack devices that numpy reads: main memory, and memory pinned or managed by CUDA and ROCm
+# DLPack devices that numpy reads: main memory, and memory of CUDA and ROCm on the host.
+MAIN_MEMORY_DEVICES = (1, 3, 11, 13)
 TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-_REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
+_CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
 
 
 def as_numpy(value: Any, argument: str) -> Any:
-    """A tensor or array of another library as a numpy array, a sparse tensor as a scipy array; other values unchanged.
+    """Convert a tensor or array of another library to a numpy array, a sparse tensor to a scipy array.
+
+    Other values are returned unchanged.
 
     Gradients are detached, torch tensors are copied from their device, and bfloat16 and float8 are widened exactly.
     An array that cannot be copied to main memory raises an error.
@@ -396,15 +412,15 @@ def as_numpy(value: Any, argument: str) -> Any:
             return _from_tensor(value)
         if hasattr(value, "__dlpack_device__"):
             return _from_dlpack(value)
-    except _REFUSED as error:
+    except _CONVERSION_ERRORS as error:
         why = message_of(error)[:100]
-        cure = "Copy it to main memory as a plain array first, for instance with .cpu() or .to_dense()."
-        raise InputError(argument, "must become an array of numpy", f"{describe(value)} ({why})", cure) from error
+        hint = "Copy it to main memory as a plain array first, for instance with .cpu() or .to_dense()."
+        raise InputError(argument, "must become an array of numpy", f"{describe(value)} ({why})", hint) from error
     return value
 
 
 def _from_tensor(value: Any) -> Any:
-    """A tensor of torch."""
+    """Convert a tensor of torch."""
     value = value.detach()
     if getattr(value, "is_quantized", False):
         value = value.dequantize()
@@ -418,33 +434,33 @@ def _from_tensor(value: Any) -> Any:
 
 
 def _sparse_tensor(value: Any) -> Any:
-    """A sparse tensor as a scipy array."""
+    """Convert a sparse tensor to a scipy array."""
     from scipy.sparse import coo_array
 
     return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
 
 
 def _from_dlpack(value: Any) -> Any:
-    """An array by its own conversion to numpy, else by DLPack."""
+    """Convert an array by its own conversion to numpy, else by DLPack."""
     device = int(value.__dlpack_device__()[0])
-    if device not in MAIN:
-        raise BufferError(f"it lies on a device of DLPack's type {device}, not in main memory")
+    if device not in MAIN_MEMORY_DEVICES:
+        raise BufferError(f"it is on a device of DLPack's type {device}, not in main memory")
     array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
     return array.astype(np.float32) if array.dtype.kind == "V" and "float" in array.dtype.name else array
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a table of polars or Arrow, or a column of one."""
+    """Check whether a value is a table of polars or Arrow, or a column of one."""
     return (hasattr(value, "to_pandas") or _is_lazy(value)) and not isinstance(value, np.ndarray)
 
 
 def _is_lazy(value: Any) -> bool:
-    """Whether a value is a polars query that has not been collected."""
+    """Check whether a value is a polars query that has not been collected."""
     return type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
 
 
 def as_pandas(value: Any, argument: str) -> Any:
-    """A table of polars or Arrow as a pandas frame, a column as a series; both need pyarrow."""
+    """Convert a table of polars or Arrow to a pandas frame, a column to a series; both require pyarrow."""
     if _is_lazy(value):
         raise InputError(argument, "must be a table", "a query that has not been run", "Pass frame.collect().")
     try:
@@ -455,21 +471,21 @@ def as_pandas(value: Any, argument: str) -> Any:
             converted.attrs[COLUMN_SOURCE] = "frame.to_pandas()[{column}]"
         return converted
     except ImportError as error:
-        got, cure = f"{type(value).__name__} without pyarrow installed", 'Run: pip install "dreval[parquet]"'
-        raise InputError(argument, "needs pyarrow to read such a table", got, cure) from error
+        received, hint = f"{type(value).__name__} without pyarrow installed", 'Run: pip install "dreval[parquet]"'
+        raise InputError(argument, "needs pyarrow to read such a table", received, hint) from error
     except (TypeError, ValueError) as error:
         why = message_of(error)[:100]
-        cure = "Pass an array or a DataFrame with a row for each point."
-        raise InputError(argument, "must be a table of rows and columns", f"{describe(value)} ({why})", cure) from error
+        hint = "Pass an array or a DataFrame with a row for each point."
+        raise InputError(argument, "must be a table of rows and columns", f"{describe(value)} ({why})", hint) from error
 
 
-OBSM = "obsm:"
+OBSM_PREFIX = "obsm:"
 PCA_KEY = "X_pca"  # the array of obsm that most tools compute neighbors from
 
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """A matrix of an AnnData object, the names of its columns and rows, its obs and obsm."""
+    """Matrix of an AnnData object, with the names of its columns and rows, its obs and obsm."""
 
     matrix: Any
     columns: Any
@@ -479,12 +495,12 @@ class Annotated:
 
 
 def is_anndata(value: Any) -> bool:
-    """Whether a value looks like an AnnData object."""
+    """Check whether a value looks like an AnnData object."""
     return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
 
 
 def stored_anndata(value: object) -> bool:
-    """Whether a value is the path of a .h5ad file or of AnnData in zarr, with or without the name of an array."""
+    """Check whether a value is the path of a .h5ad file or of AnnData in zarr, with or without the name of an array."""
     if not isinstance(value, str | os.PathLike):
         return False
     path = split_member(os.fspath(value))[0]
@@ -492,88 +508,91 @@ def stored_anndata(value: object) -> bool:
 
 
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
-    """The matrix that ``layer`` names: None is X, "raw" is ``raw.X``, "obsm:key" an array of obsm, else a layer."""
-    matrix, columns = _meant(value, argument, layer)
+    """Return the matrix that ``layer`` names, with its names.
+
+    None means X, "raw" means ``raw.X``, "obsm:key" means an array of obsm; other names are layers.
+    """
+    matrix, columns = _select_matrix(value, argument, layer)
     if is_stored(matrix):
         matrix = as_stored(matrix, argument)
-    elif hasattr(matrix, "to_memory"):  # a frame that is still in its file
+    elif hasattr(matrix, "to_memory"):  # a frame in a file
         matrix = matrix.to_memory()
     elif not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
-        matrix = np.asarray(check_unmasked(matrix, argument))  # also of views
+        matrix = np.asarray(check_unmasked(matrix, argument))  # views too
     obs = value.obs.to_memory() if hasattr(value.obs, "to_memory") else pd.DataFrame(value.obs)
     return Annotated(matrix, columns, pd.Index(value.obs_names), obs, dict(value.obsm))
 
 
-def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
-    """The selected matrix, and the names of its columns if it has any."""
+def _select_matrix(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
+    """Return the selected matrix, and the names of its columns if it has any."""
     layers, raw = dict(getattr(value, "layers", None) or {}), getattr(value, "raw", None)
     names = getattr(value, "var_names", None)
     if layer is None and value.X is None:
-        known, others = _selectable(value, layers)
+        listed, fields = _selectable(value, layers)
         raise InputError(
-            argument, "must have values in X", "an AnnData object without X", f"Name one: {known}.", **others
+            argument, "must have values in X", "an AnnData object without X", f"Name one: {listed}.", **fields
         )
     if layer is None or layer in layers:
         return (value.X if layer is None else layers[layer]), names
     if layer == "raw" and raw is not None:
         return raw.X, raw.var_names
-    if layer.startswith(OBSM) and layer.removeprefix(OBSM) in value.obsm:
-        return value.obsm[layer.removeprefix(OBSM)], None
-    raise _unknown(value, layers, layer)
+    if layer.startswith(OBSM_PREFIX) and layer.removeprefix(OBSM_PREFIX) in value.obsm:
+        return value.obsm[layer.removeprefix(OBSM_PREFIX)], None
+    raise _unknown_layer(value, layers, layer)
 
 
 def chosen_layer(layer: str | None, use_rep: str | None) -> str | None:
-    """A layer, or an array of obsm by ``use_rep``, as one word: what stands behind the path of a file."""
+    """Return a layer, or an array of obsm by ``use_rep``, as the text that can follow the path of a file."""
     if use_rep is None:
-        if isinstance(layer, str) and layer.startswith(OBSM):
-            cure = "Pass {use_rep} for an array of obsm."
-            raise InputError("layer", "must be a layer or 'raw'", repr(layer), cure, use_rep=_keyword(layer))
+        if isinstance(layer, str) and layer.startswith(OBSM_PREFIX):
+            hint = "Pass {use_rep} for an array of obsm."
+            raise InputError("layer", "must be a layer or 'raw'", repr(layer), hint, use_rep=_keyword(layer))
         return layer
     if not isinstance(use_rep, str):
         raise InputError("use_rep", "must be a key of obsm", describe(use_rep), "Pass text such as 'X_pca'.")
     if layer is not None:
-        cure = "Name the one that holds the data."
-        got = f"{use_rep!r} with {{layer}}"
-        raise InputError("use_rep", "must be left out with {name}", got, cure, layer=_keyword(layer), name="layer")
-    return OBSM + use_rep
+        hint = "Name the one that holds the data."
+        received = f"{use_rep!r} with {{layer}}"
+        raise InputError("use_rep", "must be left out with {name}", received, hint, layer=_keyword(layer), name="layer")
+    return OBSM_PREFIX + use_rep
 
 
 def _keyword(name: str) -> Hint:
-    """The keyword that chooses a matrix of an AnnData object."""
-    return Hint("use_rep", name.removeprefix(OBSM)) if name.startswith(OBSM) else Hint("layer", name)
+    """Return the keyword that selects a matrix of an AnnData object."""
+    return Hint("use_rep", name.removeprefix(OBSM_PREFIX)) if name.startswith(OBSM_PREFIX) else Hint("layer", name)
 
 
 def _selectable(value: Any, layers: Mapping[str, Any]) -> tuple[str, dict[str, Hint]]:
-    """All valid values of ``layer`` and ``use_rep``: text with fields of an error, and these."""
-    known = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
-    known += [f"{OBSM}{key}" for key in sorted(value.obsm)]
-    return ", ".join(f"{{{one}}}" for one in known) or "none", {one: _keyword(one) for one in known}
+    """List all valid values of ``layer`` and ``use_rep``: as text with fields of an error, and as these fields."""
+    names = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
+    names += [f"{OBSM_PREFIX}{key}" for key in sorted(value.obsm)]
+    return ", ".join(f"{{{name}}}" for name in names) or "none", {name: _keyword(name) for name in names}
 
 
-def _unknown(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
-    """The error for a name of nothing; a key of obsm is written with its word before it."""
-    options = [*layers, *(f"{OBSM}{key}" for key in value.obsm)]
-    near = f"{OBSM}{layer}" if layer in value.obsm else nearest_name(layer, options)
-    known, others = _selectable(value, layers)
-    others |= {"near": _keyword(near)} if near else {}
-    cure = ("Did you mean {near}? " if near else "") + f"Known: {known}."
-    if layer.startswith(OBSM):
-        return UnknownName("use_rep", "must be a key of obsm", repr(layer.removeprefix(OBSM)), cure, **others)
-    return UnknownName("layer", "must be a layer of the AnnData object, or 'raw'", repr(layer), cure, **others)
+def _unknown_layer(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
+    """Return the error for a name of no matrix; keys of obsm are written with their prefix."""
+    options = [*layers, *(f"{OBSM_PREFIX}{key}" for key in value.obsm)]
+    suggestion = f"{OBSM_PREFIX}{layer}" if layer in value.obsm else nearest_name(layer, options)
+    listed, fields = _selectable(value, layers)
+    fields |= {"near": _keyword(suggestion)} if suggestion else {}
+    hint = ("Did you mean {near}? " if suggestion else "") + f"Known: {listed}."
+    if layer.startswith(OBSM_PREFIX):
+        return UnknownName("use_rep", "must be a key of obsm", repr(layer.removeprefix(OBSM_PREFIX)), hint, **fields)
+    return UnknownName("layer", "must be a layer of the AnnData object, or 'raw'", repr(layer), hint, **fields)
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class UnpackedTable:
     """A table before checks: ``frame`` has the columns, ``index`` the row names (None if rows are only numbered).
 
     ``reserve`` is an index, of a frame or in a file, that only counts the rows (0, 1, 2, ... or in a file also 1, 2, 3,
     ...). Arrays and files without row names have neither.
 
-    ``selected`` are the columns named after the path, in that order. The others are kept until the ids are found.
+    ``selected`` are the columns named after the path, in that order. The other columns remain until the ids are found.
     ``file`` is the path of a text or .parquet file.
 
-    A sparse table, or one that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then has
-    its rows and no columns.
+    A sparse table, or a table that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then
+    has its rows and no columns.
     """
 
     frame: pd.DataFrame
@@ -607,8 +626,8 @@ class Raw:
             return self.frame.columns
         return pd.RangeIndex(self.matrix.shape[1]) if self.names is None else self.names
 
-    def renamed(self, names: Iterable[Any]) -> Raw:
-        """The same table with other column names."""
+    def renamed(self, names: Iterable[Any]) -> UnpackedTable:
+        """Return the same table with other column names."""
         index = pd.Index([str(name) for name in names])
         if self.matrix is not None:
             return replace(self, names=index, named=True)
@@ -616,8 +635,8 @@ class Raw:
         frame.columns = index
         return replace(self, frame=frame, named=True)
 
-    def taken(self, name: object, argument: str, what: str) -> tuple[pd.Series[Any], Raw]:
-        """A column by its name, and the table without it."""
+    def split_column(self, name: object, argument: str, what: str) -> tuple[pd.Series[Any], UnpackedTable]:
+        """Return a column by its name, and the table without it."""
         position = find_column(self.columns, name, argument, what)
         keep = np.arange(len(self.columns)) != position
         if self.matrix is None:
@@ -629,50 +648,50 @@ class Raw:
         values = self.matrix[:, [position]].toarray().ravel()
         return pd.Series(values, name=self.columns[position]), replace(self, matrix=self.matrix[:, keep], names=names)
 
-    def meant(self, argument: str, holds: str = "the ids") -> Raw:
+    def selected_columns(self, argument: str, holds: str = "the ids") -> UnpackedTable:
         """Return the table with only the columns named after the path, if there are any; else the whole table."""
         if not self.selected:
             return self
         names = [str(name) for name in self.frame.columns]
-        if lost := [name for name in self.selected if name not in names]:
-            cure = "Name the column that holds the values."
-            raise InputError(argument, "must be one value per point", f"{lost[0]!r}, which holds {holds}", cure)
+        if removed := [name for name in self.selected if name not in names]:
+            hint = "Name the column that holds the values."
+            raise InputError(argument, "must be one value per point", f"{removed[0]!r}, which holds {holds}", hint)
         return replace(self, frame=self.frame.iloc[:, [names.index(name) for name in self.selected]], selected=())
 
 
 def is_path(value: object) -> bool:
-    """Whether a value is a path: a path object, an existing file, or a name with a known suffix."""
+    """Check whether a value is a path: a path object, an existing file, or a name with a known suffix."""
     if isinstance(value, os.PathLike):
         return True
     return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
 
 
 def check_column_names(names: Iterable[Any], argument: str) -> None:
-    """Refuse columns of one name: it would not say which of them is meant."""
+    """Raise an error for columns of the same name, which could not be selected by name."""
     name, count = next(iter(Counter(map(str, names)).most_common(1)), ("", 0))
     if count > 1:
-        got = f"{name!r}, the name of {count} columns"
-        cure = "Rename the columns so that each name occurs once, or drop one."
-        raise InputError(argument, "must have different column names", got, cure)
+        received = f"{name!r}, the name of {count} columns"
+        hint = "Rename the columns so that each name occurs once, or drop one."
+        raise InputError(argument, "must have different column names", received, hint)
 
 
 def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
-    """The index of a frame, or None if it is 0, 1, 2, ..."""
+    """Return the index of a frame, or None if it is 0, 1, 2, ..."""
     return None if counting(index) is not None else index
 
 
 def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None:
-    """Row names that only count the rows, from one of ``starts``; None for all others."""
+    """Return row names that only count the rows, from one of ``starts``; None for all others."""
     counts = [pd.RangeIndex(k, k + len(index)) for k in starts if index.dtype.kind in "iu"]
     return next((count for count in counts if np.array_equal(index, count)), None)
 
 
 def unpack(
     value: Any, argument: str, layer: str | None = None, *, sparse: bool = False, reading: Reading = AUTO
-) -> Raw:
-    """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
+) -> UnpackedTable:
+    """Return rows and columns of an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
 
-    With ``sparse`` a sparse matrix stays sparse; else it is made dense. ``reading`` says how a text file is read.
+    With ``sparse`` a sparse matrix stays sparse; else it is made dense. ``reading`` has the options for text files.
     """
     if isinstance(value, str | os.PathLike):
         return _from_path(value, argument, layer, sparse, reading)
@@ -682,7 +701,7 @@ def unpack(
         raise _no_layer(layer)
     if isinstance(value, Embedding):
         frame = value.to_frame()
-        return Raw(frame, True, row_names(frame.index), name=value.method)
+        return UnpackedTable(frame, True, row_names(frame.index), name=value.method)
     if isinstance(value, pd.Series):
         return _from_frame(_series_frame(value), argument, named=value.name is not None, indexed=True)
     if isinstance(value, pd.DataFrame):
@@ -698,43 +717,47 @@ def unpack(
 
 
 def _series_frame(series: pd.Series[Any]) -> pd.DataFrame:
-    """A series as a frame of one column."""
+    """Return a series as a frame of one column."""
     frame = series.to_frame()
     frame.attrs = {COLUMN_SOURCE: "series", **series.attrs}
     return frame
 
 
 def _no_layer(layer: str) -> InputError:
-    """The error for ``layer`` with data other than AnnData."""
-    return InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
+    """Return the error for ``layer`` with data other than AnnData."""
+    return InputError("layer", "is only valid for AnnData", repr(layer), "Leave it out.")
 
 
-def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: Reading) -> Raw:
-    """The table in a file; the error for a missing file suggests a bundled data set of that name."""
+def _from_path(
+    value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: Reading
+) -> UnpackedTable:
+    """Return the table in a file; the error for a missing file suggests a bundled data set of that name."""
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
         if value in DATASETS:
-            cure = f"Load it: dreval.load_dataset({value!r}) or dreval.simulate({value!r})."
-            cure = f"Load it: dreval.load_dataset({value!r}, path)." if value.endswith("_file") else cure
+            hint = f"Load it: dreval.load_dataset({value!r}) or dreval.simulate({value!r})."
+            hint = f"Load it: dreval.load_dataset({value!r}, path)." if value.endswith("_file") else hint
         else:
             near = nearest_name(value, DATASETS.names())
-            hint = f"Did you mean the data set {near!r}? " if near else ""
-            more = (
-                f": {', '.join(SUFFIXES)}." if os.path.splitext(value)[1] else ". Bundled ones: dreval list datasets."
+            suggestion = f"Did you mean the data set {near!r}? " if near else ""
+            known = (
+                f": {', '.join(SUFFIXES)}."
+                if os.path.splitext(value)[1]
+                else ". `dreval list datasets` lists bundled data sets."
             )
-            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file{more}"
-        raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
+            hint = f"{suggestion}Pass an array, a DataFrame, or the path of a table file{known}"
+        raise UnknownName(argument, "must be data or an existing file", repr(value), hint)
     name = stem_of(value)
     located = locate(value, argument) if stored_anndata(value) else None
     if located is not None:
         if layer is not None and located.member is not None:
-            cure = f"Write either {located.member!r} behind the path or {{layer}}."
-            got = f"both {located.member!r} and {layer!r}"
-            raise InputError("layer", "must be named once", got, cure, layer=_keyword(layer))
+            hint = f"Write either {located.member!r} behind the path or {{layer}}."
+            received = f"both {located.member!r} and {layer!r}"
+            raise InputError("layer", "must be named once", received, hint, layer=_keyword(layer))
         if located.suffix == ".h5ad":
-            found, notes = read_h5ad(located.path, argument)
+            cells, notes = read_h5ad(located.path, argument)
         else:
-            found, notes = read_zarr(located.path, argument, None), ()
-        raw = _from_anndata(found, argument, layer or located.member, sparse)
+            cells, notes = read_zarr(located.path, argument, None), ()
+        raw = _from_anndata(cells, argument, layer or located.member, sparse)
         return replace(raw, name=name, notes=(*notes, *raw.notes))
     if layer is not None:
         raise _no_layer(layer)
@@ -750,8 +773,8 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
     return replace(unpack_table(read_table(value, argument, reading=reading), argument, sparse), name=name)
 
 
-def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
-    """The content of a file with its row names and selected column."""
+def unpack_table(table: Table, argument: str, sparse: bool = False) -> UnpackedTable:
+    """Return the content of a file with its row names and selected column."""
     if isinstance(table.values, pd.DataFrame):
         raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
     else:
@@ -760,25 +783,25 @@ def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
     return replace(raw, selected=table.selected, file=table.path, notes=notes)
 
 
-def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> Raw:
-    """A table from a frame; an unnamed first column (an index written to a file) becomes the row names.
+def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> UnpackedTable:
+    """Convert a frame; an unnamed first column (an index written to a file) becomes the row names.
 
-    Names that occur more than once name no rows: such a column stays, as classes, which are labels and no features.
-    The index of a frame may have no such names, as they may have none in a file: they would be matched to nothing.
-    With ``indexed`` the index of the frame is meaningful even if it only counts the rows.
+    Names that occur more than once cannot name rows: such a column stays, as classes, which are labels and not
+    features. The index of a frame must not have such names; in a file they would not be matched to anything. With
+    ``indexed`` the index of the frame is meaningful even if it only counts the rows.
     """
     if any(isinstance(dtype, np.dtype) and not dtype.isnative for dtype in set(frame.dtypes)):
         frame = pd.concat([native(frame.iloc[:, j]) for j in range(frame.shape[1])], axis=1)
     index = row_names(native(frame.index))
     if index is not None and not index.is_unique:
-        twice = index[index.duplicated()][0]
-        rows = " and ".join(map(str, np.flatnonzero(index == twice)[:2]))
-        cure = (
+        repeated = index[index.duplicated()][0]
+        rows = " and ".join(map(str, np.flatnonzero(index == repeated)[:2]))
+        hint = (
             "Call reset_index(drop=True) where the names mean nothing; remove repeated rows; or pass classes as "
             "labels=frame.index."
         )
         raise InputError(
-            argument, "must have different row names", f"{str(twice)!r} in rows {rows} of its index{FROM_ZERO}", cure
+            argument, "must have different row names", f"{str(repeated)!r} in rows {rows} of its index{FROM_ZERO}", hint
         )
     reserve = counting(frame.index) if indexed else None
     notes: Notes = ()
@@ -787,65 +810,65 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
         parts = [str(name) for name in frame.columns if re.search("[;\t]", str(name))]
         if parts:
             separator = "\t" if "\t" in parts[0] else ";"
-            cure = f"Read the file with pandas.read_csv(path, sep={separator!r}), or pass its path."
-            got = f"the column {parts[0]!r} beside row names of {frame.index.nlevels} parts"
-            raise InputError(argument, "must be read with the separator of its file", got, cure)
+            hint = f"Read the file with pandas.read_csv(path, sep={separator!r}), or pass its path."
+            received = f"the column {parts[0]!r} next to row names of {frame.index.nlevels} parts"
+            raise InputError(argument, "must be read with the separator of its file", received, hint)
         notes = (note("data.levels", argument=argument, levels=frame.index.nlevels),)
     names_first = frame.shape[1] > 1 and (is_unnamed(frame.columns[0]) or frame.attrs.get(ROW_NAMES, False))
     if index is None and names_first:
-        first = frame.iloc[:, 0]
-        if first.notna().all() and first.duplicated().any():
-            if 2 * first.nunique() > len(first) and pd.api.types.infer_dtype(first) == "string":
-                twice = first[first.duplicated()].iloc[0]
-                rows = " and ".join(map(str, np.flatnonzero(first == twice)[:2]))
+        first_column = frame.iloc[:, 0]
+        if first_column.notna().all() and first_column.duplicated().any():
+            if 2 * first_column.nunique() > len(first_column) and pd.api.types.infer_dtype(first_column) == "string":
+                repeated = first_column[first_column.duplicated()].iloc[0]
+                rows = " and ".join(map(str, np.flatnonzero(first_column == repeated)[:2]))
                 raise InputError(
                     argument,
                     "must have different row names, in its unnamed first column",
-                    f"{str(twice)!r} in rows {rows}{FROM_ZERO}",
+                    f"{str(repeated)!r} in rows {rows}{FROM_ZERO}",
                     "Remove the repeated rows, or drop the column.",
                 )
-            labels = first.astype("category").rename("Unnamed: 0")
-            return Raw(pd.concat([labels, frame.iloc[:, 1:]], axis=1), named, None, reserve=reserve)
+            labels = first_column.astype("category").rename("Unnamed: 0")
+            return UnpackedTable(pd.concat([labels, frame.iloc[:, 1:]], axis=1), named, None, reserve=reserve)
         frame = frame.iloc[:, 1:]
-        reserve = counting(first, (0, 1))
+        reserve = counting(first_column, (0, 1))
         if reserve is not None:
             notes = (note("file.counting_column", argument=argument),)
-        elif first.isna().any():
+        elif first_column.isna().any():
             raise InputError(
                 argument,
                 "must have complete row names",
-                f"an unnamed first column without a value in row {int(np.flatnonzero(first.isna())[0])}",
+                f"an unnamed first column without a value in row {int(np.flatnonzero(first_column.isna())[0])}",
                 "Name the column, or fill it.",
             )
         else:
-            index = pd.Index(first)
+            index = pd.Index(first_column)
             notes = (note("file.names_column", argument=argument),)
-    return Raw(frame, named, index, notes=notes, reserve=reserve)
+    return UnpackedTable(frame, named, index, notes=notes, reserve=reserve)
 
 
-def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> Raw:
-    """The selected matrix of an AnnData object, with its obs columns, obsm arrays and names."""
-    found = annotated(value, argument, layer)
-    raw = unpack(found.matrix, argument, sparse=sparse)
-    if found.columns is not None:
-        raw = raw.renamed(found.columns)
-    elif not isinstance(found.matrix, pd.DataFrame):
+def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> UnpackedTable:
+    """Return the selected matrix of an AnnData object, with its obs columns, obsm arrays and names."""
+    cells = annotated(value, argument, layer)
+    raw = unpack(cells.matrix, argument, sparse=sparse)
+    if cells.columns is not None:
+        raw = raw.renamed(cells.columns)
+    elif not isinstance(cells.matrix, pd.DataFrame):
         raw = replace(raw, named=False)
-    unused = argument == "data" and layer is None and PCA_KEY in found.obsm
+    unused = argument == "data" and layer is None and PCA_KEY in cells.obsm
     notes = (*raw.notes, note("data.pca_unused", key=PCA_KEY)) if unused else raw.notes
-    index = row_names(found.names)
-    return replace(raw, index=index, reserve=None, name="data", extra=found.obs, obsm=found.obsm, notes=notes)
+    index = row_names(cells.names)
+    return replace(raw, index=index, reserve=None, name="data", extra=cells.obs, obsm=cells.obsm, notes=notes)
 
 
 def _is_dataset(value: Any) -> bool:
-    """Whether a value is a data set of this package or a Bunch of scikit-learn."""
+    """Check whether a value is a data set of this package or a Bunch of scikit-learn."""
     plain = isinstance(value, np.ndarray)
-    # ``data`` last: a column of Arrow warns where it is asked for
+    # ``data`` last, since a column of Arrow warns when it is accessed
     return not plain and (hasattr(value, "labels") or hasattr(value, "target")) and hasattr(value, "data")
 
 
-def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
-    """The data of a data set, with its labels and latent variables; only the data of a Bunch."""
+def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:
+    """Return the data of a data set, with its labels and latent variables; only the data of a Bunch."""
     raw = unpack(value.data, argument, sparse=sparse)
     names = getattr(value, "feature_names", None)
     if names is not None and len(names) == len(raw.columns):
@@ -858,50 +881,50 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
     return replace(raw, name=str(name), notes=notes, labels=labels, latent=latent)
 
 
-def _from_stored(table: Any, argument: str, sparse: bool) -> Raw:
-    """A table that is not in memory; sparse rows are read and made dense where they may not stay sparse."""
+def _from_stored(table: Any, argument: str, sparse: bool) -> UnpackedTable:
+    """Convert a table that is not in memory; sparse rows are read and made dense where they must not stay sparse."""
     if not isinstance(table, Stored) or (table.sparse and not sparse):
         return _from_array(table.whole if isinstance(table, Stored) else table, argument, sparse)
-    return Raw(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
+    return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
 
 
-def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
-    """A two-dimensional array of real numbers, or with ``sparse`` a sparse matrix."""
+def _from_array(value: Any, argument: str, sparse: bool = False) -> UnpackedTable:
+    """Convert a two-dimensional array of real numbers, or with ``sparse`` a sparse matrix."""
     if is_stored(value):
         return _from_stored(as_stored(value, argument), argument, sparse)
     if sparse and is_sparse(value) and len(value.shape) == 2 and value.shape[1]:
-        return Raw(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
+        return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
     array, notes = _to_array(value, argument)
     array = check_numeric(array, argument) if array.ndim else array
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
-        got = describe(array) if array.ndim else describe(value)
-        cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
-        raise InputError(argument, "must be a table of rows and columns", got, cure)
-    return Raw(pd.DataFrame(native(array), copy=False), notes=notes)
+        received = describe(array) if array.ndim else describe(value)
+        hint = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
+        raise InputError(argument, "must be a table of rows and columns", received, hint)
+    return UnpackedTable(pd.DataFrame(native(array), copy=False), notes=notes)
 
 
 def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
-    """A numpy array and notes; sparse matrices are made dense."""
+    """Return a numpy array and notes; sparse matrices are made dense."""
     value = check_unmasked(value, argument)
     if is_sparse(value):
         check_real(value, argument)
-        dense, said = densify(value, argument)
-        return dense, (said,)
+        dense, dense_note = densify(value, argument)
+        return dense, (dense_note,)
     if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
-        cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
-        raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
+        hint = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
+        raise InputError(argument, "must be a table of rows and columns", describe(value), hint)
     with Foreign(argument, type(value).__name__, "become a numeric array"):
         try:
             return np.asarray(value), ()
         except (ValueError, TypeError, RuntimeError, OverflowError) as error:
             why = message_of(error)[:100]
-            cure = "Every row needs the same number of numbers."
-            raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
+            hint = "Every row needs the same number of numbers."
+            raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", hint) from error
 
 
 def take_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> tuple[pd.Series[Any], pd.DataFrame]:
-    """A column by its name, and the frame without it."""
-    column, left = Raw(frame).taken(name, argument, what)
-    return column, left.frame
+    """Return a column by its name, and the frame without it."""
+    column, remaining = UnpackedTable(frame).split_column(name, argument, what)
+    return column, remaining.frame

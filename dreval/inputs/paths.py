@@ -27,31 +27,34 @@ class Located:
 
 
 def split_member(path: str) -> tuple[str, str | None]:
-    """``"labels.csv:species"`` as file and column; a drive letter or a file that has this very name is not split."""
-    found = None if os.path.exists(path) else _MEMBER.fullmatch(path)
-    return (found["path"], found["member"]) if found else (path, None)
+    """Split ``"labels.csv:species"`` into file and column.
+
+    A drive letter is not split off, and neither is a part of an existing file that has this very name.
+    """
+    match = None if os.path.exists(path) else _MEMBER.fullmatch(path)
+    return (match["path"], match["member"]) if match else (path, None)
 
 
 def suffix_of(path: str) -> str:
-    """The known suffix of a path in lower case, else its last suffix."""
-    small = path.lower()
-    known = [suffix for suffix in SUFFIXES if small.endswith(suffix)]
-    return max(known, key=len) if known else os.path.splitext(small)[1]
+    """Return the known suffix of a path in lower case, else its last suffix."""
+    lower = path.lower()
+    matching = [suffix for suffix in SUFFIXES if lower.endswith(suffix)]
+    return max(matching, key=len) if matching else os.path.splitext(lower)[1]
 
 
 def stem_of(path: str | os.PathLike[str]) -> str:
-    """The file's name without folder, member and known suffix: ``"a/my.v2.csv.gz"`` is ``my.v2``."""
+    """Return the name of a file without folder, member and known suffix: ``"a/my.v2.csv.gz"`` is ``my.v2``."""
     name = os.path.basename(split_member(os.fspath(path))[0])
     return name[: len(name) - len(suffix_of(name))] or name
 
 
 def has_suffix(text: str) -> bool:
-    """Whether a string is written like a table file (with or without a member)."""
+    """Check whether a string ends like the path of a table file (with or without a member)."""
     return suffix_of(split_member(text)[0]) in SUFFIXES
 
 
 def nearest_file(path: str) -> str | None:
-    """The most similar name of a file in the same folder, or None; of a bare word the file of that name."""
+    """Return the most similar name of a file in its folder, or None; without a suffix, the file of that name."""
     folder, name = os.path.split(path)
     try:
         entries = sorted(os.listdir(folder or "."))
@@ -65,7 +68,7 @@ def nearest_file(path: str) -> str | None:
 
 
 def locate(path: str | os.PathLike[str], argument: str) -> Located:
-    """The file that a path names; an error says why there is none."""
+    """Return the file that a path names; an error says why there is none."""
     text = os.path.expanduser(os.fspath(path))
     if _WEB.match(text):
         raise InputError(
@@ -82,23 +85,24 @@ def locate(path: str | os.PathLike[str], argument: str) -> Located:
     if suffix not in SUFFIXES:
         listed = ", ".join(SUFFIXES)
         array = f'open it by h5py and pass an array of it, h5py.File({name!r})["name"]'
-        other = array if suffix in (".h5", ".hdf5") else "load it yourself and pass the array"
-        other = "rename it, to .tsv where tabs separate its columns" if suffix in (".txt", ".dat") else other
-        cure = f"Known: {listed}. Save the table as one of them, or {other}."
-        raise InputError(argument, "must be a table file of a known kind", f"{name!r}", cure)
+        alternative = array if suffix in (".h5", ".hdf5") else "load it yourself and pass the array"
+        if suffix in (".txt", ".dat"):
+            alternative = "rename it, to .tsv where tabs separate its columns"
+        hint = f"Known: {listed}. Save the table as one of them, or {alternative}."
+        raise InputError(argument, "must be a table file of a known kind", f"{name!r}", hint)
     if os.path.getsize(name) == 0:
         raise InputError(argument, "must not be empty", f"{name!r} of 0 bytes", "Write the file again.")
     return Located(Path(name), suffix, member)
 
 
 def _missing(name: str, argument: str) -> UnknownName:
-    """The error for a file that does not exist."""
+    """Return the error for a file that does not exist."""
     folder = os.path.dirname(name)
     near = nearest_file(name)
     if folder and not os.path.isdir(folder):
-        cure = f"The folder {folder!r} does not exist either."
+        hint = f"The folder {folder!r} does not exist either."
     elif near:
-        cure = f"Did you mean {os.path.join(folder, near)!r}?"
+        hint = f"Did you mean {os.path.join(folder, near)!r}?"
     else:
-        cure = f"No file in {folder or os.curdir!r} has a similar name."
-    return MissingFile(argument, "must be an existing file", repr(name), cure)
+        hint = f"No file in {folder or os.curdir!r} has a similar name."
+    return MissingFile(argument, "must be an existing file", repr(name), hint)

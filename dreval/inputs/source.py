@@ -1,7 +1,7 @@
-"""Turn what a user passes as an embedding into a source, and identify sources across runs.
+"""Turn embeddings passed by the user into sources, and identify sources across runs.
 
-Coordinates, estimators, functions, names of methods and recorded runs have one interface. ``embed`` runs a method
-once. The identity of a source is the key under which its finished runs are kept.
+Coordinates, estimators, functions, names of methods and recorded runs have one interface. ``embed`` runs a method once.
+Finished runs are stored under the identity of their source.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from dreval.errors import (
 )
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.files import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
+from dreval.inputs.files import UnpackedTable, chosen_layer, is_anndata, is_path, stored_anndata, unpack
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
@@ -73,33 +73,33 @@ from dreval.records.answers import Embedding
 from dreval.records.notes import Note, Notes, note
 from dreval.registry import METHODS
 
-# Kind, parameters and code of a source: the key under which its finished runs are kept.
+# Kind, parameters and code of a source: the key under which its finished runs are stored.
 #
-# Not by joblib.hash or cloudpickle: they pickle functions of a user's modules by name, so that edited code would keep
-# its key; they fail on lambdas or differ between processes; and pickling runs code of the objects.
+# joblib.hash and cloudpickle are not used: they pickle functions of a user's modules by name, so that edited code would
+# keep its key; they fail on lambdas or differ between processes; and pickling runs code of the objects.
 
-DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
+MAX_DEPTH = 20  # levels of nested values that are described; each call adds about three levels
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
-PLAIN: tuple[Any, ...] = (str, bytes, int, float, complex, type(None))
+PLAIN_TYPES: tuple[Any, ...] = (str, bytes, int, float, complex, type(None))
 
 
 def digest(array: Any) -> str:
-    """Hash of an array: its type, shape and every bit."""
+    """Return the hash of an array: its type, shape and every bit."""
     array = np.ascontiguousarray(array)
     head = f"{array.dtype.str}{array.shape}".encode()
     body = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
     return hashlib.sha256(head + body).hexdigest()
 
 
-def equal_maps(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two embeddings are the same up to rounding, 1e-10 of their extent; none is if their shapes differ."""
-    if one.shape != other.shape:
+def equal_maps(left: FloatArray, right: FloatArray) -> bool:
+    """Check whether two embeddings are equal up to 1e-10 of their extent; False if their shapes differ."""
+    if left.shape != right.shape:
         return False
-    return bool(np.abs(one - other).max(initial=0.0) <= 1e-10 * np.ptp(other, axis=0).max(initial=0.0))
+    return bool(np.abs(left - right).max(initial=0.0) <= 1e-10 * np.ptp(right, axis=0).max(initial=0.0))
 
 
 def identity(source: Source) -> dict[str, str]:
-    """Kind, name, parameters and version of the code of a source; outside installed packages also the code itself.
+    """Return kind, name, parameters and version of the code of a source; outside packages also the code itself.
 
     Code outside packages is described with its closure and the global variables that it reads: values, arrays, and
     functions and classes outside packages, recursively. Files, the environment, and modules imported within a function
@@ -110,16 +110,16 @@ def identity(source: Source) -> dict[str, str]:
     if isinstance(source, EstimatorSource):
         estimator = source.estimator
         params = estimator.get_params() if hasattr(estimator, "get_params") else {}
-        known = params if _version(type(estimator)) and params else {**_state(estimator), **params}
-        return {"kind": source.kind, "parameters": _describe(known), **code_of(type(estimator))}
+        state = params if _version(type(estimator)) and params else {**_state(estimator), **params}
+        return {"kind": source.kind, "parameters": _describe(state), **code_of(type(estimator))}
     if isinstance(source, CallableSource):
         return {"kind": source.kind, "parameters": _describe(source.options), **code_of(source.function)}
-    known = {"kind": source.kind, "what": source.what, "name": source.name}
-    return known if source.recording is None else {**known, "recording": source.recording.fingerprint}
+    facts = {"kind": source.kind, "what": source.what, "name": source.name}
+    return facts if source.recording is None else {**facts, "recording": source.recording.fingerprint}
 
 
 def code_of(thing: Any) -> dict[str, str]:
-    """Path of a function or class, version of its package, and the hash of its description."""
+    """Return the path of a function or class, the version of its package, and the hash of its description."""
     code = hashlib.sha256(_describe(thing).encode()).hexdigest()
     return {"what": _path(thing), "version": _version(thing), "code": code}
 
@@ -129,7 +129,7 @@ def _path(thing: Any) -> str:
 
 
 def _version(thing: Any) -> str:
-    """Version of the package of an object, of Python for the standard library; else empty."""
+    """Return the version of the package of an object, of Python for the standard library; else an empty text."""
     module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", "") or ""
     return _package_version(module.split(".")[0])
 
@@ -147,109 +147,116 @@ def _package_version(package: str) -> str:
 
 
 def _describe(value: Any) -> str:
-    """A description of a value without addresses: arrays by their hash, code by its bytecode and the names it reads."""
+    """Describe a value without addresses: arrays by their hash, code by its bytecode and the names it reads."""
     return _Description().of(value)
 
 
 class _Description:
-    """The description of a value and of all values it refers to; a repeated value is described by its number."""
+    """Description of a value and of all values it refers to; a repeated value is described by its number."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, tuple[int, Any]] = {}  # keeps the values: an address is reused after its value is deleted
+        # By address; the values are held, since the address of a deleted value is reused.
+        self.numbers: dict[int, tuple[int, Any]] = {}
 
     def of(self, value: Any, depth: int = 0) -> str:
-        """One value."""
-        if type(value) in PLAIN:
+        """Describe one value."""
+        if type(value) in PLAIN_TYPES:
             return repr(value)
-        if depth > DEPTH:
+        if depth > MAX_DEPTH:
             return type(value).__qualname__
-        if id(value) in self.seen:
-            return f"again {self.seen[id(value)][0]}"
-        self.seen[id(value)] = (len(self.seen), value)
+        if id(value) in self.numbers:
+            return f"again {self.numbers[id(value)][0]}"
+        self.numbers[id(value)] = (len(self.numbers), value)
         if hasattr(value, "__array__") and not inspect.isclass(value):
             return f"array {digest(value)}"
         return self._compound(value, depth + 1)
 
-    def _compound(self, value: Any, deeper: int) -> str:
-        """A value that contains others."""
+    def _compound(self, value: Any, depth: int) -> str:
+        """Describe a value that contains other values."""
         if isinstance(value, types.CodeType):
-            consts = ", ".join(self.of(const, deeper) for const in value.co_consts)
+            consts = ", ".join(self.of(const, depth) for const in value.co_consts)
             return f"code {value.co_code.hex()} {value.co_names} ({consts})"
         if isinstance(value, Mapping):
-            return "{" + ", ".join(f"{key}: {self.of(value[key], deeper)}" for key in sorted(value, key=str)) + "}"
+            return "{" + ", ".join(f"{key}: {self.of(value[key], depth)}" for key in sorted(value, key=str)) + "}"
         if isinstance(value, set | frozenset):
-            return f"set {[self.of(item, deeper) for item in sorted(value, key=repr)]}"
+            return f"set {[self.of(item, depth) for item in sorted(value, key=repr)]}"
         if isinstance(value, tuple | list):
-            return f"[{', '.join(self.of(item, deeper) for item in value)}]"
+            return f"[{', '.join(self.of(item, depth) for item in value)}]"
         if inspect.ismodule(value):
             return f"module {value.__name__} {_version(value)}"
         parts = _parts(value)
         if parts is not None:
-            return f"{_path(value)} {_version(value)} " + " ".join(self.of(part, deeper) for part in parts)
+            return f"{_path(value)} {_version(value)} " + " ".join(self.of(part, depth) for part in parts)
         return ADDRESS.sub("", repr(value))
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """The parts of a function, class, or object without a repr of its own; None for other values."""
+    """Return the parts of a function, a class, or an object without its own repr; None for other values."""
     if inspect.isfunction(value):
         if _version(value):
             return [_closed_over(value)]
-        return [value.__code__, value.__defaults__, value.__kwdefaults__, _closed_over(value), _read(value)]
+        return [value.__code__, value.__defaults__, value.__kwdefaults__, _closed_over(value), _globals_read(value)]
     if inspect.ismethod(value):
         return [value.__func__, value.__self__]
     if isinstance(value, partial):
         return [value.func, value.args, value.keywords]
     if inspect.isclass(value):
-        own = [cls for cls in value.__mro__ if not _version(cls)]
-        return [item for cls in own for name, item in sorted(vars(cls).items()) if name not in _OF_EVERY_CLASS]
+        unversioned = [cls for cls in value.__mro__ if not _version(cls)]
+        return [
+            item for cls in unversioned for name, item in sorted(vars(cls).items()) if name not in _STANDARD_ATTRIBUTES
+        ]
     if callable(getattr(value, "__wrapped__", None)):  # a decorated function of another type: compiled, cached
         return [value.__wrapped__]
     if isinstance(value, staticmethod | classmethod | property):
         return [getattr(value, name, None) for name in ("__func__", "fget", "fset")]
-    own_class = not _version(type(value)) and (hasattr(value, "__dict__") or bool(_slots(type(value))))
-    if own_class or type(value).__repr__ is object.__repr__:  # type: ignore[comparison-overlap]
-        return [type(value), _state(value), *(plain.__repr__(value) for plain in PLAIN if isinstance(value, plain))]
+    is_user_class = not _version(type(value)) and (hasattr(value, "__dict__") or bool(_slots(type(value))))
+    if is_user_class or type(value).__repr__ is object.__repr__:  # type: ignore[comparison-overlap]
+        return [
+            type(value),
+            _state(value),
+            *(plain.__repr__(value) for plain in PLAIN_TYPES if isinstance(value, plain)),
+        ]
     return None
 
 
 def _state(value: Any) -> dict[str, Any]:
-    """The attributes of an object: those in its dictionary, and those in the slots of its class and their bases."""
+    """Return the attributes of an object: those in its dictionary, and those in the slots of its class and bases."""
     slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
     return {**slots, **getattr(value, "__dict__", {})}
 
 
 def _slots(cls: type) -> list[str]:
-    """Names of the slots along the bases, as attributes are found by them."""
+    """Return the names of the slots along the bases, as Python finds the attributes."""
     names = []
     for base in reversed(cls.__mro__):
-        own = vars(base).get("__slots__", ())
-        for name in [own] if isinstance(own, str) else own:
-            hidden = name.startswith("__") and not name.endswith("__")
-            names.append(f"_{base.__name__.lstrip('_')}{name}" if hidden else name)
-    return [name for name in names if name not in _OF_EVERY_CLASS]
+        slots = vars(base).get("__slots__", ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            is_private = name.startswith("__") and not name.endswith("__")
+            names.append(f"_{base.__name__.lstrip('_')}{name}" if is_private else name)
+    return [name for name in names if name not in _STANDARD_ATTRIBUTES]
 
 
-_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"}
+_STANDARD_ATTRIBUTES = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"}
 
 
 def _closed_over(function: Any) -> list[Any]:
     return [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
 
 
-def _read(function: Any) -> dict[str, Any]:
-    """The global variables that a function reads, by name; of modules outside packages the attributes it reads."""
+def _globals_read(function: Any) -> dict[str, Any]:
+    """Return the global variables that a function reads, by name, and the attributes it reads of user modules."""
     codes = list(_codes(function.__code__))
     loads = {i.argval for code in codes for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    found = {name: function.__globals__[name] for name in sorted(loads) if name in function.__globals__}
+    variables = {name: function.__globals__[name] for name in sorted(loads) if name in function.__globals__}
     names = {name for code in codes for name in code.co_names}
-    for name, value in list(found.items()):
+    for name, value in list(variables.items()):
         if inspect.ismodule(value) and not _version(value):
-            found |= {f"{name}.{key}": vars(value)[key] for key in sorted(names & set(vars(value)))}
-    return found
+            variables |= {f"{name}.{key}": vars(value)[key] for key in sorted(names & set(vars(value)))}
+    return variables
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Code and all code within it."""
+    """Yield code and all code within it."""
     yield code
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
@@ -258,21 +265,21 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 # A source whose runs were made by a tool outside Python and recorded.
 
-SKETCHES = 4
-NEAR = 1e-6  # of the size of a transformation: far above rounding, far below the difference of two of them
-CURE = "Use the data and the settings that were exported, or export a protocol for these."
+N_SKETCHES = 4
+MAX_SKETCH_GAP = 1e-6  # relative to the size of a change; far above rounding, far below a real difference
+EXPORT_HINT = "Use the data and the settings that were exported, or export a protocol for these."
 
 
-def sketch(X: FloatArray, first: FloatArray) -> FloatArray:
-    """A few numbers that identify ``X`` up to rounding: a'(X - first) b for random a and b."""
+def sketch(X: FloatArray, center: FloatArray) -> FloatArray:
+    """Compute a few numbers that identify ``X`` up to rounding: a'(X - center) b for random a and b."""
     rng = stream(0, "sketch", *X.shape)
-    left, right = rng.standard_normal((SKETCHES, len(X))), rng.standard_normal((SKETCHES, X.shape[1]))
-    return np.asarray(np.einsum("ln,np,lp->l", left, X - first, right, optimize=True))
+    left, right = rng.standard_normal((N_SKETCHES, len(X))), rng.standard_normal((N_SKETCHES, X.shape[1]))
+    return np.asarray(np.einsum("ln,np,lp->l", left, X - center, right, optimize=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One recorded run: hash and sketch of the input, number of columns, seed, and the returned embedding.
+    """A recorded run: hash and sketch of the input, number of columns, seed, and the returned embedding.
 
     ``values`` is None if nothing was returned; ``file`` is the path of the output.
     """
@@ -287,7 +294,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The runs that a tool was to make, and the embeddings it returned.
+    """The exported runs of a tool, and the embeddings it returned.
 
     Attributes
     ----------
@@ -296,13 +303,13 @@ class Recording:
     runs : tuple of Run
         The runs; the first is that of the data themselves.
     settings : mapping
-        Parameters of measures that the runs were made for; the defaults of a measure of this source.
+        Parameters of the measures for which the runs were exported; the defaults of a measure of this source.
     root : int
-        Seed of all draws.
+        Seed of all random draws.
     n_components : int
         Columns of the embedding.
     unexported : mapping
-        What was got, and the cure, by name of the measures for which no run was exported yet.
+        What was received, and the hint, by name of the measures for which no run has been exported.
     """
 
     data: Data
@@ -314,31 +321,33 @@ class Recording:
 
     @cached_property
     def reseed_reason(self) -> str | None:
-        """Why there is no baseline of other seeds."""
-        key, own = self.runs[0].digest, self.runs[0]
-        other = [run for run in self.runs[1:] if run.digest == key and run.seed != own.seed]
-        back = [run.values for run in other if run.values is not None]
-        if not back:
-            return f"none of {len(other)} runs with other seeds has been returned" if other else "none was exported"
-        if own.values is not None and all(equal_maps(values, own.values) for values in back):
+        """Reason why there is no baseline of other seeds; None if there is one."""
+        key, first_run = self.runs[0].digest, self.runs[0]
+        reseeded = [run for run in self.runs[1:] if run.digest == key and run.seed != first_run.seed]
+        returned = [run.values for run in reseeded if run.values is not None]
+        if not returned:
+            return (
+                f"none of {len(reseeded)} runs with other seeds has been returned" if reseeded else "none was exported"
+            )
+        if first_run.values is not None and all(equal_maps(values, first_run.values) for values in returned):
             return "the tool gives the same embedding for every seed"
         return None
 
-    def settings_of(self, asker: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings that the runs were made with, by the names of the arguments of a measure or of the noise test.
+    def settings_of(self, analysis: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of the runs, by the names of the arguments of a measure or of the noise test.
 
-        Of stability there are those of the replicates that are ``given`` as ``over``, where these were made.
+        For stability these are the settings of the replicates in ``arguments["over"]``, if these were exported.
         """
-        own = ("noise", "null", "seeds", "halves")
-        made = {name: value for name, value in self.settings.items() if name not in own}
-        if asker == "noise":
-            return {**made, "n_replicates": self.settings["noise"], "null": self.settings["null"], "n_seeds": 1}
-        if asker == "stability":
-            wanted = given.get("over")
+        special = ("noise", "null", "seeds", "halves")
+        settings = {name: value for name, value in self.settings.items() if name not in special}
+        if analysis == "noise":
+            return {**settings, "n_replicates": self.settings["noise"], "null": self.settings["null"], "n_seeds": 1}
+        if analysis == "stability":
+            requested = arguments.get("over")
             seeds = self.settings["seeds"] and not (self.reseed_reason and self.settings["halves"])
-            over = wanted if wanted in ("seeds", "halves") else "seeds" if seeds else "halves"
-            return {**made, "over": over, "n_replicates": self.settings[over]}
-        return made
+            over = requested if requested in ("seeds", "halves") else "seeds" if seeds else "halves"
+            return {**settings, "over": over, "n_replicates": self.settings[over]}
+        return settings
 
     @cached_property
     def fingerprint(self) -> str:
@@ -350,22 +359,23 @@ class Recording:
         return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
 
     def other_data(self, argument: str) -> UndefinedMeasure:
-        """The refusal of data that were not exported."""
-        rule, got = "must have been run on these data", "data that were not exported"
-        return UndefinedMeasure(argument, rule, got, CURE)
+        """Return the error for data that were not exported."""
+        requirement, received = "must have been run on these data", "data that were not exported"
+        return UndefinedMeasure(argument, requirement, received, EXPORT_HINT)
 
     def of_input(self, X: FloatArray) -> list[Run]:
-        """The runs on these data: the same to the last bit, else the same up to rounding."""
+        """Return the runs on these data: equal in every bit, else equal up to rounding."""
         key = digest(X)
         same = [run for run in self.runs if run.digest == key]
         if same or X.shape != self.data.X.shape:
             return same
-        own = sketch(X, self.data.X)
-        runs = [run for run in self.runs if run.sketch.shape == own.shape]  # runs on some of the points have none
-        gaps = np.array([np.abs(run.sketch - own).max() for run in runs])
-        near = gaps.min(initial=np.inf)
-        changed = float(np.linalg.norm(X - self.data.X))
-        return [run for run, gap in zip(runs, gaps, strict=True) if gap == near <= NEAR * changed]
+        input_sketch = sketch(X, self.data.X)
+        # Runs on a part of the points have no sketch.
+        runs = [run for run in self.runs if run.sketch.shape == input_sketch.shape]
+        gaps = np.array([np.abs(run.sketch - input_sketch).max() for run in runs])
+        smallest_gap = gaps.min(initial=np.inf)
+        change = float(np.linalg.norm(X - self.data.X))
+        return [run for run, gap in zip(runs, gaps, strict=True) if gap == smallest_gap <= MAX_SKETCH_GAP * change]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -377,12 +387,12 @@ class RecordedSource(Source):
 
     def __repr__(self) -> str:
         runs, (n, p) = self.recorded.runs, self.recorded.data.X.shape
-        back = sum(run.values is not None for run in runs)
-        return f"RecordedSource({self.name!r}: {back} of {len(runs)} runs on {n} points, {p} columns)"
+        n_returned = sum(run.values is not None for run in runs)
+        return f"RecordedSource({self.name!r}: {n_returned} of {len(runs)} runs on {n} points, {p} columns)"
 
     @property
     def recording(self) -> Recording:
-        """What was recorded."""
+        """The recorded runs."""
         return self.recorded
 
     @property
@@ -402,7 +412,7 @@ class RecordedSource(Source):
 
     @property
     def reseed_reason(self) -> str | None:
-        """Why there is no baseline of other seeds."""
+        """Reason why there is no baseline of other seeds; None if there is one."""
         return self.recorded.reseed_reason
 
     @property
@@ -411,7 +421,7 @@ class RecordedSource(Source):
         return self.recorded.runs[0].seed
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The embedding of the data that were exported; a new array. The seed is that of the recording."""
+        """Return the embedding of the exported data as a new array, with the seed of the recording."""
         return self.embed(data.X, n_components, self.recorded.runs[0].seed)
 
     def noted_coordinates(self, data: Data, **settings: Any) -> tuple[FloatArray, Notes]:
@@ -432,14 +442,16 @@ class RecordedSource(Source):
             raise self.recorded.other_data(self.argument)
         d = self.n_components if n_components is None else n_components
         seed = self.recorded.runs[0].seed if random_state is None else seed_of(random_state)
-        found = next((run for run in runs if (run.n_components, run.seed) == (d, seed)), None)
-        if found is None:
-            had = ", ".join(f"({run.n_components}, {run.seed})" for run in runs)
-            rule = f"must have been run with n_components={d} and random_state={seed}"
-            raise UndefinedMeasure(self.argument, rule, f"runs with {had}", CURE)
-        if found.values is None:
-            raise ProtocolError(found.file, "must have been returned", "no such file", "Run the tool on its input.")
-        return found.values.copy(), ()
+        recorded_run = next((run for run in runs if (run.n_components, run.seed) == (d, seed)), None)
+        if recorded_run is None:
+            available = ", ".join(f"({run.n_components}, {run.seed})" for run in runs)
+            requirement = f"must have been run with n_components={d} and random_state={seed}"
+            raise UndefinedMeasure(self.argument, requirement, f"runs with {available}", EXPORT_HINT)
+        if recorded_run.values is None:
+            raise ProtocolError(
+                recorded_run.file, "must have been returned", "no such file", "Run the tool on its input."
+            )
+        return recorded_run.values.copy(), ()
 
 
 # Wrap coordinates, estimators, callables and names in a common Source interface; ``embed`` runs a method once.
@@ -469,13 +481,13 @@ BUNDLED = "method:"  # prefix of the name of a bundled method, which is then not
 
 
 def stored_key(value: Any, data: Data) -> str | None:
-    """The key of ``obsm`` for a name: the name itself, or with the prefix "X_"; None if there is none."""
-    found = (key for key in (value, f"X_{value}") if key in data.obsm) if isinstance(value, str) else iter(())
-    return next(found, None)
+    """Return the key of ``obsm`` for a name: the name itself, or with the prefix "X_"; None if there is no key."""
+    keys = (key for key in (value, f"X_{value}") if key in data.obsm) if isinstance(value, str) else iter(())
+    return next(keys, None)
 
 
 def bundled_first(value: Any) -> Any:
-    """The name of a bundled method with the prefix, so that it is not looked up in ``obsm``."""
+    """Return the name of a bundled method with the prefix, so that it is not looked up in ``obsm``."""
     return f"{BUNDLED}{value}" if isinstance(value, str) and known_name(value, METHODS.names()) in METHODS else value
 
 
@@ -487,19 +499,19 @@ def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
 
 
 def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
-    """The error for an unknown name."""
+    """Return the error for an unknown name."""
     file = nearest_file(value)
-    found = [f"the obsm key {key!r}" for key in near_names(value, data.obsm)]
-    found += [f"the method {method!r}" for method in near_names(value, METHODS)]
-    near = " or ".join([*found, f"the file {file!r}"] if file else found)
+    suggestions = [f"the obsm key {key!r}" for key in near_names(value, data.obsm)]
+    suggestions += [f"the method {method!r}" for method in near_names(value, METHODS)]
+    suggestion = " or ".join([*suggestions, f"the file {file!r}"] if file else suggestions)
     keys = f"Keys of obsm: {', '.join(sorted(data.obsm))}. " if data.obsm else ""
-    cure = (f"Did you mean {near}? " if near else "") + keys + known_names(METHODS.names(), METHODS.listing)
-    rule = "must be a method, an obsm key or an existing file"
-    return UnknownName(argument, rule, repr(value), cure, **calls(METHODS.listing))
+    hint = (f"Did you mean {suggestion}? " if suggestion else "") + keys + known_names(METHODS.names(), METHODS.listing)
+    requirement = "must be a method, an obsm key or an existing file"
+    return UnknownName(argument, requirement, repr(value), hint, **calls(METHODS.listing))
 
 
 def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
-    """A bundled method by its name."""
+    """Return a bundled method by its name."""
     value = check_one_of(value, METHODS.names(), f"embeddings[{name!r}]", METHODS.listing, aliases=True)
     method = METHODS.get(value)
     check_parameters(options, inspect.signature(method).parameters, value)
@@ -509,116 +521,120 @@ def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
 
 
 def estimator_source(value: Any, name: str, argument: str, options: dict[str, Any], data: Data) -> Source:
-    """An estimator, deep-copied, with its options set."""
-    wanted = options.pop("supervised", None)
+    """Return an estimator, deep-copied, with its options set."""
+    supervised = options.pop("supervised", None)
     with Foreign(argument, f"deepcopy of {type(value).__name__}"):
         estimator = copy.deepcopy(value)
     if options:
         check_parameters(options, settable(estimator), type(value).__name__)
         with Foreign(argument, f"{type(value).__name__}.set_params"):
             assign(estimator, options)
-    labeled = bool(_demands_labels(estimator) if wanted is None else wanted)
+    labeled = bool(_requires_labels(estimator) if supervised is None else supervised)
     source = EstimatorSource(name, estimator, labeled, data.columns, notes=_fit_notes(estimator))
     return _with_notes(source, settable(estimator))
 
 
 def _fit_notes(estimator: Any) -> Notes:
-    """Notes on an estimator that cannot be fitted, or whose earlier fit is not used."""
+    """Return notes on an estimator that cannot be fitted, or whose earlier fit is not used."""
     if is_map(estimator):
         return (note("source.map", what=type(estimator).__name__),)
-    fitted = [key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")]
-    return (note("source.refitted"),) if fitted else ()
+    fitted_attributes = [
+        key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")
+    ]
+    return (note("source.refitted"),) if fitted_attributes else ()
 
 
 def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
-    """The source with notes on its own seed and number of components."""
+    """Return the source with notes on its own seed and number of components."""
     seeds = [value for key, value in parameters.items() if key.split("__")[-1] == "random_state"]
     notes = []
     if source.reseed_reason is None and any(seed is not None for seed in seeds):
         notes.append(note("source.seed"))
     estimator = getattr(source, "estimator", None)
     if estimator is not None and not hasattr(estimator, "set_params"):
-        lost = [key for key in ("n_components", "random_state") if key not in parameters]
-        notes += [note("source.own", what=source.what, lost=" or ".join(lost), count=len(lost))] if lost else []
+        missing = [key for key in ("n_components", "random_state") if key not in parameters]
+        notes += (
+            [note("source.own", what=source.what, lost=" or ".join(missing), count=len(missing))] if missing else []
+        )
     return replace(source, notes=(*source.notes, *notes))
 
 
-def _demands_labels(estimator: Any) -> bool:
-    """Whether ``fit`` or ``fit_transform`` requires ``y``, or the card says supervised."""
+def _requires_labels(estimator: Any) -> bool:
+    """Check whether ``fit`` or ``fit_transform`` requires ``y``, or the card says supervised."""
     if is_map(estimator):
         return False
     if getattr(getattr(type(estimator), "card", None), "supervised", False):
         return True
-    parameters = [_parameters(getattr(estimator, verb, None)).get("y") for verb in ("fit", "fit_transform")]
+    parameters = [_parameters(getattr(estimator, name, None)).get("y") for name in ("fit", "fit_transform")]
     return any(parameter is not None and parameter.default is parameter.empty for parameter in parameters)
 
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:
-    """Parameters of a function; empty if it has no signature."""
-    with suppress(Exception):  # where there is none, or in a class of other code
+    """Return the parameters of a function; empty if it has no signature."""
+    with suppress(Exception):  # raised without a signature, or by code of a class
         return dict(inspect.signature(function).parameters)
     return {}
 
 
 def callable_source(value: Callable[..., Any], name: str, argument: str, options: Mapping[str, Any]) -> Source:
-    """A function (X, n_components)."""
+    """Return a function (X, n_components) as a source."""
     parameters = _parameters(value)
-    cure = "Pass a function: lambda X, n_components: ..."
-    places = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(places) > 1 and places[1].name == "y":
-        got = f"{function_name(value, 'a function')}(X, y)"
-        cure = "Pass the estimator itself, not its method."
-        raise InputError(argument, "must accept (X, n_components)", got, cure)
-    loose = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values())
-    if parameters and len(places) < 2 and not loose and "n_components" not in parameters:
-        got = f"{function_name(value, 'a function')}({', '.join(parameters)})"
+    hint = "Pass a function: lambda X, n_components: ..."
+    positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) > 1 and positional[1].name == "y":
+        received = f"{function_name(value, 'a function')}(X, y)"
+        hint = "Pass the estimator itself, not its method."
+        raise InputError(argument, "must accept (X, n_components)", received, hint)
+    has_variadic = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values())
+    if parameters and len(positional) < 2 and not has_variadic and "n_components" not in parameters:
+        received = f"{function_name(value, 'a function')}({', '.join(parameters)})"
         if inspect.ismethod(value) and hasattr(value.__self__, "transform"):
-            cure = "Pass its coordinates, model.transform(X); or lambda X, n_components: model.transform(X)."
-        raise InputError(argument, "must accept (X, n_components)", got, cure)
-    takes_words = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
-    if parameters and not takes_words:
+            hint = "Pass its coordinates, model.transform(X); or lambda X, n_components: model.transform(X)."
+        raise InputError(argument, "must accept (X, n_components)", received, hint)
+    takes_keywords = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+    if parameters and not takes_keywords:
         check_parameters({k: v for k, v in options.items() if k != "n_components"}, parameters, "callable")
     accepts = {"random_state", "labels", "n_components"} & set(parameters)
-    by_place = parameters.get("n_components")
-    if by_place is not None and by_place.kind == by_place.POSITIONAL_ONLY:
+    parameter = parameters.get("n_components")
+    if parameter is not None and parameter.kind == parameter.POSITIONAL_ONLY:
         accepts.discard("n_components")
-    if takes_words and len(places) < 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters.values()):
+    if takes_keywords and len(positional) < 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters.values()):
         accepts.add("n_components")
     return CallableSource(name, value, frozenset(accepts - (set(options) - {"n_components"})), dict(options))
 
 
-def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
-    """The table of coordinates: an array of ``obsm``, a named array of an AnnData object, or any table of numbers."""
+def _coordinate_table(value: Any, argument: str, data: Data, layer: str | None) -> UnpackedTable:
+    """Return a table of coordinates: an array of ``obsm``, a named array of an AnnData object, or any other table."""
     if isinstance(value, str) and value in data.obsm:
         raw = unpack(data.obsm[value], argument, layer)
-        return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are those of the data
+        return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are the rows of the data
     if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
         path, option = "a path 'file.h5ad:obsm:X_umap'", "{use_rep} as an option of `with_embedding`"
-        how = path if stored_anndata(value) else option
-        cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."
-        rule, use_rep = "must name one array of an AnnData object", Hint("use_rep", "X_umap")
-        raise InputError(argument, rule, "the object as a whole", cure, use_rep=use_rep)
+        form = path if stored_anndata(value) else option
+        hint = f"Name its coordinates: {form}; coordinates within the data by their key, 'X_umap'."
+        requirement, use_rep = "must name one array of an AnnData object", Hint("use_rep", "X_umap")
+        raise InputError(argument, requirement, "the object as a whole", hint, use_rep=use_rep)
     return unpack(value, argument, layer, reading=reading_for(data))
 
 
 def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
-    """Coordinates computed elsewhere, in the row order of the data."""
-    found = read_coordinates(_unpacked(value, argument, data, layer), data, argument, ids)
-    check_columns(found.values, argument)
-    notes = (*found.notes, *embedding_notes(found.one_place, argument))
-    return CoordinateSource(name, found.values, sha256=found.sha256, notes=notes)
+    """Return coordinates computed elsewhere as a source, in the row order of the data."""
+    coordinates = read_coordinates(_coordinate_table(value, argument, data, layer), data, argument, ids)
+    check_columns(coordinates.values, argument)
+    notes = (*coordinates.notes, *embedding_notes(coordinates.one_place, argument))
+    return CoordinateSource(name, coordinates.values, sha256=coordinates.sha256, notes=notes)
 
 
 def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
-    """Warn of named columns that may be no coordinates, where the result is a number without notes.
+    """Warn of named columns that may not be coordinates, for results that are numbers without notes.
 
     Columns of an array were put together by the caller, and have no names.
     """
-    for one in notes:
-        if one.code == "source.doubtful" and dict(one.values)["named"]:
-            warn(InputWarning(one.named(names)))
+    for item in notes:
+        if item.code == "source.doubtful" and dict(item.values)["named"]:
+            warn(InputWarning(item.named(names)))
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
@@ -632,8 +648,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
         ``obs_names``; the name of a bundled method; an estimator with ``fit_transform``, with ``fit`` and
         ``transform``, or a map with ``transform`` alone; or a function ``(X, n_components)`` that may also accept
         ``random_state`` and ``labels``.
-        ``n_components`` and ``random_state`` of estimators are set by ``set_params``, else as attributes; a note says
-        what cannot be set.
+        ``n_components`` and ``random_state`` of estimators are set by ``set_params``, else as attributes; a note names
+        those that cannot be set.
         A name is looked up in obsm first, "umap" as "umap" and as "X_umap", with a note; then among the methods, then
         as a file. ``"method:umap"`` is always the bundled method.
     name : str
@@ -654,8 +670,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     Raises
     ------
     InputError
-        A method or an estimator that cannot read precomputed distances, if the data are such; coordinates that are not
-        finite, do not match the rows of the data or have more columns than rows; a class in place of an instance; a
+        A method or an estimator that cannot read distances, if the data are precomputed distances; coordinates that are
+        not finite, do not match the rows of the data or have more columns than rows; a class in place of an instance; a
         callable that does not accept ``(X, n_components)``.
     UnknownName
         A string that is neither key, method nor file, or an unknown parameter; the message suggests the nearest name.
@@ -679,13 +695,13 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     argument = f"embeddings[{name!r}]"
     options = {key: option.copy() if isinstance(option, np.ndarray) else option for key, option in options.items()}
     with Foreign(argument, f"an attribute of {type(value).__name__}", "be coordinates, an estimator or a function"):
-        made = _source_of(value, name, data, argument, ids, dict(options))
-    made = replace(made, given=options) if options else made
-    return made.with_metric(data.metric) if made.can_embed and made.recording is None else made
+        source = _source_of(value, name, data, argument, ids, dict(options))
+    source = replace(source, given=options) if options else source
+    return source.with_metric(data.metric) if source.can_embed and source.recording is None else source
 
 
 def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, options: dict[str, Any]) -> Source:
-    """The source, by the kind of the value."""
+    """Return the source, by the kind of the value."""
     if isinstance(value, Source):
         no_options(options, argument, "an existing source")
         return replace(value, name=name)
@@ -698,14 +714,14 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
         if not is_path(value) and not os.path.exists(value):
             raise unknown_source(value, data, argument)
     elif inspect.isclass(value):
-        cure = f"Pass an instance: {value.__name__}(n_components=2)."
-        raise InputError(argument, "must be an estimator, not its class", f"the class {value.__name__}", cure)
+        hint = f"Pass an instance: {value.__name__}(n_components=2)."
+        raise InputError(argument, "must be an estimator, not its class", f"the class {value.__name__}", hint)
     elif _transforms(value):
         return estimator_source(value, name, argument, dict(options), data)
     elif hasattr(value, "fit"):
-        cure = "Wrap it in a function (X, n_components) that returns the coordinates."
-        got = f"an instance of {type(value).__name__}"
-        raise InputError(argument, "must have fit_transform or transform", got, cure)
+        hint = "Wrap it in a function (X, n_components) that returns the coordinates."
+        received = f"an instance of {type(value).__name__}"
+        raise InputError(argument, "must have fit_transform or transform", received, hint)
     elif callable(value) and not hasattr(value, "__array__"):
         return callable_source(value, name, argument, options)
     layer = chosen_layer(options.pop("layer", None), options.pop("use_rep", None))
@@ -720,9 +736,9 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
 
 
 def _transforms(value: Any) -> bool:
-    """Whether a value is an estimator or a map; frames have a ``transform`` too, but are arrays."""
-    verbs = ("fit_transform", "transform")
-    return not hasattr(value, "__array__") and any(callable(getattr(value, verb, None)) for verb in verbs)
+    """Check whether a value is an estimator or a map; frames have a ``transform`` too, but are arrays."""
+    names = ("fit_transform", "transform")
+    return not hasattr(value, "__array__") and any(callable(getattr(value, name, None)) for name in names)
 
 
 def embed(
@@ -745,8 +761,8 @@ def embed(
     X : array-like, DataFrame, sparse matrix, AnnData, data set or path
         Data (n, p), rows are points; at least 4, all finite. They are not scaled.
     method : str, estimator or callable
-        Name of a bundled method (``dreval.list_methods()``; usual other names, as "t-SNE" or "mds", are accepted), an
-        estimator with ``fit_transform``, or a function ``(X, n_components)``.
+        Name of a bundled method (``dreval.list_methods()``; other usual names, such as "t-SNE" or "mds", are accepted),
+        an estimator with ``fit_transform``, or a function ``(X, n_components)``.
     n_components : int
         Number d of components.
     labels : array-like or str, optional
@@ -755,14 +771,14 @@ def embed(
         Response of a supervised method, in place of ``labels``: numbers (n,) or (n, q), including integers, or one
         column of classes. Strings name columns of the data, which then are not features, or a file.
     layer : str, optional
-        Which layer of an AnnData object is embedded in place of ``X``, as in ``Evaluation``.
+        The layer of an AnnData object to embed in place of ``X``, as in ``Evaluation``.
     use_rep : str, optional
-        Which array of ``obsm`` is embedded in place of ``X``, as in ``Evaluation``.
+        The array of ``obsm`` to embed in place of ``X``, as in ``Evaluation``.
     header : "auto", True or False
         Whether the first row of a text file has the names of its columns, as in ``Evaluation``.
     random_state : int, Generator or None
-        Seed. None uses that of an estimator or of recorded runs, else draws one; it is kept in the result. A method
-        that ``Evaluation`` runs has another seed from the same number, one for each name of an embedding.
+        Seed. None uses the seed of an estimator or of recorded runs, else draws a seed; the result stores it.
+        ``Evaluation`` derives a different seed for each name of an embedding from the same number.
     **parameters
         Parameters of the method.
 
@@ -782,7 +798,7 @@ def embed(
 
     Notes
     -----
-    The cost is that of the method (see its card) and one copy of the data; sparse data are made dense, up to 8 GiB.
+    The cost is the cost of the method (see its card) and one copy of the data; sparse data are made dense, up to 8 GiB.
 
     See Also
     --------
@@ -808,58 +824,61 @@ def embed(
     data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep, header=header, pairs=pairs)
     name = method if isinstance(method, str) else function_name(method, type(method).__name__)
     name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
-    called = {f"embeddings[{name!r}]": "method"}
+    argument_names = {f"embeddings[{name!r}]": "method"}
     try:
         source = as_source(bundled_first(method), name, data, **parameters)
     except DrevalError as error:
-        raise error.named(called) from error
+        raise error.named(argument_names) from error
     if not source.can_embed:
-        cure = "Pass the name of a bundled method, an estimator or a callable."
-        raise InputError("method", "must be a method that can be run", str(source.reason), cure)
+        hint = "Pass the name of a bundled method, an estimator or a callable."
+        raise InputError("method", "must be a method that can be run", str(source.reason), hint)
     check_random_state(random_state)
     seed = _seed_to_use(source, random_state)
     start = time.perf_counter()
     if y is not None and not source.supervised:
-        cure = "Leave it out, or choose a supervised method, as 'sir'."
-        raise InputError("response", "must be left out for a method that is not supervised", name, cure)
-    idle = () if labels is None or source.supervised else (note("source.labels", what=name),)
-    idle = idle if labels is None or y is None else (note("source.response"),)
+        hint = "Leave it out, or choose a supervised method, as 'sir'."
+        raise InputError("response", "must be left out for a method that is not supervised", name, hint)
+    unused_notes = () if labels is None or source.supervised else (note("source.labels", what=name),)
+    unused_notes = unused_notes if labels is None or y is None else (note("source.response"),)
     try:
-        Y, told = source.noted_embed(data.dense(), n_components, seed, data.labels if y is None else y, data)
+        Y, run_notes = source.noted_embed(data.dense(), n_components, seed, data.labels if y is None else y, data)
     except DrevalError as error:
-        raise error.named(called) from error.__cause__ or error
+        raise error.named(argument_names) from error.__cause__ or error
     seconds = time.perf_counter() - start
-    recipe = {"n_components": n_components, **parameters, **lowered(told, data.n)}
-    returned = (*(one.named(called) for one in told), *embedding_notes(bool((Y == Y[0]).all()), "method"))
-    notes = (*data.notes, *idle, *data.dense_notes(), *returned)
+    recipe = {"n_components": n_components, **parameters, **lowered(run_notes, data.n)}
+    returned = (
+        *(item.named(argument_names) for item in run_notes),
+        *embedding_notes(bool((Y == Y[0]).all()), "method"),
+    )
+    notes = (*data.notes, *unused_notes, *data.dense_notes(), *returned)
     shape = (data.n, data.X.shape[1])
     return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, np.array(data.dense()), data.columns)
 
 
 def _reads_pairs(method: Any, parameters: Mapping[str, Any]) -> bool:
-    """Whether a method is set to read a matrix of distances or of kernel values."""
+    """Check whether a method is set to read a matrix of distances or of kernel values."""
     with Foreign("method", f"an attribute of {type(method).__name__}", "be coordinates, an estimator or a function"):
-        own = {} if inspect.isclass(method) else settable(method)
-    values = {**own, **parameters}.values()
+        own_parameters = {} if inspect.isclass(method) else settable(method)
+    values = {**own_parameters, **parameters}.values()
     return any(isinstance(value, str) and known_name(value, ("precomputed",)) == "precomputed" for value in values)
 
 
 def _seed_to_use(source: Source, random_state: Seed) -> int | None:
-    """The caller's seed, else that of the source, else a new one; None if seeds change nothing."""
+    """Return the caller's seed, else the seed of the source, else a new one; None if seeds change nothing."""
     if random_state is None and source.own_seed is not None:
         return source.own_seed
     return None if source.reseed_reason is not None else seed_of(root_seed(random_state))
 
 
-def data_and_response(X: Any, response: Any, **others: Any) -> tuple[Data, Any]:
-    """The data by ``as_data`` without the columns that ``response`` names, and the response (n, q), or None."""
+def data_and_response(X: Any, response: Any, **options: Any) -> tuple[Data, Any]:
+    """Return the data by ``as_data`` without the columns that ``response`` names, and the response (n, q), or None."""
     if response is None:
-        return as_data(X, **others), None
-    data = as_data(X, covariates=response, covariates_name="response", **others)
+        return as_data(X, **options), None
+    data = as_data(X, covariates=response, covariates_name="response", **options)
     for name, column in data.covariates.items():
         missing = int(pd.isna(column).sum())
         if missing:
-            cure = "Drop these rows, or fill them: a method is fitted to all rows."
-            raise InputError("response", "must be complete", f"{name!r} without a value at {missing} points", cure)
+            hint = "Drop these rows, or fill them: a method is fitted to all rows."
+            raise InputError("response", "must be complete", f"{name!r} without a value at {missing} points", hint)
     columns = [*data.covariates.values()]
     return data, columns[0] if len(columns) == 1 else np.column_stack(columns)

@@ -39,19 +39,20 @@ from dreval.inputs.files import as_numpy, as_pandas, is_anndata, is_table
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
-METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the distance in the data
-NO_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")  # their others
-ROWS_AND_COLUMNS = "Return an array with a row for each point and a column for each component."
-LISTED_KEYS = 6  # keys of a result that an error names
+METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the metric in the data
+# Values of these parameters that are not metrics.
+NOT_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")
+SHAPE_HINT = "Return an array with a row for each point and a column for each component."
+MAX_LISTED_KEYS = 6  # largest number of keys of a result in an error
 
 
 def read_returned(
     value: Any, rows: HasRows, argument: str, what: str, call: str = "function(X, n_components)", *, check: bool = False
 ) -> tuple[FloatArray, Notes]:
-    """Return what a method returned as (n, d) float64 coordinates in the order of its input, and notes.
+    """Return the result of a method as (n, d) float64 coordinates in the order of its input, and notes.
 
-    The rows of a frame are matched by their names, as ``returned_coordinates`` says. ``call`` is the Python expression
-    that runs the method, for advice.
+    The rows of a frame are matched by their names, see ``returned_coordinates``. ``call`` is the Python expression that
+    runs the method, for advice.
     """
     frame = value
     try:
@@ -69,11 +70,11 @@ def read_returned(
 def check_embedding(
     value: Any, n: int, argument: str, what: str, call: str = "function(X, n_components)"
 ) -> FloatArray:
-    """The (n, d) float64 coordinates that a method returned; invalid ones raise ``MethodFailed``.
+    """Return the (n, d) float64 coordinates that a method returned; invalid ones raise ``MethodFailed``.
 
     ``call`` is the Python expression that runs the method, for advice.
     """
-    cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
+    hint = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     try:
         value = check_unmasked(value, argument)
         if is_sparse(value):
@@ -83,76 +84,77 @@ def check_embedding(
     if (result := wrong_result(value, n, what, call)) is not None:
         raise MethodFailed(argument, "must return an array", *result)
     with Foreign(argument, what):
-        array = _plain(value, argument)
+        array = _as_array(value, argument)
     if array.ndim == 0:
-        raise MethodFailed(argument, "must return an array", describe(value), cure)
+        raise MethodFailed(argument, "must return an array", describe(value), hint)
     try:
         array = check_numeric(array, argument)
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2 or array.shape[1] == 0:
-            raise InputError(argument, "must return rows and columns", describe(array), cure)
+            raise InputError(argument, "must return rows and columns", describe(array), hint)
         check_rows(len(array), n, argument)
         points = np.array(array, dtype=np.float64, order="C")
         check_finite(points, argument)
         check_spread(points, argument)
         check_columns(points, argument)
     except InputError as error:
-        raise error.altered(MethodFailed, cure=cure) from error
+        raise error.altered(MethodFailed, cure=hint) from error
     return points
 
 
 def wrong_result(value: Any, n: int, what: str, call: str) -> tuple[str, str] | None:
-    """Return what a method returned, and what to do, where that is no array of n rows; None where it may be one.
+    """Describe a result that is not an array of n rows, with a hint; None for a result that may be one.
 
-    A list or a tuple of n rows may be an array. Nothing is taken out of another tuple, a list of arrays, a mapping, an
-    iterator or an object: which of its parts is the embedding would be a guess.
+    A list or a tuple of n rows may be an array. No part is taken from another tuple, a list of arrays, a mapping, an
+    iterator or an object: it would be a guess which part is the embedding.
     """
     if isinstance(value, tuple | list):
         return _wrong_sequence(value, n, call)
     if value is None:
         return "None", f"Let {what} end with a return statement that names the embedding."
     if isinstance(value, type):
-        return f"the class {value.__name__}", ROWS_AND_COLUMNS
+        return f"the class {value.__name__}", SHAPE_HINT
     if hasattr(value, "__array__") or hasattr(value, "toarray") or is_table(value):
         return None
     if isinstance(value, Mapping):
         keys = [key for key in value if _shape(value[key])[:1] == (n,)] or list(value)
-        got = f"a {type(value).__name__} with {', '.join(map(repr, list(value)[:LISTED_KEYS])) or 'no key'}"
-        return got, _taken(call, f"[{keys[0]!r}]", "one of its values") if keys else ROWS_AND_COLUMNS
+        received = f"a {type(value).__name__} with {', '.join(map(repr, list(value)[:MAX_LISTED_KEYS])) or 'no key'}"
+        return received, _part_hint(call, f"[{keys[0]!r}]", "one of its values") if keys else SHAPE_HINT
     if isinstance(value, Iterator):
         kind = "generator" if isinstance(value, Generator) else type(value).__name__
         return f"a {kind}", f"Return an array of its rows: lambda X, n_components: numpy.array(list({call}))."
     if is_anndata(value):
         keys = [repr(str(key)) for key in value.obsm]
-        got = f"an AnnData object with {', '.join(keys[:LISTED_KEYS]) or 'nothing'} in obsm"
-        return got, _taken(call, f".obsm[{keys[-1]}]", "one of its arrays") if keys else ROWS_AND_COLUMNS
+        received = f"an AnnData object with {', '.join(keys[:MAX_LISTED_KEYS]) or 'nothing'} in obsm"
+        return received, _part_hint(call, f".obsm[{keys[-1]}]", "one of its arrays") if keys else SHAPE_HINT
     if hasattr(value, "fit") or callable(value):
-        got = f"a {type(value).__name__}"
-        return got, _taken(call, ".embedding_", "its embedding") if hasattr(value, "embedding_") else ROWS_AND_COLUMNS
+        received = f"a {type(value).__name__}"
+        has_embedding = hasattr(value, "embedding_")
+        return received, _part_hint(call, ".embedding_", "its embedding") if has_embedding else SHAPE_HINT
     return None
 
 
 def _wrong_sequence(value: Sequence[Any], n: int, call: str) -> tuple[str, str] | None:
-    """Return what a tuple or a list is that is no array of n rows, and what to do; None where it may be one."""
+    """Describe a tuple or a list that is not an array of n rows, with a hint; None for one that may be an array."""
     kind, shapes = type(value).__name__, [_shape(part) for part in value]
     if kind not in ("list", "tuple"):
         kind = f"{'tuple' if isinstance(value, tuple) else 'list'} ({kind})"
     if len(value) == n and len(shapes[0]) < 2:
         return None
-    got = f"a {kind} of {len(value)} part{'s' * (len(value) != 1)}"
+    received = f"a {kind} of {len(value)} part{'s' * (len(value) != 1)}"
     if shapes and all(shape == (n,) for shape in shapes):
-        return got, f"Return its parts as columns: lambda X, n_components: numpy.column_stack({call})."
-    places = [place for place, shape in enumerate(shapes) if len(shape) == 2 and shape[0] == n]
-    if places:
-        which = "its first part" if places[0] == 0 else "the part that is the embedding"
-        return got, _taken(call, f"[{places[0]}]", which)
+        return received, f"Return its parts as columns: lambda X, n_components: numpy.column_stack({call})."
+    positions = [position for position, shape in enumerate(shapes) if len(shape) == 2 and shape[0] == n]
+    if positions:
+        part_name = "its first part" if positions[0] == 0 else "the part that is the embedding"
+        return received, _part_hint(call, f"[{positions[0]}]", part_name)
     rows = isinstance(value, list) and (any(shapes) or all(isinstance(part, Real) for part in value))
-    return None if rows and len(value) else (got, ROWS_AND_COLUMNS)
+    return None if rows and len(value) else (received, SHAPE_HINT)
 
 
-def _taken(call: str, part: str, which: str) -> str:
+def _part_hint(call: str, part: str, part_name: str) -> str:
     """Return the advice to return a part of the result of a call."""
-    return f"Return {which}: lambda X, n_components: {call}{part}."
+    return f"Return {part_name}: lambda X, n_components: {call}{part}."
 
 
 def _shape(part: Any) -> tuple[int, ...]:
@@ -163,8 +165,8 @@ def _shape(part: Any) -> tuple[int, ...]:
         return ()
 
 
-def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
-    """A numpy array from a frame, a sparse matrix, a tensor or any array-like."""
+def _as_array(value: Any, argument: str) -> npt.NDArray[Any]:
+    """Convert a frame, a sparse matrix, a tensor or any array-like to a numpy array."""
     value = as_numpy(as_pandas(value, argument) if is_table(value) else value, argument)
     if isinstance(value, pd.DataFrame):
         value = value.to_numpy()
@@ -177,34 +179,36 @@ def check_columns(points: Any, argument: str) -> None:
     """Check that an embedding has at most as many columns as rows."""
     n, d = points.shape
     if d > n:
-        cure = "Transpose it: rows are points, columns are components."
-        raise InputError(argument, "must not have more columns than rows", f"{n} rows and {d} columns", cure)
+        hint = "Transpose it: rows are points, columns are components."
+        raise InputError(argument, "must not have more columns than rows", f"{n} rows and {d} columns", hint)
 
 
 def embedding_notes(one_place: bool, argument: str) -> Notes:
-    """What a reader should know of coordinates: whether all points are in one place."""
+    """Return a note if all points are in one place."""
     if one_place:
         return (note("embedding.one_place", argument=argument),)
     return ()
 
 
-LOWERED = {"perplexity.smaller": "perplexity", "neighbors.fewer": "n_neighbors"}  # the parameter that a note is on
+LOWERED_PARAMETERS = {"perplexity.smaller": "perplexity", "neighbors.fewer": "n_neighbors"}  # note code: parameter
 
 
 def lowered(notes: Iterable[Note], n: int) -> dict[str, Any]:
-    """The parameters that a run on ``n`` points lowered, by its notes, with the values that it took.
+    """Return the parameters that a run on ``n`` points lowered, by its notes, with the values that it used.
 
-    Notes on fewer points are on a part of the data, such as a part of a graph.
+    Notes on fewer points refer to a part of the data, such as a part of a graph.
     """
-    known = [(LOWERED[one.code], dict(one.values)) for one in notes if one.code in LOWERED]
-    return {name: values["used"] for name, values in known if values["n"] == n}
+    parameters = [
+        (LOWERED_PARAMETERS[item.code], dict(item.values)) for item in notes if item.code in LOWERED_PARAMETERS
+    ]
+    return {name: values["used"] for name, values in parameters if values["n"] == n}
 
 
 Seed = int | np.random.Generator | None
 
 
 def seed_of(random_state: Seed) -> int | None:
-    """A seed below 2**31, which every tool accepts; smaller ones and None are returned unchanged."""
+    """Return a seed below 2**31, which every tool accepts; smaller seeds and None are returned unchanged."""
     if random_state is None:
         return None
     root = root_seed(random_state)
@@ -213,20 +217,20 @@ def seed_of(random_state: Seed) -> int | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """The common interface of coordinates and of everything that embeds data.
+    """Common interface of coordinates and of everything that embeds data.
 
     Attributes
     ----------
     name : str
         Name of the embedding.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
     given : mapping of str
-        The options with which it was made.
+        The options that the caller passed.
     kind : str
         "coordinates", "estimator", "callable", "method" or "recorded".
     can_embed : bool
-        Whether it can embed other data; ``reason`` says why not.
+        Whether it can embed other data; ``reason`` is the reason if not.
     reseed_reason : str or None
         Why another seed gives the same embedding; None if seeds matter.
     own_seed : int or None
@@ -249,7 +253,7 @@ class Source:
 
     @property
     def argument(self) -> str:
-        """Its name in error messages."""
+        """Name of the source in error messages."""
         return f"embeddings[{self.name!r}]"
 
     @property
@@ -259,17 +263,17 @@ class Source:
 
     @property
     def reason(self) -> str | None:
-        """Why it cannot embed other data; None if it can."""
+        """Reason why it cannot embed other data; None if it can."""
         return None
 
     @property
     def reseed_reason(self) -> str | None:
-        """Why there is no second run with another seed; None if there is."""
+        """Reason why there is no second run with another seed; None if there is one."""
         return self.reason
 
     @property
     def own_seed(self) -> int | None:
-        """Its own seed, or None."""
+        """Seed of the source, or None."""
         return None
 
     @property
@@ -284,7 +288,7 @@ class Source:
 
     @property
     def default_components(self) -> int | None:
-        """Default number of components: its own, else 2."""
+        """Default number of components: that of the source, else 2."""
         return self.n_components or 2
 
     @property
@@ -294,7 +298,7 @@ class Source:
 
     @property
     def recording(self) -> Any:
-        """The recorded runs of a source whose runs were made before; else None."""
+        """Recorded runs of a source whose runs were finished before; else None."""
         return None
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
@@ -326,56 +330,56 @@ class Source:
         labels: Any = None,
         rows: HasRows | None = None,
     ) -> tuple[FloatArray, Notes]:
-        """Return the embedding of ``X`` (n, p), and notes on this run: what it warned of, and what it returned.
+        """Return the embedding of ``X`` (n, p), and notes on this run: its warnings, and its result.
 
         ``labels`` reach supervised sources only; ``rows`` has the names of the rows of ``X``, if they have any.
         """
         if self.reason is not None:
-            cure = "Pass an estimator, a callable, or the name of a bundled method."
-            raise UndefinedMeasure(self.argument, "must be able to embed other data", self.reason, cure)
+            hint = "Pass an estimator, a callable, or the name of a bundled method."
+            raise UndefinedMeasure(self.argument, "must be able to embed other data", self.reason, hint)
         if n_components is not None:
             check_int(n_components, "n_components", low=1)
         y = labels.values if isinstance(labels, LabelVector) else labels
         if self.supervised and y is None:
-            cure = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as {response}."
-            rule = f"must be given, because {self.name!r} is supervised"
-            raise InputError("labels", rule, "None", cure, response="response")
+            hint = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as {response}."
+            requirement = f"must be passed, because {self.name!r} is supervised"
+            raise InputError("labels", requirement, "None", hint, response="response")
         if self.supervised and self.kind != "callable":
             array = np.asarray(y)
             missing = sum(label is None for label in array.tolist()) if array.dtype == object else 0
             if missing:
-                cure = "Run it on the labeled points, or give the others a class of their own, such as 'unknown'."
+                hint = "Run it on the labeled points, or assign a class such as 'unknown' to the other points."
                 raise InputError(
-                    "labels", f"must be complete, because {self.name!r} is supervised", f"{missing} missing", cure
+                    "labels", f"must be complete, because {self.name!r} is supervised", f"{missing} missing", hint
                 )
-        with Foreign(self.argument, self.what), heard() as warned:
-            own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
-            value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
-        known = Rows(len(X), None) if rows is None else rows
-        Y, notes = read_returned(value, known, self.argument, self.what, self.call, check=self.kind == "callable")
-        return Y, (*dict.fromkeys(warned), *notes)
+        with Foreign(self.argument, self.what), heard() as warnings:
+            run_input = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods make a copy
+            value = self._run(run_input, n_components, seed_of(random_state), y if self.supervised else None)
+        row_info = Rows(len(X), None) if rows is None else rows
+        Y, notes = read_returned(value, row_info, self.argument, self.what, self.call, check=self.kind == "callable")
+        return Y, (*dict.fromkeys(warnings), *notes)
 
     def with_components(self, n_components: int) -> Source:
-        """The source with another number of components; one without such a parameter is returned unchanged."""
+        """Return the source with another number of components; unchanged if it has no such parameter."""
         return self
 
     def with_metric(self, metric: str) -> Source:
-        """Return the source for data whose distances are measured by a metric.
+        """Return the source for data with a metric.
 
         "precomputed" is a matrix of distances in place of features; a source that cannot read one raises an error. A
         bundled method that is named and has a ``metric`` gets the metric, unless the caller passes another one.
-        Instances, callables and methods without a ``metric`` are run as they are, with a note.
+        Instances, callables and methods without a ``metric`` are run unchanged, with a note.
         """
         return self
 
-    def _noted(self, *notes: Note) -> Source:
+    def _with_notes(self, *notes: Note) -> Source:
         """Return the source with notes that it does not have yet."""
         return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
-    def _cannot_read(self, cure: str) -> UndefinedMeasure:
-        """The error for a source that reads features."""
-        got = f"{self.what}, which reads features"
-        return UndefinedMeasure(self.argument, "must read distances where metric='precomputed'", got, cure)
+    def _cannot_read(self, hint: str) -> UndefinedMeasure:
+        """Return the error for a source that reads features."""
+        received = f"{self.what}, which reads features"
+        return UndefinedMeasure(self.argument, "must read distances where metric='precomputed'", received, hint)
 
     @property
     def what(self) -> str:
@@ -384,11 +388,11 @@ class Source:
 
     @property
     def call(self) -> str:
-        """The expression that embeds X, for advice."""
+        """Python expression that embeds X, for advice."""
         return "function(X, n_components)"
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """All parameters of a run with that number of components and seed, defaults included; empty for coordinates."""
+        """Return all parameters of a run with these components and seed, defaults included; empty for coordinates."""
         return {}
 
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
@@ -397,8 +401,8 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
-    """A table that stays where it is, and is refused once its numbers are no longer those of its hash."""
+class ChecksummedTable:
+    """A table that is not copied; reading it raises an error once its numbers differ from its hash."""
 
     table: Any
     sha256: str
@@ -413,29 +417,32 @@ class Watched:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, places: Any) -> Any:
-        return self.checked()[places]
+    def __getitem__(self, index: Any) -> Any:
+        return self.checked()[index]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        found = np.asarray(self.checked(), dtype)
-        return found.copy() if copy else found
+        array = np.asarray(self.checked(), dtype)
+        return array.copy() if copy else array
 
     def checked(self) -> Any:
-        """The table, if it has not changed."""
+        """Return the table, if it has not changed."""
         if digest_of(self.table) != self.sha256:
-            rule, got = "must stay as they were when they were passed", "coordinates that have changed since"
-            raise InputError(self.argument, rule, got, "Pass a copy, or make a new Evaluation of them.")
+            requirement, received = (
+                "must stay as they were when they were passed",
+                "coordinates that have changed since",
+            )
+            raise InputError(self.argument, requirement, received, "Pass a copy, or make a new Evaluation of them.")
         return self.table
 
 
-OWNED = 2**28  # bytes of coordinates up to which a result keeps a copy
+MAX_COPIED_BYTES = 2**28  # bytes of coordinates up to which a result stores a copy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateSource(Source):
     """Coordinates computed elsewhere, in the row order of the data.
 
-    Those of many points, or not in memory, are the caller's own table, with the hash (``sha256``) of what it held.
+    Coordinates of many points, or not in memory, are the caller's own table, with the hash (``sha256``) of its content.
     """
 
     values: Any
@@ -444,12 +451,12 @@ class CoordinateSource(Source):
 
     @property
     def what(self) -> str:
-        """The key in ``obsm``, if they are stored with the data."""
+        """Key in ``obsm``, if they are stored with the data."""
         return f"obsm[{self.stored!r}]" if self.stored else self.kind
 
     @property
     def reason(self) -> str | None:
-        """Coordinates cannot be recomputed."""
+        """Reason why other data cannot be embedded."""
         return "coordinates only, which cannot be recomputed on other data"
 
     @property
@@ -458,14 +465,14 @@ class CoordinateSource(Source):
         return int(self.values.shape[1])
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The coordinates: a new array, or the caller's own table, which cannot be written to through it."""
+        """Return the coordinates: a new array, or the caller's own table, protected from writing."""
         check_rows(len(self.values), data.n, self.argument)
         if n_components not in (None, self.n_components):
-            cure = "Leave n_components out, or pass a source that can be run."
-            raise UndefinedMeasure(self.argument, f"must have {n_components} columns", str(self.n_components), cure)
+            hint = "Leave n_components out, or pass a source that can be run."
+            raise UndefinedMeasure(self.argument, f"must have {n_components} columns", str(self.n_components), hint)
         if not self.sha256:
             return np.array(self.values)
-        table: FloatArray = self.watched.checked()
+        table: FloatArray = self.checksummed.checked()
         return table
 
     def noted_coordinates(self, data: Data, **settings: Any) -> tuple[FloatArray, Notes]:
@@ -473,26 +480,26 @@ class CoordinateSource(Source):
         return self.coordinates(data, **settings), ()
 
     @property
-    def watched(self) -> Watched:
-        """The table, which is refused once it has changed."""
-        return Watched(self.values, self.sha256, self.argument)
+    def checksummed(self) -> ChecksummedTable:
+        """Table that raises an error once it has changed."""
+        return ChecksummedTable(self.values, self.sha256, self.argument)
 
     def kept(self) -> Any:
-        """The coordinates as a result keeps them: a copy of its own, or where that is too large the table, watched.
+        """Return the coordinates for a result: a copy, or the table with its checksum if a copy is too large.
 
-        A copy has the precision in which they are stored.
+        A copy has the precision in which the coordinates are stored.
         """
         if isinstance(self.values, np.ndarray):
-            return np.array(self.values) if self.values.nbytes <= OWNED else self.watched
-        under = self.values.table if isinstance(self.values, Reordered) else self.values
-        own = np.float32 if getattr(under, "single", False) else np.float64
-        (n, d), size = self.values.shape, np.dtype(own).itemsize
-        if n * d * size > OWNED:
-            return self.watched
-        made = np.empty((n, d), own)
+            return np.array(self.values) if self.values.nbytes <= MAX_COPIED_BYTES else self.checksummed
+        base = self.values.table if isinstance(self.values, Reordered) else self.values
+        dtype = np.float32 if getattr(base, "single", False) else np.float64
+        (n, d), size = self.values.shape, np.dtype(dtype).itemsize
+        if n * d * size > MAX_COPIED_BYTES:
+            return self.checksummed
+        array = np.empty((n, d), dtype)
         for part, block in read_blocks(self.values):
-            made[part] = block
-        return made
+            array[part] = block
+        return array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -527,8 +534,10 @@ class EstimatorSource(Source):
     @property
     def call(self) -> str:
         """Its ``fit_transform``, or its ``transform`` alone."""
-        verb = "fit_transform" if callable(getattr(self.estimator, "fit_transform", None)) else "transform"
-        return f"{'estimator' if verb == 'fit_transform' or is_map(self.estimator) else 'estimator.fit(X)'}.{verb}(X)"
+        method = "fit_transform" if callable(getattr(self.estimator, "fit_transform", None)) else "transform"
+        return (
+            f"{'estimator' if method == 'fit_transform' or is_map(self.estimator) else 'estimator.fit(X)'}.{method}(X)"
+        )
 
     def with_metric(self, metric: str) -> Source:
         """Return the estimator, with a note if its own metric is another; "precomputed" must be one of its parameters.
@@ -538,16 +547,16 @@ class EstimatorSource(Source):
         if metric == "precomputed":
             return self._on_distances()
         params = {key: value for key, value in settable(self.estimator).items() if isinstance(value, str)}
-        own = {key: value for key, value in params.items() if key.split("__")[-1] in METRIC_PARAMETERS}
-        own = {key: value for key, value in own.items() if value not in NO_METRICS}
-        other = {key: value for key, value in own.items() if _metric_name(value) != metric}
-        if other:
-            settings = tuple(f"{key}={value!r}" for key, value in other.items())
-            return self._noted(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
-        if own or metric == "euclidean":
+        metrics = {key: value for key, value in params.items() if key.split("__")[-1] in METRIC_PARAMETERS}
+        metrics = {key: value for key, value in metrics.items() if value not in NOT_METRICS}
+        other_metrics = {key: value for key, value in metrics.items() if _metric_name(value) != metric}
+        if other_metrics:
+            settings = tuple(f"{key}={value!r}" for key, value in other_metrics.items())
+            return self._with_notes(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
+        if metrics or metric == "euclidean":
             return self
         code = "source.metric_unknown" if self.card is None else "source.metric_none"
-        return self._noted(note(code, what=self.what, metric=metric))
+        return self._with_notes(note(code, what=self.what, metric=metric))
 
     def _on_distances(self) -> Source:
         """Return the same estimator, if one of its parameters is "precomputed"."""
@@ -556,7 +565,7 @@ class EstimatorSource(Source):
         return self
 
     def _components(self) -> Any:
-        """The estimator's own parameter; None if it has none or leaves it unset."""
+        """Return the parameter of the estimator; None if it does not have it or leaves it unset."""
         params = settable(self.estimator)
         return next((params[key] for key in _component_keys(self.estimator, params)), None)
 
@@ -574,15 +583,15 @@ class EstimatorSource(Source):
 
     @property
     def own_seed(self) -> int | None:
-        """The seed of the estimator, if all its parts have the same one."""
+        """Seed of the estimator, if all its parts have the same seed."""
         params = settable(self.estimator)
-        own = {params[key] if _is_int(params[key]) else None for key in _seed_keys(params)}
-        seed = own.pop() if len(own) == 1 and self.reseed_reason is None else None
+        seeds = {params[key] if _is_int(params[key]) else None for key in _seed_keys(params)}
+        seed = seeds.pop() if len(seeds) == 1 and self.reseed_reason is None else None
         return None if seed is None else int(seed)
 
     @property
     def reseed_reason(self) -> str | None:
-        """Why another seed would change nothing."""
+        """Reason why another seed would change nothing; None if it would."""
         if getattr(self.card, "deterministic", False):
             return f"{self.what} is deterministic"
         if _seed_keys(settable(self.estimator)):
@@ -591,7 +600,7 @@ class EstimatorSource(Source):
         return f"{self.what} has no {what} random_state"
 
     def with_components(self, n_components: int) -> Source:
-        """A copy of the estimator with that number, if it has such a parameter."""
+        """Return a copy of the estimator with that number of components, if it has such a parameter."""
         estimator = copy.deepcopy(self.estimator)
         with Foreign(self.argument, self.what):
             assign(estimator, dict.fromkeys(_component_keys(estimator, settable(estimator)), n_components))
@@ -607,20 +616,20 @@ class EstimatorSource(Source):
     ) -> tuple[FloatArray, Notes]:
         """Return the embedding of other data; an error if its number of columns is wrong and cannot be set."""
         Y, notes = super().noted_embed(X, n_components, random_state, labels, rows)
-        told = bool(_component_keys(self.estimator, settable(self.estimator)))
-        if n_components is None or told or Y.shape[1] == n_components:
+        is_settable = bool(_component_keys(self.estimator, settable(self.estimator)))
+        if n_components is None or is_settable or Y.shape[1] == n_components:
             return Y, notes
-        rule = f"must give the {n_components} column{'s' * (n_components > 1)} asked for"
-        got = f"{Y.shape[1]} from {self.what}, whose n_components cannot be set"
-        cure = f"Ask for n_components={Y.shape[1]}, or give it a parameter n_components."
-        raise MethodFailed(self.argument, rule, got, cure)
+        requirement = f"must give the {n_components} column{'s' * (n_components > 1)} requested"
+        received = f"{Y.shape[1]} from {self.what}, whose n_components cannot be set"
+        hint = f"Ask for n_components={Y.shape[1]}, or give it a parameter n_components."
+        raise MethodFailed(self.argument, requirement, received, hint)
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The estimator's parameters, including those set for a run."""
+        """Return the parameters of the estimator, including those set for a run."""
         return {**settable(self.estimator), **self._changes(n_components, seed)}
 
     def _changes(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The parameters set for a run: the number of components and the seeds."""
+        """Return the parameters that are set for a run: the number of components and the seeds."""
         params = settable(self.estimator)
         changes: dict[str, Any] = {}
         if n_components is not None:
@@ -659,7 +668,7 @@ class CallableSource(Source):
         """Return the function, with a note that it does not get the metric; it gets a matrix of distances."""
         if metric in ("euclidean", "precomputed"):
             return self
-        return self._noted(note("source.metric_unknown", what=self.what, metric=metric))
+        return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
 
     @property
     def call(self) -> str:
@@ -678,17 +687,17 @@ class CallableSource(Source):
 
     @property
     def reseed_reason(self) -> str | None:
-        """Why there is no second run with another seed."""
+        """Reason why there is no second run with another seed; None if there is one."""
         if "random_state" in self.options:
-            return f"{self.what} was given its random_state"
+            return f"{self.what} already has a random_state"
         return None if "random_state" in self.accepts else f"{self.what} does not accept random_state"
 
     def with_components(self, n_components: int) -> Source:
-        """The function, called with that number."""
+        """Return the function with another number of components."""
         return replace(self, options={**self.options, "n_components": n_components})
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The options of the function, with the number of components and, if it accepts one, the seed."""
+        """Return the options of the function, with the number of components and, if it accepts a seed, the seed."""
         seeded = {"random_state": seed} if "random_state" in self.accepts and seed is not None else {}
         d = self.n_components if n_components is None else n_components
         return {**self.options, "n_components": d, **seeded}
@@ -724,19 +733,19 @@ class MethodSource(Source):
     def with_metric(self, metric: str) -> Source:
         """Return the method with the metric as its parameter; a metric among its options stays, with a note."""
         if metric == "precomputed" and not self.card.distances:
-            raise self._cannot_read("Pass its coordinates, made from the data, or 'classical_mds'.")
+            raise self._cannot_read("Pass its coordinates, computed from the data, or 'classical_mds'.")
         if metric == "precomputed":
             return replace(self, parameters={**self.parameters, "metric": metric})
         if "metric" in self.parameters:
-            own = self.parameters["metric"]
-            if _metric_name(own) == metric:
+            own_metric = self.parameters["metric"]
+            if _metric_name(own_metric) == metric:
                 return self
-            settings = (f"metric={own!r}",)
-            return self._noted(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
+            settings = (f"metric={own_metric!r}",)
+            return self._with_notes(note("source.metric_kept", what=self.what, settings=settings, metric=metric))
         if metric == "euclidean":
             return self
         if "metric" not in inspect.signature(self.method).parameters:
-            return self._noted(note("source.metric_none", what=self.what, metric=metric))
+            return self._with_notes(note("source.metric_none", what=self.what, metric=metric))
         return replace(self, parameters={**self.parameters, "metric": metric})
 
     @property
@@ -751,7 +760,7 @@ class MethodSource(Source):
 
     @property
     def reseed_reason(self) -> str | None:
-        """Why another seed would change nothing."""
+        """Reason why another seed would change nothing; None if it would."""
         return f"{self.what} is deterministic" if self.card.deterministic else None
 
     @property
@@ -761,42 +770,42 @@ class MethodSource(Source):
         return int(seed) if _is_int(seed) and self.reseed_reason is None else None
 
     def with_components(self, n_components: int) -> Source:
-        """The method with that number of components."""
+        """Return the method with another number of components."""
         return replace(self, parameters={**self.parameters, "n_components": n_components})
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """All parameters of the method, defaults included."""
-        known = inspect.signature(self.method).parameters.values()
-        defaults = {p.name: p.default for p in known if p.default is not p.empty}
-        return {**defaults, **self._asked(n_components, seed)}
+        """Return all parameters of the method, defaults included."""
+        parameters = inspect.signature(self.method).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        return {**defaults, **self._run_parameters(n_components, seed)}
 
-    def _asked(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The parameters passed to a run."""
+    def _run_parameters(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """Return the parameters that are passed to a run."""
         d = self.n_components if n_components is None else n_components
         seeded = seed is not None and "random_state" in inspect.signature(self.method).parameters
         return {**self.parameters, "n_components": d, **({"random_state": seed} if seeded else {})}
 
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
-        estimator = self.method(**self._asked(n_components, seed))
+        estimator = self.method(**self._run_parameters(n_components, seed))
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
 
 
 def is_map(estimator: Any) -> bool:
-    """Whether there is nothing to fit: it has only ``transform``, or is a FrozenEstimator."""
-    fits = any(callable(getattr(estimator, verb, None)) for verb in ("fit", "fit_transform"))
+    """Check whether there is nothing to fit: it has only ``transform``, or is a FrozenEstimator."""
+    fits = any(callable(getattr(estimator, name, None)) for name in ("fit", "fit_transform"))
     return not fits or type(estimator).__name__ == "FrozenEstimator"
 
 
 def _chooses_by_name(estimator: Any) -> bool:
-    """Whether a part of it is a ``ColumnTransformer`` that selects columns by name or by a function."""
+    """Check whether a part of it is a ``ColumnTransformer`` that selects columns by name or by a function."""
     parts = [estimator, *(estimator.get_params().values() if _has_params(estimator) else ())]
-    chosen = [spec[2] for part in parts for spec in getattr(part, "transformers", None) or () if len(spec) == 3]
-    lists = [columns if isinstance(columns, list | tuple) else [columns] for columns in chosen]
+    selections = [spec[2] for part in parts for spec in getattr(part, "transformers", None) or () if len(spec) == 3]
+    lists = [columns if isinstance(columns, list | tuple) else [columns] for columns in selections]
     return any(isinstance(column, str) or callable(column) for columns in lists for column in columns)
 
 
 def settable(estimator: Any) -> dict[str, Any]:
-    """The parameters of an estimator; without ``set_params`` its attributes n_components and random_state."""
+    """Return the parameters of an estimator; without ``set_params`` its attributes n_components and random_state."""
     if _has_params(estimator):
         return dict(estimator.get_params())
     return {name: getattr(estimator, name) for name in ("n_components", "random_state") if hasattr(estimator, name)}
@@ -812,7 +821,7 @@ def assign(estimator: Any, values: Mapping[str, Any]) -> None:
 
 
 def _metric_name(value: Any) -> Any:
-    """Return the name of a metric by its usual other words; scikit-learn's "minkowski" is Euclidean by default."""
+    """Return the standard name of a metric; scikit-learn's "minkowski" is Euclidean by default."""
     return "euclidean" if value == "minkowski" else known_name(value, METRICS)
 
 
@@ -825,12 +834,12 @@ def _is_int(value: Any) -> TypeGuard[int | np.integer[Any]]:
 
 
 def _component_keys(estimator: Any, params: Mapping[str, Any]) -> list[str]:
-    """The parameter that holds the number of components; of a pipeline that of its last step."""
+    """Return the parameter with the number of components; for a pipeline that of its last step."""
     steps = getattr(estimator, "steps", None)
     last = [f"{steps[-1][0]}__n_components"] if isinstance(steps, list) and steps else []
     return [name for name in ("n_components", *last) if name in params]
 
 
 def _seed_keys(params: Mapping[str, Any]) -> list[str]:
-    """All parameters that hold a seed, those of nested estimators included."""
+    """Return all parameters that hold a seed, including those of nested estimators."""
     return [name for name in params if name == "random_state" or name.endswith("__random_state")]

@@ -1,4 +1,4 @@
-"""Tables of numbers that are not in memory: files that are mapped, arrays of HDF5, zarr and dask, parquet, AnnData."""
+"""Read tables of numbers that are not in memory: mapped files, arrays of HDF5, zarr and dask, parquet, AnnData."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from dreval.glossary import printable
 from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse, row_blocks
 from dreval.inputs.sizes import check_zarr
 
-LARGE = 2**28  # bytes of a table from which on its file is read by blocks, where it can be
-KEPT = 2**28  # bytes of a part of a file that is kept, if less than all of it was asked for
-CHUNKS_BYTES = 1 << 21  # of chunks of zarr that are read at once, where one has less
-GAP = 1 << 14  # bytes between wanted rows that are read rather than skipped
-TASK_BYTES = 1 << 25  # of chunks that a worker takes together, where they are smaller, as numbers of 8 bytes
-LEG_BYTES = 1 << 31
-GRAPHS = {"distributed.admin.large-graph-warning-threshold": "10GB"}  # embeddings in memory are sent with the tasks
-FEATURES = "Name it as {labels} or {ids}, or drop it."
-_setting = threading.RLock()
+MIN_BLOCKWISE_BYTES = 2**28  # size of a table above which its file is read by blocks, if possible
+MAX_CACHED_PART_BYTES = 2**28  # largest part of a file that is cached if only some of its rows were requested
+MAX_CHUNKS_BYTES = 1 << 21  # chunks of zarr that are read at once, unless one chunk is larger
+MAX_GAP_BYTES = 1 << 14  # bytes between requested rows that are read rather than skipped
+MAX_TASK_BYTES = 1 << 25  # chunks that a worker processes together, as numbers of 8 bytes
+MAX_LEG_BYTES = 1 << 31  # rows that are sent to the workers at a time, as numbers of 8 bytes
+# Embeddings in memory are sent with the tasks.
+DASK_SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
+NOT_NUMERIC_HINT = "Name it as {labels} or {ids}, or drop it."
+_config_lock = threading.RLock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Stored:
     reader : object
         Reads consecutive rows or single columns of the file.
     what : str
-        What it is, for errors.
+        Description of the table, for errors.
     argument : str
         Name of the argument, for errors.
     keep : ndarray of int, optional
@@ -71,14 +72,14 @@ class Stored:
 
     @property
     def dtype(self) -> np.dtype[np.float64]:
-        """The type of its rows, whatever the type of the numbers in the file."""
+        """Type of its rows, independent of the type of the numbers in the file."""
         return np.dtype(np.float64)
 
     def truth_values(self) -> list[int]:
-        """Return the positions of the columns that hold True and False; none where all columns have one type."""
-        known: frozenset[int] = getattr(self.reader, "truth_values", frozenset())
-        keep = range(self.shape[1]) if self.keep is None else self.keep.tolist()
-        return [place for place, j in enumerate(keep) if j in known]
+        """Return the positions of the columns that hold True and False; none if all columns have one type."""
+        boolean_columns: frozenset[int] = getattr(self.reader, "truth_values", frozenset())
+        columns = range(self.shape[1]) if self.keep is None else self.keep.tolist()
+        return [position for position, j in enumerate(columns) if j in boolean_columns]
 
     @property
     def single(self) -> bool:
@@ -97,22 +98,24 @@ class Stored:
         n, p = self.shape
         return f"Stored({printable(self.what)}: {n} rows, {p} columns)"
 
-    def __getitem__(self, places: Any) -> Any:
-        """Rows by a slice, a mask or an array of row numbers; a column as ``table[:, j]``."""
-        if isinstance(places, tuple):
-            rows, column = places
+    def __getitem__(self, index: Any) -> Any:
+        """Return rows by a slice, a mask or an array of row numbers; a column as ``table[:, j]``."""
+        if isinstance(index, tuple):
+            rows, column = index
             return self.column(int(column)).to_numpy()[rows]
         n = len(self)
-        if isinstance(places, slice):
-            start, stop, step = places.indices(n)
+        if isinstance(index, slice):
+            start, stop, step = index.indices(n)
             if step == 1:
                 return self._rows(start, max(start, stop))
-            places = np.arange(n)[places]
-        wanted = np.asarray(places)
-        wanted = np.flatnonzero(wanted) if wanted.dtype == np.bool_ else wanted.astype(np.int64)
-        rows, at = np.unique(np.where(wanted < 0, wanted + n, wanted), return_inverse=True)
-        found = self._picked(rows)
-        return found if len(rows) == len(wanted) and (rows == wanted).all() else found[at.reshape(wanted.shape)]
+            index = np.arange(n)[index]
+        requested = np.asarray(index)
+        requested = np.flatnonzero(requested) if requested.dtype == np.bool_ else requested.astype(np.int64)
+        rows, inverse = np.unique(np.where(requested < 0, requested + n, requested), return_inverse=True)
+        block = self._picked(rows)
+        if len(rows) == len(requested) and (rows == requested).all():
+            return block
+        return block[inverse.reshape(requested.shape)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         whole = self.whole
@@ -127,7 +130,7 @@ class Stored:
 
     @cached_property
     def whole(self) -> Any:
-        """All of it as float64, an array or a sparse matrix; above 8 GiB, or DREVAL_READ_LIMIT, that is refused."""
+        """The whole table as float64, an array or a sparse matrix; above 8 GiB, or DREVAL_READ_LIMIT, an error."""
         n, p = self.shape
         limit = max(DENSE_LIMIT, read_limit() or 0)
         if self.sparse:
@@ -136,7 +139,7 @@ class Stored:
             blocks, needed = [], 0
             for part in row_blocks(self):
                 blocks.append(self[part])
-                needed += 16 * blocks[-1].nnz  # a number and its place
+                needed += 16 * blocks[-1].nnz  # a number and its column
                 if needed > limit:
                     raise self._too_large(needed * n / part.stop, limit)
             return as_csr(vstack(blocks, format="csr"), self.argument)
@@ -148,37 +151,37 @@ class Stored:
         return whole
 
     def _check_size(self, rows: int) -> None:
-        """Refuse to read so many rows at once that they take more memory than allowed."""
+        """Raise an error if so many rows take more memory than allowed."""
         needed, limit = 8 * rows * self.shape[1], max(DENSE_LIMIT, read_limit() or 0)
         if needed > limit and not self.sparse:
             raise self._too_large(needed, limit)
 
     def _too_large(self, needed: float, limit: float) -> InputError:
-        """The error for what needs all of a large table."""
+        """Return the error for loading a whole table that exceeds the memory limit."""
         n, p = self.shape
         return InputError(
             self.argument,
             f"must take at most {limit / 2**30:.3g} GiB where all of it is needed at once",
             f"{self.what} of {n} x {p} that needs {needed / 2**30:.1f} GiB",
-            "Measures that read blocks of rows, from {anchors} among more than 50,000 points, do not need it; methods "
-            "that are run do. With enough memory, set the environment variable "
+            "Measures that read blocks of rows (with more than 50,000 points, from {anchors}) work without it; methods "
+            "do not. With enough memory, set the environment variable "
             f"DREVAL_READ_LIMIT={2.0 * needed:.2g}.",
             anchors="anchors",
         )
 
-    def column(self, place: int) -> pd.Series[Any]:
-        """One column, in memory."""
-        at = place if self.keep is None else int(self.keep[place])
+    def column(self, position: int) -> pd.Series[Any]:
+        """Return one column, in memory."""
+        stored_position = position if self.keep is None else int(self.keep[position])
         with self._reading():
-            return pd.Series(self.reader.column(at, row_blocks(self)))
+            return pd.Series(self.reader.column(stored_position, row_blocks(self)))
 
-    def without(self, place: int) -> Stored:
-        """The table without one column."""
-        own = np.arange(self.shape[1]) if self.keep is None else self.keep
-        return replace(self, keep=np.delete(own, place), _last={})
+    def without(self, position: int) -> Stored:
+        """Return the table without one column."""
+        columns = np.arange(self.shape[1]) if self.keep is None else self.keep
+        return replace(self, keep=np.delete(columns, position), _last={})
 
     def _picked(self, rows: IntArray) -> Any:
-        """Ascending rows: consecutive ones, or ones close to each other, are read at once."""
+        """Return ascending rows; consecutive rows, and rows close to each other, are read at once."""
         n, p = self.shape
         if len(rows) and (rows[0] < 0 or rows[-1] >= n):
             raise IndexError(f"row {rows[0] if rows[0] < 0 else rows[-1]} of {n}")
@@ -188,65 +191,70 @@ class Stored:
         if hasattr(self.reader, "pick"):
             with self._reading():
                 return self._normal(self.reader.pick(rows, self.keep), len(rows))
-        gap = max(GAP // max(8 * p, 1), 1)
-        cut = np.diff(rows) > gap
-        if self.reader.edges is not None:  # what lies in one part of the file is decompressed together
-            own = np.searchsorted(self.reader.edges, rows, side="right")
-            cut &= np.diff(own) > 0
+        max_gap_rows = max(MAX_GAP_BYTES // max(8 * p, 1), 1)
+        is_gap = np.diff(rows) > max_gap_rows
+        if self.reader.edges is not None:  # the rows of one part of the file are decompressed together
+            part_numbers = np.searchsorted(self.reader.edges, rows, side="right")
+            is_gap &= np.diff(part_numbers) > 0
         size = row_blocks(self)[0].stop
         parts = []
-        for run in np.split(rows, np.flatnonzero(cut) + 1):
-            for some in np.split(run, np.flatnonzero(np.diff((run - run[0]) // size)) + 1):
-                block = self._rows(int(some[0]), int(some[-1]) + 1)
-                parts.append(block[some - some[0]])
-        return joined(parts)
+        for run in np.split(rows, np.flatnonzero(is_gap) + 1):
+            for group in np.split(run, np.flatnonzero(np.diff((run - run[0]) // size)) + 1):
+                block = self._rows(int(group[0]), int(group[-1]) + 1)
+                parts.append(block[group - group[0]])
+        return concatenate_rows(parts)
 
     def _rows(self, start: int, stop: int) -> Any:
-        """Consecutive rows. Of a part of the file that is larger than a block the numbers are kept for the next one."""
+        """Return consecutive rows.
+
+        If a part of the file is larger than a block, its numbers are cached for the next block.
+        """
         with self._reading():
             edges, (n, p) = self.reader.edges, self.shape
             self._check_size(stop - start)
             ends = np.r_[0, n] if edges is None else np.r_[0, edges, n]
             longest = int(np.diff(ends).max(initial=0))
-            if stop - start >= longest or 8 * longest * p > KEPT or edges is None or not stop > start:
+            if stop - start >= longest or 8 * longest * p > MAX_CACHED_PART_BYTES or edges is None or not stop > start:
                 return self._normal(self.reader.read(start, stop, self.keep), stop - start)
             parts = []
-            for at in range(np.searchsorted(edges, start, "right"), np.searchsorted(edges, stop - 1, "right") + 1):
-                first, last = int(ends[at]), int(ends[at + 1])
-                if self._last.get("at") != at:
+            for part in range(np.searchsorted(edges, start, "right"), np.searchsorted(edges, stop - 1, "right") + 1):
+                part_start, part_stop = int(ends[part]), int(ends[part + 1])
+                if self._last.get("at") != part:
                     self._last.clear()
-                    self._last.update(at=at, rows=self.reader.read(first, last, self.keep))  # as narrow as in the file
-                parts.append(self._last["rows"][max(start, first) - first : min(stop, last) - first])
-            return self._normal(joined(parts), stop - start)
+                    rows = self.reader.read(part_start, part_stop, self.keep)  # with the type in the file
+                    self._last.update(at=part, rows=rows)
+                first, last = max(start, part_start) - part_start, min(stop, part_stop) - part_start
+                parts.append(self._last["rows"][first:last])
+            return self._normal(concatenate_rows(parts), stop - start)
 
-    def _normal(self, found: Any, count: int) -> Any:
-        """Rows as they were read, in normal form: real numbers that a float holds exactly."""
+    def _normal(self, values: Any, count: int) -> Any:
+        """Convert rows that were read to normal form: real numbers that a float holds exactly."""
         if self.sparse:
-            rows = as_csr(found, self.argument)
+            rows = as_csr(values, self.argument)
         else:
-            rows = np.asarray(check_unmasked(found, self.argument))
+            rows = np.asarray(check_unmasked(values, self.argument))
             check_exact(rows, self.argument)
             rows = rows.astype(np.float64, copy=False) if rows.dtype.kind in "biuf" else rows
         if rows.shape != (count, self.shape[1]) or rows.dtype.kind not in "biuf":
-            raise ValueError(f"{describe(rows)} where {count} rows of {self.shape[1]} numbers were asked for")
+            raise ValueError(f"{describe(rows)} where {count} rows of {self.shape[1]} numbers were requested")
         return rows
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """One thread at a time; what the file or its library raises becomes an error of the argument."""
+        """Allow one thread at a time, and raise errors of the file or its library as errors of the argument."""
         with self._lock:
             try:
                 yield
             except DrevalError:
                 raise
             except Exception as error:
-                why = " ".join(f"{type(error).__name__}: {error}".split())[:120]
-                cure = "Check that the file is whole and still open, or write it again."
-                raise InputError(self.argument, "must be readable", f"{self.what} ({why})", cure) from error
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+                hint = "Check that the file is complete and still open, or write it again."
+                raise InputError(self.argument, "must be readable", f"{self.what} ({reason})", hint) from error
 
 
-def joined(parts: list[Any]) -> Any:
-    """Consecutive rows from several parts, all dense or all sparse."""
+def concatenate_rows(parts: list[Any]) -> Any:
+    """Concatenate consecutive rows from several parts, all dense or all sparse."""
     if len(parts) == 1:
         return parts[0]
     if is_sparse(parts[0]):
@@ -268,51 +276,52 @@ class _Sliced:
         self.edges = np.arange(chunks[0], self.shape[0], chunks[0]) if chunks else None
 
     def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Consecutive rows."""
+        """Return consecutive rows."""
         rows = np.asarray(self.source[start:stop])
         return rows.reshape(len(rows), -1) if keep is None else rows.reshape(len(rows), -1)[:, keep]
 
-    def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
-        """One column."""
-        return np.concatenate([self.read(part.start, part.stop, None)[:, at] for part in parts])
+    def column(self, position: int, parts: list[slice]) -> npt.NDArray[Any]:
+        """Return one column."""
+        return np.concatenate([self.read(part.start, part.stop, None)[:, position] for part in parts])
 
 
 class _Zarr(_Sliced):
-    """An array of zarr, of whose chunks few are decompressed at a time."""
+    """An array of zarr that decompresses few chunks at a time."""
 
     def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Consecutive rows."""
+        """Return consecutive rows."""
         with few_chunks(math.prod(self.source.chunks) * self.source.dtype.itemsize):
             return super().read(start, stop, keep)
 
 
 @contextmanager
-def few_chunks(size: float = CHUNKS_BYTES) -> Iterator[None]:
-    """Let zarr read chunks of so many bytes, 2 MiB of them at once but at least one.
+def few_chunks(size: float = MAX_CHUNKS_BYTES) -> Iterator[None]:
+    """Limit the chunks that zarr reads at once to 2 MiB, but at least one chunk, of ``size`` bytes each.
 
-    It reads ten, each in a thread with memory of its own, which is not given back. No more are read than it is set to,
-    and the setting is as before afterwards.
+    By default it reads ten, each in a thread with memory that is not freed. A lower limit of the user remains, and the
+    setting is restored afterwards.
     """
     config = getattr(importlib.import_module("zarr"), "config", None)  # from version 3 on
     if config is None:
         yield
         return
-    key, most = "async.concurrency", max(1, int(CHUNKS_BYTES // size))
-    with _setting, config.set({key: min(config.get(key) or most, most)}):  # one thread: each leaves what it finds
+    key, max_chunks = "async.concurrency", max(1, int(MAX_CHUNKS_BYTES // size))
+    # One thread at a time, so that each restores the setting.
+    with _config_lock, config.set({key: min(config.get(key) or max_chunks, max_chunks)}):
         yield
 
 
 class _Mapped(_Sliced):
-    """An array in memory, or a file mapped to it, of which any rows are read alike."""
+    """An array in memory, or a file mapped to it; any rows can be read directly."""
 
     def pick(self, rows: IntArray, keep: IntArray | None) -> Any:
-        """Some rows."""
-        found = np.asarray(self.source[rows]).reshape(len(rows), -1)
-        return found if keep is None else found[:, keep]
+        """Return some rows."""
+        selected = np.asarray(self.source[rows]).reshape(len(rows), -1)
+        return selected if keep is None else selected[:, keep]
 
 
 class _Dask:
-    """An array of dask; the scheduler is the one that is found."""
+    """An array of dask; the current scheduler computes it."""
 
     def __init__(self, source: Any) -> None:
         self.source = source if len(source.shape) == 2 else source[:, None]
@@ -320,33 +329,33 @@ class _Dask:
         self.edges = np.cumsum(self.source.chunks[0])[:-1]
 
     def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Consecutive rows."""
+        """Return consecutive rows."""
         return self._computed(self.source[start:stop], keep)
 
     def pick(self, rows: IntArray, keep: IntArray | None) -> Any:
-        """Some rows."""
+        """Return some rows."""
         return self._computed(self.source[rows], keep)
 
     @classmethod
-    def _computed(cls, wanted: Any, keep: IntArray | None) -> Any:
-        return cls.kept(wanted.compute(), keep)
+    def _computed(cls, lazy_rows: Any, keep: IntArray | None) -> Any:
+        return cls.select_columns(lazy_rows.compute(), keep)
 
     @staticmethod
-    def kept(rows: Any, keep: IntArray | None) -> Any:
-        """The columns of rows that belong to the table."""
+    def select_columns(rows: Any, keep: IntArray | None) -> Any:
+        """Return the columns of rows that belong to the table."""
         if is_sparse(rows):
             check_places(rows, "data")
             rows = rows.tocsr()
         return rows if keep is None else rows[:, keep]
 
     def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
-        """One column."""
+        """Return one column."""
         blocks = [self.read(part.start, part.stop, np.array([at])) for part in parts]
         return np.concatenate([block.toarray() if is_sparse(block) else np.asarray(block) for block in blocks])[:, 0]
 
 
 class _SparseRows:
-    """A sparse matrix of AnnData that lies by rows in its file."""
+    """A sparse matrix of AnnData that is stored by rows in its file."""
 
     sparse, edges = True, None
 
@@ -356,20 +365,20 @@ class _SparseRows:
         _check_pointers(parts, self.shape, argument)
 
     def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Consecutive rows."""
+        """Return consecutive rows."""
         rows = self.source[start:stop]
         check_places(rows, self.argument)
         rows = rows.tocsr()
         return rows if keep is None else rows[:, keep]
 
     def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
-        """One column."""
+        """Return one column."""
         blocks = [self.read(part.start, part.stop, np.array([at])).toarray() for part in parts]
         return np.concatenate(blocks)[:, 0]
 
 
 def _check_pointers(parts: list[Any], shape: tuple[int, ...], argument: str) -> None:
-    """Check where the rows of a sparse matrix in a file begin; their columns are checked when they are read.
+    """Check the row pointers of a sparse matrix in a file; the columns are checked when rows are read.
 
     ``parts`` are indptr, indices and data.
     """
@@ -379,7 +388,7 @@ def _check_pointers(parts: list[Any], shape: tuple[int, ...], argument: str) -> 
         or len(shape) != 2
         or any(p.dtype.kind not in "iu" for p in parts[:2])
     ):
-        fault = "an indptr or indices that are no vectors of integers, or a shape that is none"
+        fault = "an indptr or indices that are not vectors of integers, or an invalid shape"
     elif lengths[0] != shape[0] + 1:
         fault = f"an indptr of {lengths[0]} for {shape[0]} rows"
     else:
@@ -388,59 +397,61 @@ def _check_pointers(parts: list[Any], shape: tuple[int, ...], argument: str) -> 
         if not fault and starts[-1] > min(lengths[1:]):
             fault = f"an indptr up to {starts[-1]} for {lengths[1]} indices and {lengths[2]} values"
     if fault:
-        rule = "must be a sparse matrix with all entries within its shape"
-        raise InputError(argument, rule, f"one of shape {shape} in a file, with {fault}", "Write the file again.")
+        requirement = "must be a sparse matrix with all entries within its shape"
+        raise InputError(
+            argument, requirement, f"one of shape {shape} in a file, with {fault}", "Write the file again."
+        )
 
 
 class _Parquet:
-    """The columns of a parquet file, of which a block of rows is in memory at a time."""
+    """The columns of a parquet file; one block of rows is in memory at a time."""
 
     sparse, edges = False, None
 
     def __init__(self, path: Path, argument: str, columns: list[str]) -> None:
         parquet = importlib.import_module("pyarrow.parquet")
         self.file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-        about = self.file.metadata
+        metadata = self.file.metadata
         self.argument, self.columns = argument, columns
         types = {field.name: str(field.type) for field in self.file.schema_arrow}
         self.truth_values = frozenset(j for j, name in enumerate(columns) if types[name] == "bool")
-        self.shape = about.num_rows, len(columns)
-        self.starts = np.cumsum([0] + [about.row_group(i).num_rows for i in range(about.num_row_groups)])
-        self.ahead: tuple[Any, int, Any, pd.DataFrame] | None = None  # of which columns, from which row on, and what
+        self.shape = metadata.num_rows, len(columns)
+        self.starts = np.cumsum([0] + [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)])
+        self.ahead: tuple[Any, int, Any, pd.DataFrame] | None = None  # columns, next row, batches, rows read ahead
 
     def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Consecutive rows: those behind the last ones, or from the start of their group on."""
+        """Return consecutive rows: from the last position on, or else from the start of their group on."""
         names = self.columns if keep is None else [self.columns[j] for j in keep]
-        key, at, batches, frame = self.ahead or (None, 0, iter(()), pd.DataFrame())
+        key, position, batches, frame = self.ahead or (None, 0, iter(()), pd.DataFrame())
         group = int(np.searchsorted(self.starts, start, side="right")) - 1
-        if key != names or start < at or self.starts[min(group, len(self.starts) - 2)] > at + len(frame):
+        if key != names or start < position or self.starts[min(group, len(self.starts) - 2)] > position + len(frame):
             groups = list(range(group, len(self.starts) - 1))
             batches = self.file.iter_batches(1 << 14, row_groups=groups, columns=names)
-            at, frame = int(self.starts[min(group, len(self.starts) - 1)]), pd.DataFrame(columns=names)
-        made = []
-        while at < stop:
+            position, frame = int(self.starts[min(group, len(self.starts) - 1)]), pd.DataFrame(columns=names)
+        blocks = []
+        while position < stop:
             if len(frame) == 0:
                 frame = next(batches).to_pandas(ignore_metadata=True)
-            some = frame.iloc[max(start - at, 0) : stop - at]
-            if len(some):
-                made.append(frame_numbers(some, self.argument, FEATURES, "labels", "ids"))
-            done = min(len(frame), stop - at)
-            at, frame = at + done, frame.iloc[done:]
-        self.ahead = names, at, batches, frame
-        return np.concatenate(made) if made else np.empty((0, len(names)))
+            rows = frame.iloc[max(start - position, 0) : stop - position]
+            if len(rows):
+                blocks.append(frame_numbers(rows, self.argument, NOT_NUMERIC_HINT, "labels", "ids"))
+            n_used = min(len(frame), stop - position)
+            position, frame = position + n_used, frame.iloc[n_used:]
+        self.ahead = names, position, batches, frame
+        return np.concatenate(blocks) if blocks else np.empty((0, len(names)))
 
     def column(self, at: int, parts: list[slice]) -> Any:
-        """One column, with its own type."""
+        """Return one column, with its own type."""
         return self.series(self.columns[at])
 
     def series(self, name: str) -> Any:
-        """One column by its name."""
+        """Return one column by its name."""
         return self.file.read(columns=[name]).to_pandas(ignore_metadata=True)[name]
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive rows of a table, from ``start`` on, that are read by their numbers in the table."""
+    """Consecutive rows of a table, from ``start`` on, that are indexed by their numbers in the table."""
 
     rows: Any
     start: int
@@ -450,25 +461,25 @@ class Chunk:
         """Number of rows up to its last one, and of columns."""
         return self.start + int(self.rows.shape[0]), int(self.rows.shape[1])
 
-    def __getitem__(self, places: slice | IntArray) -> Any:
-        if isinstance(places, slice):
-            return self.rows[places.start - self.start : places.stop - self.start]
-        return self.rows[places - self.start]
+    def __getitem__(self, index: slice | IntArray) -> Any:
+        if isinstance(index, slice):
+            return self.rows[index.start - self.start : index.stop - self.start]
+        return self.rows[index - self.start]
 
 
 def is_lazy(table: Any) -> bool:
-    """Whether a table is an array of dask of which the workers of a cluster have the rows."""
+    """Check whether a table is an array of dask whose rows the workers of a cluster hold."""
     return isinstance(table, Stored) and isinstance(table.reader, _Dask) and has_workers()
 
 
 def has_workers() -> bool:
-    """Whether the scheduler of dask is a cluster; without one, blocks that are read one by one take less memory."""
-    found = importlib.import_module("dask.base").get_scheduler()
-    return type(getattr(found, "__self__", None)).__name__ == "Client"
+    """Check whether the scheduler of dask is a cluster; without one, reading block by block takes less memory."""
+    scheduler = importlib.import_module("dask.base").get_scheduler()
+    return type(getattr(scheduler, "__self__", None)).__name__ == "Client"
 
 
 def as_lazy(table: Any, like: Stored) -> Stored:
-    """A table that is no array of dask for its workers, in the chunks of one that is; files are read."""
+    """Convert a table for the workers of dask, in the chunks of another one; files are read."""
     from_array = importlib.import_module("dask.array").from_array
     mapped = isinstance(table, Stored) and isinstance(table.reader, _Mapped)
     array = table.reader.source if mapped else np.asarray(table)
@@ -476,18 +487,18 @@ def as_lazy(table: Any, like: Stored) -> Stored:
 
 
 def legs(table: Stored) -> list[slice]:
-    """The rows that are sent to workers at a time: some whole chunks, by default 2 GB as numbers of 8 bytes."""
+    """Return the slices of rows that are sent to workers at a time: whole chunks, by default 2 GB of 8-byte numbers."""
     ends = np.cumsum(table.reader.source.chunks[0]).tolist()
-    found, start = [], 0
-    for end, following in zip(ends, [*ends[1:], math.inf], strict=True):
-        if 8 * (following - start) * table.shape[1] > LEG_BYTES:
-            found.append(slice(start, end))
+    slices, start = [], 0
+    for end, next_end in zip(ends, [*ends[1:], math.inf], strict=True):
+        if 8 * (next_end - start) * table.shape[1] > MAX_LEG_BYTES:
+            slices.append(slice(start, end))
             start = end
-    return found
+    return slices
 
 
-def on_workers(table: Stored, part: slice, work: Callable[..., Any], *given: Any, merge: Any = None) -> Any:
-    """What ``work`` gives for the chunks of some rows of an array of dask, computed where these are.
+def on_workers(table: Stored, part: slice, work: Callable[..., Any], *arguments: Any, merge: Any = None) -> Any:
+    """Compute ``work`` for the chunks of some rows of an array of dask, on the workers that hold them.
 
     Parameters
     ----------
@@ -496,69 +507,76 @@ def on_workers(table: Stored, part: slice, work: Callable[..., Any], *given: Any
     part : slice
         The rows.
     work : callable
-        Called with a ``Chunk`` and with what else is ``given``, which is sent to every worker once.
+        Called with a ``Chunk`` and the further arguments, which are sent to every worker once.
+    *arguments
+        Further arguments of ``work``.
     merge : callable, optional
-        Called with a list of up to eight results and the first of what else is given.
+        Called with a list of up to eight results and the first further argument.
 
     Returns
     -------
     list or object
-        The results in the order of the rows; with ``merge`` the one that is left.
+        The results in the order of the rows; with ``merge`` the merged result.
     """
-    dask, some = importlib.import_module("dask"), table.reader.source[part]
-    some = some if len(some.chunks[1]) == 1 else some.rechunk({1: -1})
-    blocks, rows = some.to_delayed()[:, 0], np.array(some.chunks[0])
-    tasks = np.cumsum(8 * rows * table.shape[1]) // TASK_BYTES  # small chunks are taken together
-    shared = [dask.delayed(one, name=f"anchors-{uuid4().hex}", traverse=False) for one in given]
+    dask, array = importlib.import_module("dask"), table.reader.source[part]
+    array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
+    blocks, rows = array.to_delayed()[:, 0], np.array(array.chunks[0])
+    tasks = np.cumsum(8 * rows * table.shape[1]) // MAX_TASK_BYTES  # small chunks are taken together
+    shared = [dask.delayed(argument, name=f"anchors-{uuid4().hex}", traverse=False) for argument in arguments]
     starts = part.start + np.r_[0, np.cumsum(rows)[:-1]]
-    found = [
-        dask.delayed(_of_chunks, pure=False)(work, blocks[own].tolist(), int(starts[own[0]]), table.keep, *shared)
-        for own in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(tasks)) + 1)
+    delayed = [
+        dask.delayed(_of_chunks, pure=False)(
+            work, blocks[indices].tolist(), int(starts[indices[0]]), table.keep, *shared
+        )
+        for indices in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(tasks)) + 1)
     ]
-    while merge is not None and len(found) > 1:
-        found = [dask.delayed(merge, pure=False)(found[at : at + 8], *shared[:1]) for at in range(0, len(found), 8)]
-    with table._reading(), one_blas_thread(), dask.config.set(GRAPHS):
-        made = list(dask.compute(*found))
-    return made if merge is None else made[0]
+    while merge is not None and len(delayed) > 1:
+        delayed = [dask.delayed(merge, pure=False)(delayed[k : k + 8], *shared[:1]) for k in range(0, len(delayed), 8)]
+    with table._reading(), one_blas_thread(), dask.config.set(DASK_SETTINGS):
+        results = list(dask.compute(*delayed))
+    return results if merge is None else results[0]
 
 
-def blockwise(table: Any, work: Callable[..., Any], *given: Any) -> list[Any]:
-    """What ``work`` gives for the table, each block of its rows and what else is given; of dask on its workers."""
+def blockwise(table: Any, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Compute ``work`` for the table, each block of its rows and the further arguments; for dask on the workers."""
     if is_lazy(table):
-        found = on_workers(table, slice(0, len(table)), _blockwise_here, work, *given)
-        return [one for made in found for one in made]
-    return [work(table, part, *given) for part in row_blocks(table)]
+        results = on_workers(table, slice(0, len(table)), _blockwise_on_worker, work, *arguments)
+        return [result for chunk_results in results for result in chunk_results]
+    return [work(table, part, *arguments) for part in row_blocks(table)]
 
 
-def _blockwise_here(chunk: Chunk, work: Callable[..., Any], *given: Any) -> list[Any]:
-    """The same for the rows that a worker has."""
-    return [work(chunk, part, *given) for part in row_blocks(chunk, slice(chunk.start, chunk.shape[0]))]
+def _blockwise_on_worker(chunk: Chunk, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Compute the same for the rows that a worker holds."""
+    return [work(chunk, part, *arguments) for part in row_blocks(chunk, slice(chunk.start, chunk.shape[0]))]
 
 
-def _of_chunks(work: Callable[..., Any], blocks: list[Any], start: int, keep: IntArray | None, *given: Any) -> Any:
-    """The result of one task, on a worker."""
-    rows = [_Dask.kept(one, keep) for one in blocks]
-    rows = [as_csr(one, "data") if is_sparse(one) else np.asarray(one, np.float64) for one in rows]
-    return work(Chunk(joined(rows), start), *given)
+def _of_chunks(work: Callable[..., Any], blocks: list[Any], start: int, keep: IntArray | None, *arguments: Any) -> Any:
+    """Compute the result of one task, on a worker."""
+    rows = [_Dask.select_columns(block, keep) for block in blocks]
+    rows = [as_csr(block, "data") if is_sparse(block) else np.asarray(block, np.float64) for block in rows]
+    return work(Chunk(concatenate_rows(rows), start), *arguments)
 
 
 def is_stored(value: Any) -> bool:
-    """Whether a value is a table that is not in memory, or a group of such."""
+    """Check whether a value is a table that is not in memory, or a group of such tables."""
     library, kind = type(value).__module__.split(".")[0], type(value).__name__
-    if isinstance(value, np.memmap):  # one of floats in C order is used as any other array: its rows are what is read
+    if isinstance(value, np.memmap):  # floats in C order are used like any other array, row by row
         return not (value.flags.c_contiguous and value.dtype in (np.float32, np.float64))
-    known = {"h5py": ("Dataset", "Group", "File"), "zarr": ("Array", "Group"), "dask": ("Array",)}
-    return isinstance(value, Stored) or kind in known.get(library, ()) or _is_sparse_dataset(value)
+    lazy_types = {"h5py": ("Dataset", "Group", "File"), "zarr": ("Array", "Group"), "dask": ("Array",)}
+    return isinstance(value, Stored) or kind in lazy_types.get(library, ()) or _is_sparse_dataset(value)
 
 
 def _is_sparse_dataset(value: Any) -> bool:
-    """Whether a value is a sparse matrix of AnnData that is still in its file."""
-    known = type(value).__module__.split(".")[0] == "anndata"
-    return known and all(hasattr(value, name) for name in ("group", "format", "to_memory"))
+    """Check whether a value is a sparse matrix of AnnData in a file."""
+    is_anndata = type(value).__module__.split(".")[0] == "anndata"
+    return is_anndata and all(hasattr(value, name) for name in ("group", "format", "to_memory"))
 
 
 def as_stored(value: Any, argument: str, what: str = "") -> Any:
-    """A table that is not in memory, as ``Stored``; a sparse matrix that lies by columns is read, as a scipy array."""
+    """Return a table that is not in memory as ``Stored``.
+
+    A sparse matrix that is stored by columns is read, as a scipy array.
+    """
     if isinstance(value, Stored):
         return replace(value, argument=argument, _last={})
     check_opened(value, argument)
@@ -572,9 +590,9 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
             return Stored(_SparseRows(value, argument), what, argument)
         needed, limit = 16 * value.group["data"].shape[0], max(DENSE_LIMIT, read_limit() or 0)
         if needed > limit:
-            got = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
-            cure = "Write it by rows: adata.X = adata.X.to_memory().tocsr()."
-            raise InputError(argument, "must be stored by rows (csr), to be read by blocks of rows", got, cure)
+            received = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
+            hint = "Write it by rows: adata.X = adata.X.to_memory().tocsr()."
+            raise InputError(argument, "must be stored by rows (csr), to be read by blocks of rows", received, hint)
         return value.to_memory()
     if library == "dask":
         return Stored(_Dask(value), what, argument)
@@ -583,78 +601,80 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
 
 
 def _check_table(value: Any, argument: str) -> None:
-    """Refuse, before anything is read, what has not rows and columns of real numbers, or parts that fill the memory."""
+    """Check, before anything is read, for rows and columns of real numbers, and for chunks that fit in memory."""
     shape = tuple(value.shape)
     if any(isinstance(size, float) for size in shape):  # NaN
-        got, cure = "a dask array of unknown shape", "Call its method compute_chunk_sizes() first."
-        raise InputError(argument, "must have a known number of rows and columns", got, cure)
+        received, hint = "a dask array of unknown shape", "Call its method compute_chunk_sizes() first."
+        raise InputError(argument, "must have a known number of rows and columns", received, hint)
     if len(shape) not in (1, 2) or 0 in shape[1:]:
-        cure = "Pass an (n, p) array whose rows are points."
-        raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
+        hint = "Pass an (n, p) array whose rows are points."
+        raise InputError(argument, "must be a table of rows and columns", describe(value), hint)
     if value.dtype.kind == "c":
-        cure = "Pass the real and imaginary parts as separate columns."
-        raise InputError(argument, "must be real", "complex numbers", cure)
+        hint = "Pass the real and imaginary parts as separate columns."
+        raise InputError(argument, "must be real", "complex numbers", hint)
     if value.dtype.kind not in "biuf":
-        cure = "Convert it to a numeric array; objects are never loaded from a file."
-        raise InputError(argument, "must hold numbers", describe(value), cure)
+        hint = "Convert it to a numeric array; objects are never loaded from a file."
+        raise InputError(argument, "must hold numbers", describe(value), hint)
     chunks, limit = getattr(value, "chunks", None), max(DENSE_LIMIT, read_limit() or 0)
     if chunks and isinstance(chunks[0], int) and math.prod(chunks) * value.dtype.itemsize > limit:
-        got = f"chunks of {' x '.join(map(str, chunks))}"
-        cure = "Write it in smaller chunks, for instance of 10,000 rows."
-        raise InputError(argument, f"must have chunks of at most {limit / 2**30:.3g} GiB", got, cure)
+        received = f"chunks of {' x '.join(map(str, chunks))}"
+        hint = "Write it in smaller chunks, for instance of 10,000 rows."
+        raise InputError(argument, f"must have chunks of at most {limit / 2**30:.3g} GiB", received, hint)
 
 
 def _only_array(group: Any, argument: str, member: str | None = None) -> Any:
-    """The array that ``member`` names in a group of HDF5 or zarr, or its only one; a sparse matrix of AnnData too."""
+    """Return the array that ``member`` names in a group of HDF5 or zarr, or its only array or sparse AnnData matrix."""
     if "encoding-type" in group.attrs and "indptr" in group:
         return importlib.import_module("anndata.io").sparse_dataset(group)
     names = sorted(group)
     if member is not None and member not in group:
-        cure = did_you_mean(member, names) + f"It holds: {', '.join(names)}."
-        raise UnknownName(argument, "must name an array of the file", repr(member), cure)
+        hint = did_you_mean(member, names) + f"It holds: {', '.join(names)}."
+        raise UnknownName(argument, "must name an array of the file", repr(member), hint)
     if member is None and len(names) != 1:
-        got = f"a group with {', '.join(names[:10]) or 'no array'}"
-        cure = f"Name one of them: group[{names[0]!r}]." if names else "Write the file again."
-        raise InputError(argument, "must hold one array, or name one", got, cure)
-    found = group[member or names[0]]
-    return _only_array(found, argument) if type(found).__name__ == "Group" else found
+        received = f"a group with {', '.join(names[:10]) or 'no array'}"
+        hint = f"Name one of them: group[{names[0]!r}]." if names else "Write the file again."
+        raise InputError(argument, "must hold one array, or name one", received, hint)
+    array = group[member or names[0]]
+    return _only_array(array, argument) if type(array).__name__ == "Group" else array
 
 
 def open_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | None]:
-    """The table in a parquet file, and the index that pandas wrote with it, if that is more than a count."""
+    """Return the table in a parquet file, and the index that pandas wrote with it, unless that only counts."""
     parquet = importlib.import_module("pyarrow.parquet")
     schema = parquet.read_schema(path)
-    kept = (schema.pandas_metadata or {}).get("index_columns", [])
-    index = [name for name in kept if isinstance(name, str)]
+    index_columns = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = [name for name in index_columns if isinstance(name, str)]
     names = [name for name in schema.names if name not in index]
     if len(set(names)) < len(names):
-        got = f"{str(path)!r} with names that occur twice"
-        raise InputError(argument, "must have different names of columns", got, "Rename the columns.")
+        received = f"{str(path)!r} with names that occur twice"
+        raise InputError(argument, "must have different names of columns", received, "Rename the columns.")
     reader = _Parquet(path, argument, names)
     columns = [reader.series(name) for name in index]
-    found = None if not columns else pd.Index(columns[0]) if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
-    return Stored(reader, f"{str(path)!r}", argument), found
+    index_values = (
+        None if not columns else pd.Index(columns[0]) if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
+    )
+    return Stored(reader, f"{str(path)!r}", argument), index_values
 
 
 def check_obsm(group: Any, path: Path, argument: str) -> None:
-    """Check that obsm of AnnData in an open file holds tables: arrays, sparse matrices and frames, not groups of them.
+    """Check that obsm of AnnData in an open file holds arrays, sparse matrices and frames, not groups of them.
 
-    AnnData does not read a file with such a group, so that none is read by blocks either.
+    AnnData does not read a file with such a group; therefore dreval does not read it by blocks either.
     """
-    found = group.get("obsm", {})
-    for name in found if not hasattr(found, "shape") else ():
-        item = found[name]
+    obsm = group.get("obsm", {})
+    for name in obsm if not hasattr(obsm, "shape") else ():
+        item = obsm[name]
         if hasattr(item, "shape") or "indptr" in item or item.attrs.get("encoding-type", "dict") != "dict":
             continue
-        held = ", ".join(map(repr, sorted(item)[:5])) or "nothing"
-        got = f"{str(path)!r}, of which 'obsm/{name}' is a group with {held}"
-        opened = "zarr.open_group(path)" if path.is_dir() else "h5py.File(path, 'r+')"
-        cure = f"Write its arrays one by one, or leave it out: del {opened}['obsm/{name}']."
-        raise InputError(argument, "must have tables of rows and columns in obsm", got, cure)
+        members = ", ".join(map(repr, sorted(item)[:5])) or "nothing"
+        received = f"{str(path)!r}, where 'obsm/{name}' is a group with {members}"
+        open_call = "zarr.open_group(path)" if path.is_dir() else "h5py.File(path, 'r+')"
+        hint = f"Write its arrays one by one, or leave it out: del {open_call}['obsm/{name}']."
+        raise InputError(argument, "must have tables of rows and columns in obsm", received, hint)
 
 
 def open_cells(group: Any) -> Any:
-    """AnnData in an open file of HDF5 or zarr: names and obs are read, its matrices stay in the file."""
+    """Return AnnData in an open file of HDF5 or zarr: names and obs are read, its matrices stay in the file."""
     read = importlib.import_module("anndata.io").read_elem
     sparse_dataset = importlib.import_module("anndata.io").sparse_dataset
 
@@ -671,36 +691,35 @@ def open_cells(group: Any) -> Any:
         raw = SimpleNamespace(X=element(group["raw"]["X"]), var_names=read(group["raw"]["var"]).index)
     names = read(group["var"]).index if "var" in group else None
     X = element(group["X"]) if "X" in group else None
-    known = {"obs": obs, "obs_names": obs.index, "obsm": named("obsm"), "layers": named("layers")}
-    return SimpleNamespace(X=X, var_names=names, raw=raw, **known)
+    fields = {"obs": obs, "obs_names": obs.index, "obsm": named("obsm"), "layers": named("layers")}
+    return SimpleNamespace(X=X, var_names=names, raw=raw, **fields)
 
 
 def open_zarr(path: Path, argument: str, member: str | None) -> Any:
-    """The array or the AnnData object in a folder of zarr; ``member`` names an array."""
+    """Return the array or the AnnData object in a zarr folder; ``member`` names an array."""
     check_zarr(path, argument)
     try:
-        found = _open_folder(path)
+        content = _open_folder(path)
     except Exception as error:
-        why = message_of(error)[:120]
-        cure = "Write the folder again."
-        raise InputError(argument, "must be a readable .zarr folder", f"{str(path)!r} ({why})", cure) from error
-    if hasattr(found, "shape"):
+        reason = message_of(error)[:120]
+        hint = "Write the folder again."
+        raise InputError(argument, "must be a readable .zarr folder", f"{str(path)!r} ({reason})", hint) from error
+    if hasattr(content, "shape"):
         if member is None:
-            return found
-        cure = "Leave the name out."
-        raise UnknownName(argument, "must name an array of the folder", f"{member!r} of a single array", cure)
-    if "obs" not in found:
-        return _only_array(found, argument, member)
-    check_obsm(found, path, argument)
+            return content
+        hint = "Leave the name out."
+        raise UnknownName(argument, "must name an array of the folder", f"{member!r} of a single array", hint)
+    if "obs" not in content:
+        return _only_array(content, argument, member)
+    check_obsm(content, path, argument)
     with few_chunks():
-        return open_cells(found)
+        return open_cells(content)
 
 
 def _open_folder(path: Path) -> Any:
-    """The array or group in a folder of zarr, by the metadata of each part, which were checked.
+    """Open the array or group in a zarr folder by the metadata of each part, which were checked.
 
-    The path is not parsed, since text may name stores in other places, and metadata of all parts in one file are not
-    used.
+    The path is not parsed, since text may name stores in other locations. Consolidated metadata are not used.
     """
     zarr = importlib.import_module("zarr")
     if not hasattr(zarr, "config"):  # before version 3
@@ -712,6 +731,8 @@ def _open_folder(path: Path) -> Any:
 
 
 def _is_array(path: Path) -> bool:
-    """Whether the metadata in a folder of zarr are those of an array."""
-    about = path / "zarr.json"
-    return json.loads(about.read_bytes())["node_type"] == "array" if about.is_file() else (path / ".zarray").is_file()
+    """Check whether the metadata in a zarr folder describe an array."""
+    metadata_file = path / "zarr.json"
+    if not metadata_file.is_file():
+        return (path / ".zarray").is_file()
+    return bool(json.loads(metadata_file.read_bytes())["node_type"] == "array")

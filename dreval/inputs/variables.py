@@ -1,4 +1,4 @@
-"""Labels, covariates and latent variables, and the alignment of their rows with the points of the data."""
+"""Read labels, covariates and latent variables, and align their rows with the points of the data."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from dreval.inputs._foreign import Foreign
 from dreval.inputs._header import Header, Reading
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
-    Raw,
     Table,
+    UnpackedTable,
     as_numpy,
     as_pandas,
     check_column_names,
@@ -52,7 +52,7 @@ from dreval.records.notes import Note, Notes, note
 
 
 class HasRows(Protocol):
-    """What alignment needs of the data."""
+    """Number and names of the rows of the data, for alignment."""
 
     @property
     def n(self) -> int:
@@ -81,7 +81,7 @@ class HasRows(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Number and names of the rows of a table; ``Rows.of`` gives those of some of the points of data."""
+    """Number and names of the rows of a table; ``Rows.of`` takes them for some of the points of data."""
 
     n: int
     ids: pd.Index[Any] | None
@@ -97,38 +97,39 @@ class Rows:
 
 
 def reading_for(rows: HasRows) -> Reading:
-    """Return how a text file with a row for each of these rows is read."""
+    """Return the options for reading a text file with one row for each of these rows."""
     return Reading(rows.header, rows.n, rows.ids)
 
 
-def misread_header(raw: Raw, rows: HasRows) -> tuple[str, Hint] | None:
-    """Return what to do where a file, or that of the data, has one row more or less because of its first row.
+def hint_on_header(raw: UnpackedTable, rows: HasRows) -> tuple[str, Hint] | None:
+    """Return a hint if a file, or the file of the data, has one row more or less because of its first row.
 
-    A sentence with the argument ``{header}``, and this; None where no first row can be the reason.
+    The hint is a sentence with the field ``{header}``, and the argument for this field. None if no first row can be the
+    reason.
     """
-    differ = len(raw.frame) - rows.n
-    if (differ, raw.other_header) in ((1, True), (-1, False)):
-        whose, header = f"'{os.path.basename(raw.file)}'", differ == 1
-    elif (differ, rows.other_header) in ((-1, True), (1, False)):
-        whose, header = "the file of the data", differ == -1
+    difference = len(raw.frame) - rows.n
+    if (difference, raw.other_header) in ((1, True), (-1, False)):
+        whose, header = f"'{os.path.basename(raw.file)}'", difference == 1
+    elif (difference, rows.other_header) in ((-1, True), (1, False)):
+        whose, header = "the file of the data", difference == -1
     else:
         return None
     if isinstance(rows.header, bool) and rows.header == header:
         return None
     content = "the names of its columns" if header else "data"
-    how = "pass {header}"
+    action = "pass {header}"
     if rows.header is None:
-        how = f"read it with pandas.read_csv(path{'' if header else ', header=None'}) and pass the frame"
-    return f"If the first row of {whose} has {content}, {how}.", Hint("header", header)
+        action = f"read it with pandas.read_csv(path{'' if header else ', header=None'}) and pass the frame"
+    return f"If the first row of {whose} has {content}, {action}.", Hint("header", header)
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
-    """A vector of row names; missing and repeated ones raise an error."""
+    """Return a vector of row names as an index; missing and repeated names raise an error."""
     check_opened(value, argument)
     with Foreign(argument, type(value).__name__, "be one id per row"):
         try:
             index: pd.Index[Any] = native(value if isinstance(value, pd.Index) else pd.Index(value))
-        except TypeError as error:  # no collection
+        except TypeError as error:  # not a collection
             raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from error
     if index.dtype.kind == "O":
         check_single_values(index.to_numpy(), argument)
@@ -141,26 +142,26 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
 
 
 def check_lengths(values: Any, argument: str) -> None:
-    """Check that no text is longer than a label or an id may be: no table shows it, and no archive keeps it."""
-    longest = max((len(one) for one in values if isinstance(one, str)), default=0)
+    """Check that no text is longer than a label or an id may be: long texts do not fit in tables and archives."""
+    longest = max((len(text) for text in values if isinstance(text, str)), default=0)
     if longest > LONGEST_TEXT:
-        got = f"one of {longest:,} characters"
-        cure = "Pass short names, and keep the texts in a table of your own."
-        raise InputError(argument, f"must be texts of at most {LONGEST_TEXT:,} characters", got, cure)
+        received = f"one of {longest:,} characters"
+        hint = "Pass short names, and keep the texts in another table."
+        raise InputError(argument, f"must be texts of at most {LONGEST_TEXT:,} characters", received, hint)
 
 
 def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
-    """Check that row names are unique; the error names a repeated one and its rows."""
-    if index[:].is_unique:  # what looks for it keeps a table of all names, here with the slice
+    """Check that row names are unique; the error states a repeated name and its rows."""
+    if index[:].is_unique:  # the hash table of all names is freed with the slice
         return
-    twice = index[index.duplicated()]
-    first = np.flatnonzero(index == twice[0])
-    more = f" ({len(set(twice))} such ids)" if len(set(twice)) > 1 else ""
+    repeated = index[index.duplicated()]
+    rows = np.flatnonzero(index == repeated[0])
+    count_text = f" ({len(set(repeated))} such ids)" if len(set(repeated)) > 1 else ""
     classes = 2 * index.nunique() <= len(index)
     raise InputError(
         argument,
         "must be different in every row",
-        f"{_show(twice[0])} in rows {first[0]} and {first[1]}{more}",
+        f"{_quoted(repeated[0])} in rows {rows[0]} and {rows[1]}{count_text}",
         "If they are classes, pass them as {labels}; else name a column of unique ids."
         if classes and index.name is not None
         else "Remove the repeated rows, or name a column of unique ids.",
@@ -170,49 +171,52 @@ def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
-    """The columns of a table without its ids, the ids, and whether they were passed (or are only row names).
+class IdentifiedTable:
+    """The columns of a table without its ids, the ids, and whether the ids were passed (or are only row names).
 
-    ``beside`` is a column of other names of the rows, which were not used: they are not those of the data.
-    ``dropped`` are the columns of a table of variables that name or count its rows, and are no variables.
+    ``unused_names`` is a column of other row names, which were not used since they are not names of the data.
+    ``dropped`` are the columns of a table of variables that name or count its rows, and are not variables.
     """
 
     frame: pd.DataFrame
     ids: pd.Index[Any] | None = None
-    given: bool = False
-    beside: str | None = None
+    ids_passed: bool = False
+    unused_names: str | None = None
     dropped: tuple[str, ...] = ()
 
 
-def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str, *, variable: bool = False) -> Named:
+def separate_ids(
+    raw: UnpackedTable, ids: Any, data: HasRows, argument: str, *, variable: bool = False
+) -> IdentifiedTable:
     """Return a table without its ids; ``variable`` says that it holds variables, not coordinates.
 
-    If columns were named after the path, only these: selected here, since another one may hold the ids.
+    If columns were named after the path, only these are returned. They are selected here, since another column may hold
+    the ids.
     """
-    found = _found_ids(raw, ids, data, argument, variable)
-    return replace(found, frame=replace(raw, frame=found.frame).meant(argument).frame)
+    identified = _find_ids(raw, ids, data, argument, variable)
+    return replace(identified, frame=replace(raw, frame=identified.frame).selected_columns(argument).frame)
 
 
-def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str, variable: bool) -> Named:
-    """Return the ids: a vector, a column by name (also that of the ids of the data), or the row names."""
+def _find_ids(raw: UnpackedTable, ids: Any, data: HasRows, argument: str, variable: bool) -> IdentifiedTable:
+    """Return the ids: a vector, a column by name (also by the name of the ids of the data), or the row names."""
     frame = raw.frame
     if ids is not None and not isinstance(ids, str | int):
         index = as_ids(ids, f"ids of {argument}")
         if len(index) != len(frame):
-            got = f"{len(index)} ids for {len(frame)} rows"
-            raise InputError(f"ids of {argument}", "must be one per row", got, "Pass one id per row.")
-        return Named(frame, index, True)
+            received = f"{len(index)} ids for {len(frame)} rows"
+            raise InputError(f"ids of {argument}", "must be one per row", received, "Pass one id per row.")
+        return IdentifiedTable(frame, index, True)
     if ids is None and data.ids is not None and data.ids_given and data.ids.name is not None and raw.named:
         ids = data.ids.name if list(map(str, frame.columns)).count(str(data.ids.name)) == 1 else None
     if ids is None and raw.index is None:
-        return _ids_beside(raw, data, argument, variable)
+        return _ids_in_columns(raw, data, argument, variable)
     if ids is None:
-        return _ids_beside_index(raw, data, argument, variable) or Named(frame, raw.index)
+        return _ids_despite_index(raw, data, argument, variable) or IdentifiedTable(frame, raw.index)
     column, frame = take_column(frame, ids, f"ids of {argument}", "a column of the table")
-    return Named(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
+    return IdentifiedTable(frame, as_ids(pd.Index(column), f"ids of {argument}"), True)
 
 
-CLEAR_SHARE = 0.5  # of the ids of the data: a column with more of them holds ids, even if it is not complete
+MIN_SHARE_OF_IDS = 0.5  # of the ids of the data; a column with a larger share holds ids, even if it is not complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,16 +226,16 @@ class _Candidate:
     Attributes
     ----------
     names : pandas.Index
-        Its values, missing ones left out.
+        Its values, without missing values.
     complete : bool
         Whether there is a different value in every row.
     named : bool
         Whether it names rows: a different text in every row, or a different integer under a name that ids have or, in
-        a table without names of columns, at the place of the ids that were passed for the data.
+        a table without names of columns, at the position of the ids that were passed for the data.
     text, counts : bool
         Whether the values are text; whether they are consecutive integers, in any order.
     matches : int
-        How many names of the data are among the values.
+        Number of names of the data among the values.
     """
 
     names: pd.Index[Any]
@@ -248,108 +252,110 @@ class _Candidate:
 
 
 def _candidate(
-    column: pd.Series[Any], name: str, theirs: pd.Index[Any] | None, *, called_ids: bool = False
+    column: pd.Series[Any], name: str, data_names: pd.Index[Any] | None, *, called_ids: bool = False
 ) -> _Candidate | None:
-    """Return what a column has in common with the names of the data; None if it cannot name rows.
+    """Return how a column relates to the names of the data; None if it cannot name rows.
 
-    Values that occur twice or are missing are possible where most of the names of the data are among them. With
-    ``called_ids`` the column is that of the ids, whatever its name.
+    Values that repeat or are missing are possible if most of the names of the data are among the values. With
+    ``called_ids`` the column holds the ids, whatever its name.
     """
-    known = column.dropna()
-    known = known.astype(object) if isinstance(known.dtype, pd.CategoricalDtype) else known
-    whole = known.dtype.kind in "iu"
-    if not len(known) or not (whole or pd.api.types.infer_dtype(known, skipna=False) == "string"):
+    present = column.dropna()
+    present = present.astype(object) if isinstance(present.dtype, pd.CategoricalDtype) else present
+    is_integer = present.dtype.kind in "iu"
+    if not len(present) or not (is_integer or pd.api.types.infer_dtype(present, skipna=False) == "string"):
         return None
-    names = pd.Index(known)
+    names = pd.Index(present)
     complete = len(names) == len(column) and names.is_unique
-    if not complete and (theirs is None or names.nunique() <= CLEAR_SHARE * len(theirs)):
+    if not complete and (data_names is None or names.nunique() <= MIN_SHARE_OF_IDS * len(data_names)):
         return None
-    matches = 0 if theirs is None else int(theirs.isin(_keys(names)).sum())
-    counts = whole and complete and int(names.max()) - int(names.min()) == len(names) - 1
-    named = complete and (called_ids or not whole or looks_like_ids(name, known.to_numpy(dtype=np.float64)))
-    return _Candidate(names, complete, named, not whole, counts, matches)
+    matches = 0 if data_names is None else int(data_names.isin(_keys(names)).sum())
+    counts = is_integer and complete and int(names.max()) - int(names.min()) == len(names) - 1
+    named = complete and (called_ids or not is_integer or looks_like_ids(name, present.to_numpy(dtype=np.float64)))
+    return _Candidate(names, complete, named, not is_integer, counts, matches)
 
 
-def _ids_beside(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named:
+def _ids_in_columns(raw: UnpackedTable, data: HasRows, argument: str, variable: bool) -> IdentifiedTable:
     """Return a table with the column that names its rows as its ids, if there is one.
 
-    Which columns name rows, and how many names of the data are among them, says ``_Candidate``. Where columns were
-    named after the path, ids are searched in the others, which are not values; else in all, and the ids leave the
-    table.
+    ``_Candidate`` describes the columns that may name rows. If columns were named after the path, ids are searched in
+    the other columns, which are not values. Else ids are searched in all columns, and removed from the table.
 
-    - A column with all names of the data is used, whatever its name; integers that only count the rows, and are not
-      called ids, are not, unless they count in another order in a file without names of columns.
-    - A column that names rows is used too if some, but not all names of the data are in it, or none: ``align`` refuses
-      it. So is a column with more than ``CLEAR_SHARE`` of the names of the data, even if it does not name each row.
-      It is not used if the names of the data only count the rows, and at most that share of them is in it.
-    - Other columns that name rows are ``beside``: rows are matched by position, with a note. So are, next to columns
-      named after the path, integers that count the rows in another order, and in a file without names of columns all
-      integers that are different in every row.
+    - A column with all names of the data is used, whatever its name. Integers that only count the rows, and do not have
+      a name of ids, are not used, unless they count in another order in a file without names of columns.
+    - A column that names rows is also used if only a part of the names of the data is in it, or none: ``align`` then
+      raises an error. The same holds for a column with more than the share ``MIN_SHARE_OF_IDS`` of the names of the
+      data, even if it does not name each row. A column that names rows is not used if the names of the data only count
+      the rows, and at most that share of them is in it.
+    - Other columns that name rows become ``unused_names``: rows are matched by position, with a note. Next to columns
+      named after the path, so do integers that count the rows in another order, and in a file without names of columns
+      all integers that are different in every row.
 
-    The only column of a table of variables is no id. Of a whole table of variables no column that names its rows, or
-    counts them under a name that ids have, is a variable. A whole table of coordinates is searched for names that the
-    data have; its other columns are checked as coordinates.
+    The only column of a table of variables is not an id. In a whole table of variables, a column that names its rows,
+    or counts them under a name of ids, is not a variable. In a whole table of coordinates, names of the data are
+    searched; its other columns are checked as coordinates.
     """
-    frame, known = raw.frame, data.ids if data.ids is not None else data.reserve
-    theirs = None if known is None else _keys(known)
-    counted = theirs is None or data.ids is None or any(_in_order(theirs, first) for first in (0, 1))
-    selected, beside, mismatch = bool(raw.selected), None, None
-    called = [*map(str, frame.columns)]
-    place = str(data.ids.name) if data.ids is not None and data.ids_given and not raw.named else None
+    frame, names = raw.frame, data.ids if data.ids is not None else data.reserve
+    data_names = None if names is None else _keys(names)
+    data_only_count = data_names is None or data.ids is None or any(_in_order(data_names, start) for start in (0, 1))
+    selected, unused_names, mismatch = bool(raw.selected), None, None
+    labels = [*map(str, frame.columns)]
+    ids_label = str(data.ids.name) if data.ids is not None and data.ids_given and not raw.named else None
     candidates = {
         j: column
-        for j, name in enumerate(called)
+        for j, name in enumerate(labels)
         if name not in raw.selected and not (variable and frame.shape[1] == 1)
-        if (column := _candidate(frame.iloc[:, j], name, theirs, called_ids=name == place)) is not None
+        if (column := _candidate(frame.iloc[:, j], name, data_names, called_ids=name == ids_label)) is not None
     }
-    naming = [j for j, column in candidates.items() if column.named] if variable and not selected else []
-    naming = naming if len(naming) < frame.shape[1] else []
+    row_name_columns = [j for j, column in candidates.items() if column.named] if variable and not selected else []
+    row_name_columns = row_name_columns if len(row_name_columns) < frame.shape[1] else []
 
     def without(j: int | None) -> tuple[pd.DataFrame, tuple[str, ...]]:
-        """Return the variables or coordinates without the ids, and the names of further columns that name rows."""
-        lost = {j, *naming} - ({j} if selected else set())
-        kept = [i for i in range(frame.shape[1]) if i not in lost]
-        return frame if len(kept) == frame.shape[1] else frame.iloc[:, kept], tuple(called[i] for i in naming if i != j)
+        """Return the table without the ids, and the names of further columns that name rows."""
+        removed = {j, *row_name_columns} - ({j} if selected else set())
+        remaining_columns = [i for i in range(frame.shape[1]) if i not in removed]
+        return frame if len(remaining_columns) == frame.shape[1] else frame.iloc[:, remaining_columns], tuple(
+            labels[i] for i in row_name_columns if i != j
+        )
 
     for j, column in candidates.items():
-        name = called[j]
-        every = theirs is not None and column.complete and column.matches == len(theirs)
-        every = every and (data.ids is not None or (selected and len(frame) == data.n))
+        name = labels[j]
+        has_all_names = data_names is not None and column.complete and column.matches == len(data_names)
+        has_all_names = has_all_names and (data.ids is not None or (selected and len(frame) == data.n))
         row_numbers = selected and not raw.named and not column.in_order  # an index that was written without a header
-        if every and (column.named or not column.counts or row_numbers or (data.ids_given and not selected)):
-            left, dropped = without(j)
-            return Named(left, column.names.rename(name), True, dropped=dropped)
+        if has_all_names and (column.named or not column.counts or row_numbers or (data.ids_given and not selected)):
+            remaining, dropped = without(j)
+            return IdentifiedTable(remaining, column.names.rename(name), True, dropped=dropped)
         if data.ids is not None:
-            clear = column.matches > CLEAR_SHARE * data.n and data.ids.is_unique
-            clear = clear and (column.named or not column.counts)
-            sure = raw.named or column.text or bool(raw.file)  # integers of an array may be coordinates
-            names_rows = column.named and not counted and not column.in_order and sure
-            if clear or (names_rows and (column.matches > 0 if not (selected or variable) else True)):
+            has_most_names = column.matches > MIN_SHARE_OF_IDS * data.n and data.ids.is_unique
+            has_most_names = has_most_names and (column.named or not column.counts)
+            is_certain = raw.named or column.text or bool(raw.file)  # integers of an array may be coordinates
+            names_rows = column.named and not data_only_count and not column.in_order and is_certain
+            if has_most_names or (names_rows and (column.matches > 0 if not (selected or variable) else True)):
                 mismatch = j if mismatch is None else mismatch
                 continue
         left_out = selected and column.complete and (column.counts or not raw.named)
         if (left_out or (column.named and (selected or variable))) and not column.in_order:
-            beside = beside or name
-    left, dropped = without(mismatch)
+            unused_names = unused_names or name
+    remaining, dropped = without(mismatch)
     if mismatch is None:
-        return Named(left, beside=beside, dropped=dropped)
+        return IdentifiedTable(remaining, unused_names=unused_names, dropped=dropped)
     ids = as_ids(pd.Index(frame.iloc[:, mismatch]), f"ids of {argument}")
-    return Named(left, ids, True, dropped=dropped)
+    return IdentifiedTable(remaining, ids, True, dropped=dropped)
 
 
-def _ids_beside_index(raw: Raw, data: HasRows, argument: str, variable: bool) -> Named | None:
-    """Return a table whose row names are none of the data with the column that has all of these as its ids.
+def _ids_despite_index(raw: UnpackedTable, data: HasRows, argument: str, variable: bool) -> IdentifiedTable | None:
+    """Return a table with a column that has all names of the data as its ids, if its row names have none of them.
 
-    So are tables whose rows were sorted or selected: their index has the former row numbers. None where no column has
-    all names of the data.
+    Tables whose rows were sorted or selected are of this kind: their index has the former row numbers. None if no
+    column has all names of the data.
     """
     if raw.index is None or data.ids is None:
         return None
-    theirs = _keys(data.ids)
-    if theirs.isin(_keys(raw.index)).any():
+    data_names = _keys(data.ids)
+    if data_names.isin(_keys(raw.index)).any():
         return None
-    own = _ids_beside(raw, data, argument, variable)
-    return own if own.ids is not None and theirs.isin(_keys(own.ids)).all() else None
+    identified = _ids_in_columns(raw, data, argument, variable)
+    return identified if identified.ids is not None and data_names.isin(_keys(identified.ids)).all() else None
 
 
 def align(
@@ -360,69 +366,69 @@ def align(
     *,
     given: bool = False,
     reserve: pd.Index[Any] | None = None,
-    beside: str | None = None,
+    unused_names: str | None = None,
     superset: bool = False,
-    misread: tuple[str, Hint] | None = None,
+    header_hint: tuple[str, Hint] | None = None,
 ) -> tuple[IntArray | None, Notes]:
     """Return the order of rows of a table that matches the rows of the data (None: unchanged), and notes on it.
 
-    Rows are matched by ids if both sides have them. Names that match only in part raise an error, and so do names of
-    which none match, unless those of one side only count the rows. Otherwise rows are matched by position, and the
-    numbers of rows must agree. With ``superset`` the table may have more rows than the data, if it has all names of
-    the data: the others are left out, with a note.
+    Rows are matched by ids if both sides have them. Names that match only in part raise an error. So do names without
+    any match, unless the names of one side only count the rows. Otherwise rows are matched by position, and the numbers
+    of rows must be equal. With ``superset`` the table may have more rows than the data, if it has all names of the
+    data: the other rows are dropped, with a note.
 
     An index that only counts its rows (``reserve``, ``data.reserve``) is ignored if the other side has another such
-    index or an array. If the other side has numbers as names it is used, since rows that were reordered or dropped on
-    one side would be matched to the wrong ones. It is not matched to ids that were passed for the data; ids that were
-    passed for a table are matched to the counts of the data if they are all of them.
+    index or an array. It is used if the other side has numbers as names: rows that were reordered or dropped on one
+    side would otherwise be matched to the wrong rows. It is not matched to ids that were passed for the data. Ids that
+    were passed for a table are matched to the counts of the data if they include all of them.
 
-    ``beside`` is a column of names that are not those of the data: a note says that they were not used. ``misread`` is
-    for the error of ``check_rows``.
+    ``unused_names`` is a column of names that are not names of the data: a note says that they were not used.
+    ``header_hint`` is the advice of the error of ``check_rows``.
     """
-    known = data.ids
-    if ids is not None and known is not None:
-        left, right = _keys(ids), _keys(known)
+    data_ids = data.ids
+    if ids is not None and data_ids is not None:
+        left, right = _keys(ids), _keys(data_ids)
         if left.equals(right):
             return None, ()
         column = ids.name if given else None
         matches = int(right.isin(left).sum())
         if matches == 0 and not (given and data.ids_given):
-            check_rows(len(left), data.n, argument, misread)
-            if not any(_in_order(names, first) for names in (left, right) for first in (0, 1)):
-                raise _partial(left, right, matches, argument, given or data.ids_given, column, ids.name)
+            check_rows(len(left), data.n, argument, header_hint)
+            if not any(_in_order(names, start) for names in (left, right) for start in (0, 1)):
+                raise _partial_match(left, right, matches, argument, given or data.ids_given, column, ids.name)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
         check_unique(left, argument if given else "row names of {table}", argument)
         check_unique(right, "ids" if data.ids_given else "row names of the data")
-        larger = superset and len(left) > len(right)
-        if matches < len(right) or (len(left) != len(right) and not larger):
-            raise _partial(left, right, matches, argument, given or data.ids_given, column, ids.name)
-        what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
-        said = note("rows.matched", argument=argument, data="the data", by=what)
-        notes = (said, *_unused_rows(left, right, argument))
+        has_more_rows = superset and len(left) > len(right)
+        if matches < len(right) or (len(left) != len(right) and not has_more_rows):
+            raise _partial_match(left, right, matches, argument, given or data.ids_given, column, ids.name)
+        source = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
+        matched_note = note("rows.matched", argument=argument, data="the data", by=source)
+        notes = (matched_note, *_unused_rows(left, right, argument))
         return left.get_indexer(right).astype(np.int64), notes
     if ids is not None and data.reserve is not None:
-        left, right, counts = _keys(ids), _keys(data.reserve), "the data"
-    elif known is not None and reserve is not None and not data.ids_given:
-        left, right, counts = _keys(reserve), _keys(known), f"`{argument}`"
+        left, right, counted_side = _keys(ids), _keys(data.reserve), "the data"
+    elif data_ids is not None and reserve is not None and not data.ids_given:
+        left, right, counted_side = _keys(reserve), _keys(data_ids), f"`{argument}`"
     else:
-        check_rows(n, data.n, argument, misread)
-        return None, _one_sided(ids, given, data, argument, beside)
+        check_rows(n, data.n, argument, header_hint)
+        return None, _one_sided(ids, given, data, argument, unused_names)
     if left.equals(right):
         return None, ()
-    names, what = left if counts == "the data" else right, "ids" if given else "row names"
-    matches, same = int(right.isin(left).sum()), len(left) == len(right)
-    larger = superset and counts != "the data" and len(left) > len(right)
-    if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
-        check_rows(n, data.n, argument, misread)
-        return None, _one_sided(ids, given, data, argument, beside)
-    if not (same or larger) or matches < len(right) or not names.is_unique:
-        raise _partial(left, right, matches, argument, given, ids.name if given and ids is not None else None)
-    whose = f"{'the row names' if given else 'those'} of {counts}"
-    said = note("rows.counted", argument=argument, data="the data", by=what, whose=whose)
-    return left.get_indexer(right).astype(np.int64), (said, *_unused_rows(left, right, argument))
+    names, source = left if counted_side == "the data" else right, "ids" if given else "row names"
+    matches, same_length = int(right.isin(left).sum()), len(left) == len(right)
+    has_more_rows = superset and counted_side != "the data" and len(left) > len(right)
+    if matches == 0 or (same_length and (_in_order(names) or (given and set(left) != set(right)))):
+        check_rows(n, data.n, argument, header_hint)
+        return None, _one_sided(ids, given, data, argument, unused_names)
+    if not (same_length or has_more_rows) or matches < len(right) or not names.is_unique:
+        raise _partial_match(left, right, matches, argument, given, ids.name if given and ids is not None else None)
+    owner = f"{'the row names' if given else 'those'} of {counted_side}"
+    matched_note = note("rows.counted", argument=argument, data="the data", by=source, whose=owner)
+    return left.get_indexer(right).astype(np.int64), (matched_note, *_unused_rows(left, right, argument))
 
 
-# Notes on guesses that change numbers; those that only describe what was passed are none of them.
+# Codes of notes on guesses that change numbers; notes that only describe the input are not among them.
 GUESSES = frozenset(
     (
         *("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside"),
@@ -434,111 +440,109 @@ GUESSES = frozenset(
 
 
 def warn_of_guesses(notes: Iterable[Note], names: Mapping[str, str] | None = None) -> None:
-    """Warn of the notes of ``GUESSES``, where the result is a number without notes."""
-    for one in dict.fromkeys(notes):
-        if one.code in GUESSES:
-            warn(InputWarning(one.named(names or {})))
+    """Warn of the notes with codes in ``GUESSES``, for results that are numbers without notes."""
+    for item in dict.fromkeys(notes):
+        if item.code in GUESSES:
+            warn(InputWarning(item.named(names or {})))
 
 
 def _unused_rows(left: pd.Index[Any], right: pd.Index[Any], argument: str) -> Notes:
-    """Return a note on the rows of a table whose names the data lack, if there are any."""
+    """Return a note on the rows of a table whose names are not in the data, if there are any."""
     unused = len(left) - len(right)
     return (note("rows.unused", argument=argument, unused=unused, rows=len(left)),) if unused > 0 else ()
 
 
-def _in_order(names: pd.Index[Any], first: int = 0) -> bool:
-    """Whether names, as text, count the rows from 0, as those of AnnData may, or from 1, as those of R do."""
-    return names.equals(_keys(pd.RangeIndex(first, first + len(names))))
+def _in_order(names: pd.Index[Any], start: int = 0) -> bool:
+    """Check whether names, as text, count the rows from 0, as in AnnData, or from 1, as in R."""
+    return names.equals(_keys(pd.RangeIndex(start, start + len(names))))
 
 
 def _one_sided(
-    ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str, beside: str | None = None
+    ids: pd.Index[Any] | None, ids_passed: bool, data: HasRows, argument: str, unused_names: str | None = None
 ) -> Notes:
-    """A note if only the data, or only a table, have names; none on row numbers, an error if in another order."""
+    """Return a note if only one side has names; row numbers in another order raise an error."""
     if ids is not None:
-        counted = ids.dtype.kind in "iu" and len(ids) > 0 and ids.min() in (0, 1) and ids.is_unique
-        if not given and counted and ids.max() - ids.min() < len(ids):
+        counts_rows = ids.dtype.kind in "iu" and len(ids) > 0 and ids.min() in (0, 1) and ids.is_unique
+        if not ids_passed and counts_rows and ids.max() - ids.min() < len(ids):
             if ids.is_monotonic_increasing:
                 return ()
             raise InputError(
                 argument,
                 "must have its rows in the order of the data, or names that the data have, too",
                 f"the row numbers {ids.min()}, {ids.min() + 1}, ... in another order, and data without row names",
-                "Sort its rows as those of the data are, then call reset_index(drop=True) (write a file without the "
+                "Put its rows into the order of the data, then call reset_index(drop=True) (write a file without the "
                 "row numbers); or give the data the same row numbers.",
             )
-        code = "rows.ids_alone" if given else "rows.names_unused"
+        code = "rows.ids_alone" if ids_passed else "rows.names_unused"
         return (note(code, argument=argument, data="the data"),)
-    if beside is not None:
-        return (note("rows.ids_beside", argument=argument, column=beside),)
+    if unused_names is not None:
+        return (note("rows.ids_beside", argument=argument, column=unused_names),)
     if data.ids is not None:
         return (note("rows.data_alone", argument=argument, names="ids" if data.ids_given else "row names"),)
     return ()
 
 
 def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
-    """Row names as text, so that 7, 7.0 and "7" are equal."""
+    """Return row names as text, so that 7, 7.0 and "7" are equal."""
     if index.dtype.kind == "f" and bool(np.all(np.mod(index.to_numpy(), 1) == 0)):
         index = index.astype(np.int64)
     return pd.Index([str(value) for value in index], dtype=object)
 
 
-def _partial(
+def _partial_match(
     left: pd.Index[Any],
     right: pd.Index[Any],
     matches: int,
     argument: str,
-    given: bool,
+    ids_passed: bool,
     column: object = None,
     header: object = None,
 ) -> InputError:
     """Return the error for row names that match only in part, or not at all.
 
-    ``column`` holds those of the table. ``header`` is what stands above them: a missing name there shows that the first
-    row was read as the header.
+    ``column`` has the names of the table. ``header`` is the text above them: if it is a missing name, the first row was
+    read as the header.
     """
-    by_position = "pass plain arrays"
+    positional = "pass plain arrays"
     if column is not None:
-        by_position = f"drop the column {str(column)!r}, or pass arrays,"
-    elif not given:
-        by_position = (
-            "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
-        )
-    lost, extra = right[~right.isin(left)], left[~left.isin(right)]
-    where = "" if column is None else f" in the column {str(column)!r}"
-    parts = [f"{matches} of {len(right)} ids of the data found{where}"]
-    parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []
-    parts += [f"{_show(extra[0])} only in {{table}}"] if len(extra) else []
-    remedy = "Keep the common rows on both sides" if matches else "Give both sides the same names"
-    rule = "must have the same ids as the data, in any order"
-    if header is not None and str(header) in set(lost):
-        parts = [*parts[:1], f"{_show(header)} above them"]
-        cure = (
+        positional = f"drop the column {str(column)!r}, or pass arrays,"
+    elif not ids_passed:
+        positional = "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
+    missing, extra = right[~right.isin(left)], left[~left.isin(right)]
+    location = "" if column is None else f" in the column {str(column)!r}"
+    parts = [f"{matches} of {len(right)} ids of the data found{location}"]
+    parts += [f"{_quoted(missing[0])} only in the data"] if len(missing) else []
+    parts += [f"{_quoted(extra[0])} only in {{table}}"] if len(extra) else []
+    action = "Keep the common rows on both sides" if matches else "Give both sides the same names"
+    requirement = "must have the same ids as the data, in any order"
+    if header is not None and str(header) in set(missing):
+        parts = [*parts[:1], f"{_quoted(header)} above them"]
+        hint = (
             "The first row of {table} was read as names of columns: read its file without a header, by "
             "pandas.read_csv(path, header=None), and pass the frame."
         )
-        return InputError(argument, rule, ", ".join(parts), cure, table=argument)
+        return InputError(argument, requirement, ", ".join(parts), hint, table=argument)
     return InputError(
         argument,
-        rule,
+        requirement,
         ", ".join(parts),
-        f"{remedy}, or if both have the same rows in the same order, {by_position} to match by position.",
+        f"{action}, or if both have the same rows in the same order, {positional} to match by position.",
         table=argument,
     )
 
 
-def _show(value: object) -> str:
-    """A row name in quotes, without the type of numpy's scalars."""
+def _quoted(value: object) -> str:
+    """Return a row name in quotes, without the type of numpy's scalars."""
     return repr(str(value))
 
 
 COVARIATE_TYPES = ("number", "class")
-MAX_CODES = 20  # different integers up to which the integers of a covariate may be codes of classes
+MAX_CODES = 20  # largest number of different integers of a covariate that may be codes of classes
 
 
 @dataclass(frozen=True, eq=False)
 class LabelVector:
-    """The class of each labeled point.
+    """Class of each labeled point.
 
     Attributes
     ----------
@@ -556,7 +560,7 @@ class LabelVector:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """The class of each point, (n,); objects with None for points without label, if there are any."""
+        """Class of each point, (n,); objects with None for points without label, if there are any."""
         return with_gaps(self.codes, self.classes)
 
     @property
@@ -572,41 +576,43 @@ class LabelVector:
 
     def __repr__(self) -> str:
         gaps = len(self) - int(self.known.sum())
-        without = f", {gaps} without" if gaps else ""
-        return f"LabelVector({printable(self.name)}: {len(self.codes)} points, {len(self.classes)} classes{without})"
+        without_text = f", {gaps} without" if gaps else ""
+        return (
+            f"LabelVector({printable(self.name)}: {len(self.codes)} points, {len(self.classes)} classes{without_text})"
+        )
 
 
 def with_gaps(codes: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The classes of codes; objects with None for -1, if there are any."""
+    """Return the classes of codes; objects with None for -1, if there are any."""
     if (codes >= 0).all():
         return np.asarray(classes[codes])
     return np.array([*classes.tolist(), None], dtype=object)[codes]
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """A column of the data themselves, which is in their order."""
+class DataColumn:
+    """A column of the data itself, in the order of the data."""
 
     series: pd.Series[Any]
 
 
 def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tuple[LabelVector, Notes]:
-    """Labels from a vector, a column, or a file, in the order of the data, with notes."""
+    """Return labels from a vector, a column, or a file, in the order of the data, with notes."""
     if isinstance(value, LabelVector):
         check_rows(len(value), rows.n, argument)
         return value, ()
     series, notes = _variable(value, rows, argument)
     check_rows(len(series), rows.n, argument)
-    series, marked = _without_missing_texts(*_without_spaces(series, argument), argument)
-    codes, classes = _coded(series, argument)
-    notes = (*notes, *marked, *_float_notes(series, argument))
+    series, missing_notes = _without_missing_texts(*_without_spaces(series, argument), argument)
+    codes, classes = _codes_of_classes(series, argument)
+    notes = (*notes, *missing_notes, *_float_notes(series, argument))
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
         notes = (*notes, note("labels.many", argument=argument, count=len(classes), points=labeled))
     check_lengths([str(value) for value in classes.tolist()], argument)
     if labeled < rows.n:
-        gaps = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
-        notes = (*notes, gaps)
+        gap_note = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
+        notes = (*notes, gap_note)
     return LabelVector(codes, classes, argument if series.name is None else str(series.name)), notes
 
 
@@ -615,30 +621,34 @@ def as_covariates(
 ) -> tuple[dict[str, npt.NDArray[Any]], Notes]:
     """Return covariates by name, float64 for numbers and text for classes, with notes.
 
-    One rule holds for all containers: every number is a number, also an integer; text, booleans and categories are
-    classes. ``types`` ("number" or "class" by name) decides otherwise. Whole numbers with at most ``MAX_CODES``
-    different values, of which one repeats, may be codes of classes: a note names them, unless ``types`` does.
+    The same rule holds for all containers: numbers, including integers, are numbers; text, booleans and categories are
+    classes. ``types`` ("number" or "class" by name) overrides the rule. Whole numbers with at most ``MAX_CODES``
+    different values that repeat may be codes of classes: a note names them, unless ``types`` does.
     """
     notes: Notes = ()
     if isinstance(value, dict):
         parts = [(str(name), *_variable(column, rows, f"{argument}[{str(name)!r}]")) for name, column in value.items()]
         columns = {name: series for name, series, _ in parts}
-        notes = tuple(of_rows for _, _, of_column in parts for of_rows in of_column)
+        notes = tuple(item for _, _, column_notes in parts for item in column_notes)
     else:
         raw = unpack(value, argument, reading=reading_for(rows))
-        frame, of_rows = _aligned(raw, rows, argument)
+        frame, row_notes = _aligned(raw, rows, argument)
         names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
         check_column_names(names, argument)
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
-        notes = (*raw.notes, *of_rows)
+        notes = (*raw.notes, *row_notes)
     types = _checked_types(types, columns)
     covariates = {}
     for name, series in columns.items():
-        called = f"{argument}[{name!r}]"
-        series, marked = _without_missing_texts(*_without_spaces(series, called), called)
+        label = f"{argument}[{name!r}]"
+        series, missing_notes = _without_missing_texts(*_without_spaces(series, label), label)
         covariates[name] = _covariate(series, f"{argument}[{name!r}]", types.get(name))
-        notes = (*notes, *marked, *(() if name in types else _text_among_numbers(series, f"{argument}[{name!r}]")))
-        notes = (*notes, *(() if name in types else _variable_notes(series, covariates[name], called)))
+        notes = (
+            *notes,
+            *missing_notes,
+            *(() if name in types else _text_among_numbers(series, f"{argument}[{name!r}]")),
+        )
+        notes = (*notes, *(() if name in types else _variable_notes(series, covariates[name], label)))
         if name not in types and (count := count_codes(series)):
             code = "response.integers" if argument == "response" else "covariates.integers"
             call = f"covariate_types={ {name: 'class'} }"
@@ -658,94 +668,100 @@ def _checked_types(types: Mapping[str, str] | None, names: Iterable[str]) -> dic
 def count_codes(series: pd.Series[Any]) -> int:
     """Return the number of different whole numbers, if they may be codes of classes; 0 for all other columns.
 
-    Floats that are whole count as well: files and missing values turn integers into them.
+    Whole floats count as well: files and missing values turn integers into floats.
     """
-    known = series[series.notna()].infer_objects()
-    count = int(native(known).nunique()) if whole_column(known) else 0
-    return count if 1 < count <= MAX_CODES and count < len(known) else 0
+    values = series[series.notna()].infer_objects()
+    count = int(native(values).nunique()) if whole_column(values) else 0
+    return count if 1 < count <= MAX_CODES and count < len(values) else 0
 
 
-def whole_column(known: pd.Series[Any]) -> bool:
-    """Whether a column without missing values holds whole numbers, as integers or as floats."""
-    is_float = pd.api.types.is_float_dtype(known.dtype) and not isinstance(known.dtype, pd.CategoricalDtype)
-    return pd.api.types.is_integer_dtype(known.dtype) or (is_float and whole_numbers(known.to_numpy(dtype=np.float64)))
+def whole_column(values: pd.Series[Any]) -> bool:
+    """Check whether a column without missing values holds whole numbers, as integers or as floats."""
+    is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
+    return pd.api.types.is_integer_dtype(values.dtype) or (
+        is_float and whole_numbers(values.to_numpy(dtype=np.float64))
+    )
 
 
 def names_rows(series: pd.Series[Any]) -> bool:
-    """Whether a column may name the rows: it holds a different whole number in every row."""
-    whole = bool(series.notna().all()) and whole_column(series.infer_objects())
-    return whole and native(series).nunique() == len(series)
+    """Check whether a column may name the rows: it holds a different whole number in every row."""
+    is_whole = bool(series.notna().all()) and whole_column(series.infer_objects())
+    return is_whole and native(series).nunique() == len(series)
 
 
 def row_id_notes(frame: pd.DataFrame, argument: str, *, named: bool) -> Notes:
     """Return notes on the columns of variables that may name the rows; ``named`` says whether the columns have names.
 
-    Of several columns these are those beside another one with decimals, and those with a name that ids have.
+    Of several columns, these are the columns next to a column with decimals, and columns with a name of ids.
     """
     columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
-    naming = [j for j, column in enumerate(columns) if names_rows(column)]
+    name_columns = [j for j, column in enumerate(columns) if names_rows(column)]
     if len(columns) == 1:
-        return (note("covariates.names_rows", argument=argument),) if naming else ()
-    if naming and all(column.notna().all() and whole_column(column.infer_objects()) for column in columns):
-        naming = [j for j in naming if named and is_id_name(frame.columns[j])]
-    called = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in naming]
-    return tuple(note("covariates.names_rows", argument=one) for one in called)
+        return (note("covariates.names_rows", argument=argument),) if name_columns else ()
+    if name_columns and all(column.notna().all() and whole_column(column.infer_objects()) for column in columns):
+        name_columns = [j for j in name_columns if named and is_id_name(frame.columns[j])]
+    labels = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in name_columns]
+    return tuple(note("covariates.names_rows", argument=label) for label in labels)
 
 
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:
     """Return a note on a covariate that may name the rows: different whole numbers, or classes that hardly repeat."""
-    known = series.notna().to_numpy()
-    count = int(series[known].nunique())
+    present = series.notna().to_numpy()
+    count = int(series[present].nunique())
     if values.dtype.kind == "f":
         return (note("covariates.names_rows", argument=argument),) if names_rows(series) else ()
-    many = count > np.count_nonzero(known) / 2
-    return (note("labels.many", argument=argument, count=count, points=int(known.sum())),) if many else ()
+    has_many = count > np.count_nonzero(present) / 2
+    return (note("labels.many", argument=argument, count=count, points=int(present.sum())),) if has_many else ()
 
 
 def _text_among_numbers(series: pd.Series[Any], argument: str) -> Notes:
     """Return a note if a column of text, which is classes, holds numbers in more than half of its cells."""
-    known = series[series.notna()]
-    if isinstance(series.dtype, pd.CategoricalDtype) or not len(known):
+    present = series[series.notna()]
+    if isinstance(series.dtype, pd.CategoricalDtype) or not len(present):
         return ()
-    if pd.api.types.infer_dtype(known) not in ("string", "mixed", "mixed-integer"):
+    if pd.api.types.infer_dtype(present) not in ("string", "mixed", "mixed-integer"):
         return ()
-    numbers = pd.to_numeric(known, errors="coerce").notna()
+    numbers = pd.to_numeric(present, errors="coerce").notna()
     count = int(numbers.sum())
-    if not len(known) / 2 < count < len(known):
+    if not len(present) / 2 < count < len(present):
         return ()
-    text = repr(str(known[~numbers].iloc[0]))
-    return (note("covariates.numbers", argument=argument, count=count, known=len(known), text=text),)
+    text = repr(str(present[~numbers].iloc[0]))
+    return (note("covariates.numbers", argument=argument, count=count, known=len(present), text=text),)
 
 
 def _without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:
-    """Return the column without spaces at the ends of its texts, and a note on values that become one by that."""
-    cells = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _texts(series)
+    """Return the column without spaces at the ends of its texts, and a note on values that become equal by that."""
+    cells = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _possible_texts(series)
     texts = dict.fromkeys(cell for cell in cells if isinstance(cell, str))
     padded = {text: text.strip() for text in texts if text != text.strip()}
     if not padded:
         return series, ()
     column = pd.Series(stripped_texts(series.astype(object).to_numpy()), series.index, object, series.name)
-    times = Counter(padded.get(text, text) for text in texts)
-    joined = [repr(text) for text, bare in padded.items() if times[bare] > 1 and not missing_texts([bare])[0]]
-    said = note("labels.spaces", argument=argument, values=tuple(joined[:3]), count=len(joined))
-    return column, (said,) if joined else ()
+    counts = Counter(padded.get(text, text) for text in texts)
+    merged = [
+        repr(text) for text, stripped in padded.items() if counts[stripped] > 1 and not missing_texts([stripped])[0]
+    ]
+    spaces_note = note("labels.spaces", argument=argument, values=tuple(merged[:3]), count=len(merged))
+    return column, (spaces_note,) if merged else ()
 
 
 def _without_missing_texts(series: pd.Series[Any], notes: Notes, argument: str) -> tuple[pd.Series[Any], Notes]:
-    """Return the column with missing values where a text stands for one, as in files, and a note that counts them."""
-    marked = missing_texts(series)
-    if not marked.any():
+    """Return the column with missing values in place of texts that mean them, and a note with their number."""
+    is_missing = missing_texts(series)
+    if not is_missing.any():
         return series, notes
-    texts = tuple(repr(text) for text in sorted({str(cell) for cell in series[marked]}))
-    cleared = series.where(~marked) if isinstance(series.dtype, pd.CategoricalDtype) else series.where(~marked, None)
+    texts = tuple(repr(text) for text in sorted({str(cell) for cell in series[is_missing]}))
+    cleared = (
+        series.where(~is_missing) if isinstance(series.dtype, pd.CategoricalDtype) else series.where(~is_missing, None)
+    )
     return cleared, (
         *notes,
-        note("missing.text", argument=argument, texts=texts, count=int(marked.sum())),
+        note("missing.text", argument=argument, texts=texts, count=int(is_missing.sum())),
     )
 
 
 def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes]:
-    """Latent variables (n, q) in the order of the data, with notes."""
+    """Return latent variables (n, q) in the order of the data, with notes."""
     raw = unpack(value, "latent", reading=reading_for(rows))
     frame, notes = _aligned(raw, rows, "latent")
     if raw.named:
@@ -755,39 +771,43 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
     return points, (*raw.notes, *notes, *row_id_notes(frame, "latent", named=raw.named))
 
 
-def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:
-    """A table in the row order of the data."""
-    own = own_ids(raw, None, rows, argument, variable=True)
-    names: dict[str, Any] = {"given": own.given, "reserve": raw.reserve, "beside": own.beside}
-    names["misread"] = misread_header(raw, rows)
-    order, notes = align(len(own.frame), own.ids, rows, argument, **names, superset=True)
-    if own.dropped:
-        columns = tuple(map(repr, own.dropped))
+def _aligned(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:
+    """Return a table in the row order of the data."""
+    identified = separate_ids(raw, None, rows, argument, variable=True)
+    options: dict[str, Any] = {
+        "given": identified.ids_passed,
+        "reserve": raw.reserve,
+        "unused_names": identified.unused_names,
+    }
+    options["header_hint"] = hint_on_header(raw, rows)
+    order, notes = align(len(identified.frame), identified.ids, rows, argument, **options, superset=True)
+    if identified.dropped:
+        columns = tuple(map(repr, identified.dropped))
         notes = (*notes, note("rows.names_dropped", argument=argument, columns=columns, count=len(columns)))
-    return own.frame if order is None else own.frame.iloc[order], notes
+    return identified.frame if order is None else identified.frame.iloc[order], notes
 
 
 def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
-    """One variable, from a vector, a one-column table or a file, in the row order of the data."""
-    if isinstance(value, Taken):
+    """Return a variable, from a vector, a one-column table or a file, in the row order of the data."""
+    if isinstance(value, DataColumn):
         return value.series, ()
     if is_path(value):
-        theirs = () if rows.ids is None else (str(rows.ids.name),)
-        table = read_table(value, argument, theirs, reading=reading_for(rows))
-        table = table if isinstance(rows.header, bool) else _headless(table, rows.n)
+        id_columns = () if rows.ids is None else (str(rows.ids.name),)
+        table = read_table(value, argument, id_columns, reading=reading_for(rows))
+        table = table if isinstance(rows.header, bool) else _with_first_value(table, rows.n)
         if not isinstance(table.values, pd.DataFrame):
             series = pd.Series(_vector(table.values, argument))
             return series, (*table.notes, *align(len(series), None, rows, argument)[1])
         return _one_column(unpack_table(table, argument), rows, argument)
     if isinstance(value, str):
-        cure = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
-        raise UnknownName(argument, "must be one value per point", repr(value), cure)
+        hint = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
+        raise UnknownName(argument, "must be one value per point", repr(value), hint)
     if isinstance(value, pd.DataFrame | pd.Series):
         return _one_column(unpack(value, argument), rows, argument)
     if is_table(value):
         table = as_pandas(value, argument)
         named = isinstance(table, pd.DataFrame) or table.name is not None
-        return _one_column(Raw(pd.DataFrame(table), named), rows, argument)
+        return _one_column(UnpackedTable(pd.DataFrame(table), named), rows, argument)
     check_opened(value, argument)
     value = as_numpy(value, argument)
     array: Any = value
@@ -795,18 +815,18 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         with Foreign(argument, f"an element or {type(value).__name__}", "be one value per point"):
             array = _vector(value, argument)
     series = pd.Series(array)
-    misread = misread_header(Raw(series.to_frame()), rows)
-    return series, align(len(series), None, rows, argument, misread=misread)[1]
+    header_hint = hint_on_header(UnpackedTable(series.to_frame()), rows)
+    return series, align(len(series), None, rows, argument, header_hint=header_hint)[1]
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
-    """A numpy vector, with None for cells of a list that are masked or missing; an (n, 1) array becomes a vector."""
+    """Return a numpy vector, with None for masked or missing cells of a list; an (n, 1) array becomes a vector."""
     try:
         if isinstance(value, list | tuple):
             value = [None if cell is np.ma.masked else cell for cell in value]
             check_unmasked(value, argument)
             array = np.asarray(value)
-            if array.ndim == 1 and array.dtype.kind in "US":  # text: a missing cell among it must not become text
+            if array.ndim == 1 and array.dtype.kind in "US":  # text: a missing cell must not become text
                 array = np.asarray(value, dtype=object)
         elif isinstance(value, np.ma.MaskedArray) and value.dtype.names is None and np.ma.getmaskarray(value).any():
             array = value.data.astype(object)
@@ -821,59 +841,61 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
     return array
 
 
-def _headless(table: Table, n: int) -> Table:
-    """A file of one column; a first row that also occurs as a value is a value, not the header."""
+def _with_first_value(table: Table, n: int) -> Table:
+    """Return a file of one column; if its first row repeats as a value, it is a value, not the header."""
     frame, name = table.values, table.columns[0] if table.columns and len(table.columns) == 1 else None
     if name is None or len(frame) != n - 1 or not (frame.iloc[:, 0] == name).any():
         return table
-    said = note("file.first_value", row=name, file=os.path.basename(table.path))
+    value_note = note("file.first_value", row=name, file=os.path.basename(table.path))
     values = pd.DataFrame([name, *frame.iloc[:, 0]])
-    return replace(table, values=values, columns=None, selected=(), notes=(*table.notes, said))
+    return replace(table, values=values, columns=None, selected=(), notes=(*table.notes, value_note))
 
 
-def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
-    """The selected column in the row order of the data, with notes."""
+def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
+    """Return the selected column in the row order of the data, with notes."""
     frame, notes = _aligned(raw, rows, argument)
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        cure = "Name one: {hint}, or pass one column of the frame."
-        got, hint = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
-        raise InputError(argument, "must be one value per point", got, cure, hint=hint)
+        hint = "Name one: {example}, or pass one column of the frame."
+        received, example = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
+        raise InputError(argument, "must be one value per point", received, hint, example=example)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 
 
 def _float_notes(series: pd.Series[Any], argument: str) -> Notes:
-    """Return a note if codes of classes are floats; where values are missing, pandas made floats of integers."""
+    """Return a note if codes of classes are floats; with missing values pandas converts integers to floats."""
     values = of_one_kind(series.to_numpy()) if series.dtype == object else series
     is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
     return (note("labels.floats", argument=argument),) if is_float and not series.isna().any() else ()
 
 
-def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Codes of classes, -1 for missing values, and the classes; if all are missing, an error."""
+def _codes_of_classes(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Return codes of classes, -1 for missing values, and the classes; raise if all values are missing."""
     missing = series.isna().to_numpy()
     if missing.all():
-        cure = "Check how the column was read."
-        raise InputError(argument, "must hold a class of some points", f"{len(missing)} missing values", cure)
+        hint = "Check how the column was read."
+        raise InputError(argument, "must have a class for at least one point", f"{len(missing)} missing values", hint)
     values = _class_values(series[~missing], argument)
     codes = np.full(len(missing), -1, np.int64)
     codes[~missing], classes = check_classes(values, len(values), argument)
     return codes, classes
 
 
-def _texts(series: pd.Series[Any]) -> Any:
-    """The values of a column that may hold texts."""
+def _possible_texts(series: pd.Series[Any]) -> Any:
+    """Return the values of a column that may hold texts."""
     return () if isinstance(series.dtype, np.dtype) and series.dtype.kind != "O" else series
 
 
 def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Class values as a numpy array."""
-    check_lengths(series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _texts(series), argument)
+    """Return class values as a numpy array."""
+    check_lengths(
+        series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _possible_texts(series), argument
+    )
     if series.dtype.kind in "mM":
-        cure = "Turn them into text or integers first, for instance the year."
-        raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", cure)
+        hint = "Turn them into text or integers first, for instance the year."
+        raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", hint)
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biu":
         return series.to_numpy()
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -882,47 +904,49 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
 
 
 def _covariate(series: pd.Series[Any], argument: str, kind: str | None = None) -> npt.NDArray[Any]:
-    """Numbers as float64, text, booleans and categories as text, unless ``kind`` decides otherwise.
+    """Return numbers as float64, text, booleans and categories as text; ``kind`` overrides this.
 
     Missing values are NaN or None.
     """
-    known = series.notna().to_numpy()
-    if not known.any():
-        cure = "Leave it out, or check how the column was read."
-        raise InputError(argument, "must hold a value of some points", f"{len(known)} missing values", cure)
-    plain = series[known].infer_objects() if series.dtype == object else series[known]
-    if plain.dtype.kind in "mM":
-        cure = "Convert it to numbers, for instance days since the first one."
-        raise InputError(argument, "must hold numbers or classes", "dates or times", cure)
-    numeric = is_numeric(plain) or pd.api.types.is_complex_dtype(plain.dtype)
-    numeric = numeric and not pd.api.types.is_bool_dtype(plain.dtype)
+    is_present = series.notna().to_numpy()
+    if not is_present.any():
+        hint = "Leave it out, or check how the column was read."
+        raise InputError(
+            argument, "must have a value for at least one point", f"{len(is_present)} missing values", hint
+        )
+    values = series[is_present].infer_objects() if series.dtype == object else series[is_present]
+    if values.dtype.kind in "mM":
+        hint = "Convert it to numbers, for instance days since the first one."
+        raise InputError(argument, "must hold numbers or classes", "dates or times", hint)
+    numeric = is_numeric(values) or pd.api.types.is_complex_dtype(values.dtype)
+    numeric = numeric and not pd.api.types.is_bool_dtype(values.dtype)
     if kind == "number" and not numeric:
-        plain, numeric = _as_numbers(plain, np.flatnonzero(known), argument), True
+        values, numeric = _as_numbers(values, np.flatnonzero(is_present), argument), True
     if not numeric or kind == "class":
-        return _as_classes(plain, known, argument)
-    numbers = np.full(len(known), np.nan)
-    numbers[known] = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
+        return _as_classes(values, is_present, argument)
+    numbers = np.full(len(is_present), np.nan)
+    numbers[is_present] = frame_numbers(values.to_frame("value"), argument, "")[:, 0]
     if np.isinf(numbers).any():
         check_finite(numbers, argument)
     return numbers
 
 
 def _as_numbers(values: pd.Series[Any], rows: IntArray, argument: str) -> pd.Series[Any]:
-    """Return text, booleans or categories as numbers; the error names the first cell that is none."""
+    """Return text, booleans or categories as numbers; the error names the first cell that is not a number."""
     cells = values.astype(object)
     numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     if numbers.isna().any():
-        place = int(np.argmax(numbers.isna().to_numpy()))
-        got = f"{str(cells.iloc[place])!r} in row {rows[place]}{FROM_ZERO}"
-        cure = "Repair this cell, or leave the type out: text is a class."
-        raise InputError(argument, "must hold numbers, as its type says", got, cure)
+        position = int(np.argmax(numbers.isna().to_numpy()))
+        received = f"{str(cells.iloc[position])!r} in row {rows[position]}{FROM_ZERO}"
+        hint = "Repair this cell, or leave the type out: text is a class."
+        raise InputError(argument, "must hold numbers, as its type says", received, hint)
     return numbers
 
 
-def _as_classes(values: pd.Series[Any], known: npt.NDArray[np.bool_], argument: str) -> npt.NDArray[Any]:
-    """Return classes as text, None where they are not known; numbers that are whole are written as integers."""
+def _as_classes(values: pd.Series[Any], is_present: npt.NDArray[np.bool_], argument: str) -> npt.NDArray[Any]:
+    """Return classes as text, None for missing values; whole numbers are written as integers."""
     if pd.api.types.is_float_dtype(values.dtype) and not whole_numbers(values.to_numpy(dtype=np.float64)):
         values = values.astype(str)
-    codes = np.full(len(known), -1, np.int64)
-    codes[known], classes = _coded(values, argument)
+    codes = np.full(len(is_present), -1, np.int64)
+    codes[is_present], classes = _codes_of_classes(values, argument)
     return with_gaps(codes, classes.astype(str))

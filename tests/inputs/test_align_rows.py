@@ -1,4 +1,4 @@
-"""Rows are matched by what names them, and never silently by chance."""
+"""Rows are matched by their names, and a match by position is never silent."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
     ],
 )
 def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int) -> None:
-    """Default indexes, one-sided names, and names beside the numbers of the rows leave the order as it is."""
+    """Default indexes, names on one side, and names next to row numbers do not change the order."""
     record = as_data(pd.DataFrame(X, index=index))
     source = as_source(pd.DataFrame(Y, index=embedding), "e", record)
     assert np.array_equal(source.coordinates(record), Y)
@@ -97,7 +97,7 @@ def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int
 
 @pytest.mark.parametrize("embedding", [[9, 8, 7, 6, 5, 4], [2, 1, 3, 4, 5, 6], list("uvwxyz")])
 def test_names_without_a_common_one_are_refused(embedding: list[Any]) -> None:
-    """By position each row would be that of another name."""
+    """By position each row would get the name of another row."""
     with pytest.raises(InputError, match="0 of 6 ids of the data found"):
         as_source(pd.DataFrame(Y, index=embedding), "e", as_data(pd.DataFrame(X, index=NAMES)))
 
@@ -108,15 +108,15 @@ SHIFTED = [1, 2, 3, 4, 5, 6]
 @pytest.mark.parametrize("index", [SHIFTED, [0, 1, 2, 3, 5, 6], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
 @pytest.mark.parametrize("side", ["data", "embedding", "labels", "latent", "covariates", "function"])
 def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> None:
-    """A frame of which rows were dropped and one that counts its rows: by position all rows would be shifted."""
+    """A frame with dropped rows and a frame that counts its rows: by position all rows would be shifted."""
     named, counted = pd.DataFrame(X, index=index), pd.DataFrame(Y)
-    first, second = (counted, named) if side == "embedding" else (named, counted)
+    left, second = (counted, named) if side == "embedding" else (named, counted)
     run = {
         "labels": lambda: as_data(named, labels=pd.Series(list("abcabc"))),
         "latent": lambda: as_data(named, latent=counted),
         "covariates": lambda: as_data(named, covariates={"age": pd.Series(np.arange(6.0))}),
         "function": lambda: dreval.trustworthiness(named, counted, n_neighbors=2),
-    }.get(side, lambda: as_source(second, "e", as_data(first)))
+    }.get(side, lambda: as_source(second, "e", as_data(left)))
     with pytest.raises(
         InputError, match=r"must have the same ids .* in the same order, call reset_index\(drop=True\) on both frames"
     ):
@@ -135,11 +135,11 @@ def test_the_cures_of_dropped_rows_give_the_numbers_of_arrays() -> None:
 
 @given(order=st.permutations(range(6)))
 def test_row_numbers_in_another_order_are_matched_on_either_side(order: list[int]) -> None:
-    """A frame that was shuffled and one that was not are the same rows, whichever of them are the data."""
-    data, picture = pd.DataFrame(X), pd.DataFrame(Y)
-    assert np.array_equal(as_source(picture.iloc[order], "e", as_data(data)).coordinates(as_data(data)), Y)
+    """A shuffled and an unshuffled frame have the same rows, whichever of them is the data."""
+    data, embedding = pd.DataFrame(X), pd.DataFrame(Y)
+    assert np.array_equal(as_source(embedding.iloc[order], "e", as_data(data)).coordinates(as_data(data)), Y)
     shuffled = as_data(data.iloc[order])
-    assert np.array_equal(as_source(picture, "e", shuffled).coordinates(shuffled), Y[order])
+    assert np.array_equal(as_source(embedding, "e", shuffled).coordinates(shuffled), Y[order])
 
 
 def test_ids_on_one_side_are_said() -> None:
@@ -162,14 +162,14 @@ def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, t
     np.save(tmp_path / "y.npy", Y)
     np.save(tmp_path / "kinds.npy", np.array([0, 1, 0, 1, 0, 1]))
     data = pd.DataFrame(X, index=NAMES)
-    words = "The data have row names and `{}` has none: rows were matched by position."
+    template = "The data have row names and `{}` has none: rows were matched by position."
     record = as_data(data, labels=many(list("abcabc")), covariates={"age": many(np.arange(6.0))}, latent=Y)
     things = ("labels", "covariates['age']", "latent")
-    said = [str(one) for one in record.notes if one.code != "covariates.names_rows"]
-    assert tuple(said[:3]) == tuple(words.format(thing) for thing in things)
-    for picture in (Y, pd.DataFrame(Y), str(tmp_path / "y.npy")):
-        assert tuple(map(str, as_source(picture, "e", record).notes)) == (words.format("embeddings['e']"),)
-    assert words.format("labels") in [*map(str, as_data(data, labels=str(tmp_path / "kinds.npy")).notes)]
+    message = [str(item) for item in record.notes if item.code != "covariates.names_rows"]
+    assert tuple(message[:3]) == tuple(template.format(thing) for thing in things)
+    for embedding in (Y, pd.DataFrame(Y), str(tmp_path / "y.npy")):
+        assert tuple(map(str, as_source(embedding, "e", record).notes)) == (template.format("embeddings['e']"),)
+    assert template.format("labels") in [*map(str, as_data(data, labels=str(tmp_path / "kinds.npy")).notes)]
     column = as_data(data.assign(kind=list("abcabc")), labels="kind")
     assert not any("has none" in str(note) for note in (*column.notes, *as_source("pca", "p", record).notes))
 

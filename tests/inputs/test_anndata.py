@@ -1,4 +1,4 @@
-"""AnnData in and out: what is meant, whatever way it lies in memory or in a file, and values back beside the cells."""
+"""AnnData in and out: the selected matrix in memory or in a file, and values that are written next to the cells."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ad() -> ModuleType:
 
 
 def made(ad: ModuleType, X: Any = COUNTS) -> Any:
-    """Cells with everything that may be asked for."""
+    """Return cells with everything that can be selected."""
     obs = pd.DataFrame({"kind": pd.Categorical(list("abc") * 8), "depth": np.arange(24.0)}, index=CELLS)
     adata = ad.AnnData(X.copy(), obs=obs, var=pd.DataFrame(index=GENES))
     adata.obsm["X_pca"], adata.obsm["X_umap"] = PCA.copy(), UMAP.copy()
@@ -67,13 +67,13 @@ def test_a_pca_beside_x_is_named(ad: ModuleType, form: str, tmp_path: Path) -> N
         adata.write_h5ad(path)
     data = {"object": adata, "backed": ad.read_h5ad(path, backed="r") if form == "backed" else None}.get(form, path)
     for options, expected in (({}, 1), ({"layer": "counts"}, 0), ({"use_rep": "X_pca"}, 0)):
-        assert [one.code for one in as_data(data, **options).notes].count("data.pca_unused") == expected
+        assert [item.code for item in as_data(data, **options).notes].count("data.pca_unused") == expected
 
 
 @pytest.mark.parametrize("key", ["distances", "connectivities"])
 @pytest.mark.parametrize("form", ["matrix", "layer", "file"])
 def test_graphs_of_cells_are_not_features(ad: ModuleType, key: str, form: str, tmp_path: Path) -> None:
-    """What tools keep in obsp."""
+    """Graphs that tools store in obsp raise an error."""
     from sklearn.neighbors import kneighbors_graph
 
     graph = kneighbors_graph(PCA, 7, mode="distance")
@@ -100,7 +100,7 @@ def keyword_of(name: str | None) -> dict[str, str | None]:
 
 @pytest.mark.parametrize(("layer", "expected"), LAYERS)
 def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: np.ndarray) -> None:
-    """X, a layer, raw counts and an array of obsm: in memory, of a view, from a file, and where it still lies there."""
+    """X, a layer, raw counts and an array of obsm: in memory, of a view, read from a file, and left in the file."""
     import anndata
 
     adata.write(tmp_path / "cells.h5ad")
@@ -128,7 +128,7 @@ def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: 
 
 
 def test_frames_in_obsm(ad: ModuleType) -> None:
-    """An array of obsm may be a frame with names of its own; without X there must be a layer."""
+    """An array of obsm may be a frame with its own names; without X there must be a layer."""
     adata = made(ad)
     adata.obsm["X_pca"] = pd.DataFrame(PCA, index=CELLS, columns=["PC1", "PC2", "PC3"])
     assert as_data(adata, use_rep="X_pca").columns == ("PC1", "PC2", "PC3")
@@ -148,11 +148,11 @@ def test_frames_in_obsm(ad: ModuleType) -> None:
 def test_groups_in_obsm(
     kind: str, suffix: str, blocks: bool, ad: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Frames and sparse matrices are read, whole and by blocks; groups of arrays are refused by one error."""
+    """Frames and sparse matrices are read, whole and by blocks; groups of arrays raise the same error."""
     import h5py
     import zarr
 
-    monkeypatch.setattr(files, "LARGE", 0 if blocks else files.LARGE)
+    monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0 if blocks else files.MIN_BLOCKWISE_BYTES)
     adata, path = made(ad), tmp_path / f"a.{suffix}"
     forms = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
     if kind == "frame":
@@ -184,7 +184,7 @@ def test_groups_in_obsm(
 
 
 def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
-    """A key of obsm goes with its cells; what comes from another object or file follows obs_names, never positions."""
+    """A key of obsm belongs to its cells; other objects and files are matched by obs_names, never by position."""
     adata = made(ad)
     other = made(ad)[RNG.permutation(24)].copy()
     other.write(tmp_path / "other.h5ad")
@@ -207,7 +207,7 @@ def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
 def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> None:
     """ "umap" is the stored map, with and without X_ before it, in memory and from a file; "method:umap" is the method.
 
-    Where the names come from stands in the repr, the notes, the recipe and the written call.
+    The repr, the notes, the recipe and the call text state the source of the names.
     """
     cells = made(ad)
     cells.obsm["X_isomap"] = PCA[:, :2].copy()
@@ -222,14 +222,14 @@ def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> No
             assert results.recipe["sources"][name]["what"] == "obsm['X_isomap']"
         expected = dreval.methods.Isomap(2, n_neighbors=6).fit_transform(cells.X)
         np.testing.assert_allclose(np.abs(results.embeddings["run"]), np.abs(expected), rtol=1e-6)
-        told = "coordinates stored in obsm['X_isomap']"
-        assert f"isomap: {told}; the bundled method is 'method:isomap'." in set(results.notes["text"])
-        assert f"key: {told}." in set(results.notes["text"])
+        labeled = "coordinates stored in obsm['X_isomap']"
+        assert f"isomap: {labeled}; the bundled method is 'method:isomap'." in set(results.notes["text"])
+        assert f"key: {labeled}." in set(results.notes["text"])
         assert "'isomap': \"obsm['X_isomap']\"" in repr(ev)
         assert "'run': 'method:isomap'" in repr(ev)
         assert "'isomap': 'X_isomap'" in results.recipe["call"]
         assert "'run', 'method:isomap', n_neighbors=6" in results.recipe["call"]
-        assert told in str(results.summary()).replace("\n    ", " ")
+        assert labeled in str(results.summary()).replace("\n    ", " ")
         assert "X_isomap" in ev._repr_html_()
     assert dreval.embed(cells, "isomap", n_neighbors=6).method == "isomap"
     row = ev.with_embedding("e", "isomap", n_neighbors=5).run("stress", None, None).table.iloc[-1]
@@ -295,26 +295,26 @@ def results(adata: Any, **options: Any) -> Results:
 def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
     """Columns of obs by name whatever the order, tables in uns; all survives a file and the round through it."""
     adata = made(ad)
-    found = results(adata, n_neighbors=4)
+    result = results(adata, n_neighbors=4)
     turned = adata[RNG.permutation(24)].copy()
-    assert found.to_anndata(turned) is turned
-    expected = found.augment("umap").set_index("id")["trustworthiness"]
+    assert result.to_anndata(turned) is turned
+    expected = result.augment("umap").set_index("id")["trustworthiness"]
     assert turned.obs["dreval_trustworthiness_umap"].to_dict() == expected.to_dict()
     assert "dreval_trustworthiness_b_c" in turned.obs
     turned.write(tmp_path / "out.h5ad")
     read = ad.read_h5ad(tmp_path / "out.h5ad")
     assert np.array_equal(read.obs["dreval_r_nx_auc_umap"], turned.obs["dreval_r_nx_auc_umap"])
-    kept = read.uns["dreval"]
-    assert np.array_equal(kept["table"]["value"], found.tidy()["value"])
-    assert kept["table"]["measure"].tolist() == found.tidy()["measure"].tolist()
-    assert set(kept["columns"]["column"]) == {name for name in read.obs if name.startswith("dreval_")}
-    assert json.loads(kept["recipe"])["data_sha256"] == found.recipe["data_sha256"]
-    again = dreval.Evaluation(read[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
-    assert again.run("trustworthiness", None, None).tidy()["value"][0] == found.tidy()["value"][0]
+    stored = read.uns["dreval"]
+    assert np.array_equal(stored["table"]["value"], result.tidy()["value"])
+    assert stored["table"]["measure"].tolist() == result.tidy()["measure"].tolist()
+    assert set(stored["columns"]["column"]) == {name for name in read.obs if name.startswith("dreval_")}
+    assert json.loads(stored["recipe"])["data_sha256"] == result.recipe["data_sha256"]
+    repeated = dreval.Evaluation(read[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
+    assert repeated.run("trustworthiness", None, None).tidy()["value"][0] == result.tidy()["value"][0]
 
 
 def test_what_was_written_before_is_replaced(ad: ModuleType) -> None:
-    """A second call leaves no column of the first; another key stands beside it; a copy leaves the object alone."""
+    """A second call removes all columns of the first; another key is added; a copy does not change the object."""
     adata = made(ad)
     results(adata, n_neighbors=[3, 4]).to_anndata(adata)
     assert "dreval_trustworthiness(n_neighbors=3)_umap" in adata.obs
@@ -351,19 +351,19 @@ def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_refused(ad: ModuleType) -> None:
-    """Other cells, repeated names, names of columns that would be equal, and what is no AnnData object."""
+    """Other cells, repeated names, equal names of columns, and other objects than AnnData raise errors."""
     adata = made(ad)
-    found = results(adata, n_neighbors=4)
+    result = results(adata, n_neighbors=4)
     with pytest.raises(InputError, match=r"14 of 24 points not among obs_names \('cell10'\)"):
-        found.to_anndata(adata[:10].copy())
+        result.to_anndata(adata[:10].copy())
     with pytest.raises(InputError, match="must be an AnnData object"):
-        found.to_anndata(COUNTS)
+        result.to_anndata(COUNTS)
     with pytest.raises(InputError, match="must be text without '/'"):
-        found.to_anndata(adata, "a/b")
+        result.to_anndata(adata, "a/b")
     twice = adata.copy()
     twice.obs_names = ["x", "x", *CELLS[2:]]
     with pytest.raises(InputError, match="'x' twice"):
-        found.to_anndata(twice)
+        result.to_anndata(twice)
     both = {"a/b": "X_umap", "a_b": "X_umap"}
     pair = dreval.Evaluation(adata, both, n_neighbors=4).run("trustworthiness", None, None)
     with pytest.raises(InputError, match="'dreval_trustworthiness_a_b' for two"):
@@ -381,14 +381,14 @@ def test_the_command_line_on_a_file(
     monkeypatch.chdir(tmp_path)
     adata = made(ad)
     adata.write("cells.h5ad")
-    words = ("evaluate", "cells.h5ad", "--use-rep", "X_pca", "-e", "X_umap", "--labels", "kind", "-k", "4")
-    code, out, err = call(capfd, *words, "--save", "r.dreval", "--random-state", "0")
+    arguments = ("evaluate", "cells.h5ad", "--use-rep", "X_pca", "-e", "X_umap", "--labels", "kind", "-k", "4")
+    code, out, err = call(capfd, *arguments, "--save", "r.dreval", "--random-state", "0")
     assert (code, err) == (0, "")
-    known = {"labels": "kind", "use_rep": "X_pca", "n_neighbors": 4, "random_state": 0}
-    same = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **known)
-    said = str(same.run().summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
-    said = said.replace("summary(full=True)", "--full")
-    assert [part.split() for part in without_call(out)[:-1]] == [part.split() for part in without_call(said)]
+    expected = {"labels": "kind", "use_rep": "X_pca", "n_neighbors": 4, "random_state": 0}
+    same = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **expected)
+    message = str(same.run().summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
+    message = message.replace("summary(full=True)", "--full")
+    assert [part.split() for part in without_call(out)[:-1]] == [part.split() for part in without_call(message)]
     dreval.load_results("r.dreval").to_anndata(adata)
     assert adata.obs["dreval_trustworthiness_X_umap"].notna().all()
     code, _, err = call(capfd, "evaluate", "cells.h5ad", "--layer", "X_pca", "-e", "X_umap")
@@ -398,7 +398,7 @@ def test_the_command_line_on_a_file(
 
 
 def test_an_unknown_label_lists_the_columns_of_obs(ad: ModuleType) -> None:
-    """Not the genes, of which there are thousands."""
+    """The error does not list the thousands of genes."""
     adata = made(ad)
     with pytest.raises(UnknownName) as error:
         dreval.Evaluation(adata, labels="leiden")
@@ -409,7 +409,7 @@ def test_an_unknown_label_lists_the_columns_of_obs(ad: ModuleType) -> None:
 
 
 def test_use_rep_and_layer_are_two_things(ad: ModuleType) -> None:
-    """An array of obsm is not a layer, both together are refused, and an unknown key gets the nearest."""
+    """An array of obsm is not a layer, both together raise an error, and an unknown key gets a suggestion."""
     adata = made(ad)
     with pytest.raises(InputError, match=r"`layer` must be a layer or 'raw'.*use_rep='X_pca'"):
         dreval.Evaluation(adata, layer="obsm:X_pca")

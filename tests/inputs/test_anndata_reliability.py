@@ -1,4 +1,4 @@
-"""Reliability of maps of single cells: what AnnData gives is what the matrices in it give."""
+"""Reliability of maps of single cells: AnnData gives the same numbers as its matrices."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ def test_stored_maps_are_scored_by_their_names(cells: Any, name: str) -> None:
     """Local distortion of each map in obsm; the scores of the loss of the t-SNE map."""
     Y = cells.obsm[f"X_{name}"]
     for key in (name, f"X_{name}"):
-        scored = [dreval.local_distortion(X, there) for X, there in ((cells, key), (cells.X, Y))]
+        scored = [dreval.local_distortion(X, embedding) for X, embedding in ((cells, key), (cells.X, Y))]
         pd.testing.assert_frame_equal(scored[0].augment(), scored[1].augment())
         np.testing.assert_array_equal(scored[0].broken, scored[1].broken)
     if name == "tsne":
-        given = {"perplexity": 25, "affinities": "neighbors"}
-        soft = [dreval.singularity_score(X, there, **given) for X, there in ((cells, "X_tsne"), (cells.X, Y))]
+        passed = {"perplexity": 25, "affinities": "neighbors"}
+        soft = [dreval.singularity_score(X, embedding, **passed) for X, embedding in ((cells, "X_tsne"), (cells.X, Y))]
         np.testing.assert_array_equal(soft[0].values, soft[1].values)
         far = [
-            dreval.perturbation_score(X, there, points=[0, 1, 65], **given)
-            for X, there in ((cells, "X_tsne"), (cells.X, Y))
+            dreval.perturbation_score(X, embedding, points=[0, 1, 65], **passed)
+            for X, embedding in ((cells, "X_tsne"), (cells.X, Y))
         ]
         np.testing.assert_array_equal(far[0].values, far[1].values)
 

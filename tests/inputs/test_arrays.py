@@ -1,4 +1,4 @@
-"""Arrays and tables of other libraries hold the same numbers here; what lies elsewhere is refused."""
+"""Arrays and tables of other libraries give the same numbers; arrays on other devices raise an error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Exchanged:
 
 @given(cloud=clouds())
 def test_arrays_of_the_standard_are_data(cloud: np.ndarray) -> None:
-    """An array of the array API standard, and one that only speaks DLPack, are data and coordinates as numpy's are."""
+    """Arrays of the array API standard, and arrays with DLPack only, work as data and coordinates like numpy arrays."""
     data = as_data(cloud)
     for value in (array_api_strict.asarray(cloud), Exchanged(cloud)):
         assert np.array_equal(as_data(value).X, data.X)
@@ -50,14 +50,14 @@ def test_arrays_of_the_standard_are_data(cloud: np.ndarray) -> None:
 
 
 def test_labels_and_embeddings_of_the_standard() -> None:
-    """Labels, latent variables, and what a callable returns may be such arrays too."""
+    """Labels, latent variables, and results of a callable may be such arrays too."""
     codes = array_api_strict.asarray([0, 1] * 4)
     data = as_data(X, labels=codes, latent=array_api_strict.asarray(X[:, :1]))
     assert data.labels.codes.tolist() == [0, 1] * 4
     assert np.array_equal(data.latent, X[:, :1])
     for give in (array_api_strict.asarray, Exchanged):
-        made = as_source(lambda X, d, give=give: give(np.ascontiguousarray(X[:, :d])), "f", data)
-        assert np.array_equal(made.coordinates(data), X[:, :2])
+        result = as_source(lambda X, d, give=give: give(np.ascontiguousarray(X[:, :d])), "f", data)
+        assert np.array_equal(result.coordinates(data), X[:, :2])
 
 
 @pytest.mark.parametrize("where", [2, 4, 8, 10])
@@ -121,7 +121,7 @@ def test_tables_as_embeddings_and_what_functions_return() -> None:
 
 
 def test_gaps_and_queries_are_refused() -> None:
-    """A missing cell is named by its column; a query that was not run is to be collected; pyarrow is asked for."""
+    """The error for a missing cell names its column; a lazy query must be collected; the error names pyarrow."""
     gap = TABLES["polars"].drop("kind").with_columns(y=pl.Series([None, *[1.0] * 7]))
     with pytest.raises(InputError, match="NaN in row 0, column 'y'"):
         as_data(gap)
@@ -147,8 +147,8 @@ def test_distances_of_a_frame_follow_its_names() -> None:
     assert np.array_equal(turned.X, as_data(frame, metric="precomputed").X)
     assert tuple(map(str, turned.notes)) == ("Columns of the distances were put into the order of the rows, by name.",)
     options = {"metric": "precomputed", "n_neighbors": 3, "random_state": 0}
-    found = [dreval.Evaluation(d, {"e": X[:, :2]}, **options).run(ci=None) for d in (frame, frame[names[::-1]])]
-    assert np.array_equal(found[0].tidy()["value"], found[1].tidy()["value"], equal_nan=True)
+    result = [dreval.Evaluation(d, {"e": X[:, :2]}, **options).run(ci=None) for d in (frame, frame[names[::-1]])]
+    assert np.array_equal(result[0].tidy()["value"], result[1].tidy()["value"], equal_nan=True)
     unrelated = frame.set_axis([f"V{j}" for j in range(8)], axis=1)
     assert np.array_equal(as_data(unrelated, metric="precomputed").X, turned.X)
 

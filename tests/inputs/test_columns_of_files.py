@@ -30,13 +30,13 @@ BY_COUNT = "Rows of `{}` were matched to the data by row names; those of {} only
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Data with row names, and what is known of the same rows in another order."""
+    """Return a folder with data with row names, and variables of the same rows in another order."""
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(X, NAMES, list("xyz")).to_csv("log.csv")
-    known = pd.DataFrame({"age": AGE, "size": SIZE, "kind": KINDS}, NAMES).iloc[ORDER]
-    known.to_csv("meta.csv")
-    known.rename_axis("cell").to_csv("cells.csv")
-    known[["age"]].to_csv("age.csv")
+    variables = pd.DataFrame({"age": AGE, "size": SIZE, "kind": KINDS}, NAMES).iloc[ORDER]
+    variables.to_csv("meta.csv")
+    variables.rename_axis("cell").to_csv("cells.csv")
+    variables[["age"]].to_csv("age.csv")
     return tmp_path
 
 
@@ -101,21 +101,21 @@ def test_one_column_is_matched_by_the_ids_beside_it() -> None:
 @pytest.mark.parametrize("names", [NAMES, [7 * j + 100 for j in range(N)]])
 @pytest.mark.parametrize("by", ["ids", "row names"])
 def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: str) -> None:
-    """A column whose values are the ids of the data matches the rows, whatever its name; some missing is refused."""
+    """A column with the ids of the data matches the rows, whatever its name; a partial match raises an error."""
     data = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(names, name="id"))
-    beside = pd.DataFrame({"barcode": names, "kind": KINDS, "age": AGE}).iloc[ORDER]
-    beside.to_csv("other.csv", index=False)
-    given = {"ids": "id"} if by == "ids" else {}
+    table = pd.DataFrame({"barcode": names, "kind": KINDS, "age": AGE}).iloc[ORDER]
+    table.to_csv("other.csv", index=False)
+    passed = {"ids": "id"} if by == "ids" else {}
     data = data.reset_index() if by == "ids" else data
-    record = as_data(data, labels="other.csv:kind", covariates="other.csv:age", **given)
+    record = as_data(data, labels="other.csv:kind", covariates="other.csv:age", **passed)
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.covariates["age"].tolist() == AGE.tolist()
     assert "Rows of `labels` were matched to the data by the ids in 'barcode'." in [*map(str, record.notes)]
     assert "has none" not in " ".join(map(str, record.notes))
     if isinstance(names[0], str):
-        beside.assign(barcode=["new", *beside["barcode"][1:]]).to_csv("other.csv", index=False)
+        table.assign(barcode=["new", *table["barcode"][1:]]).to_csv("other.csv", index=False)
         with pytest.raises(InputError, match="`labels` must have the same ids as the data, in any order"):
-            as_data(data, labels="other.csv:kind", **given)
+            as_data(data, labels="other.csv:kind", **passed)
 
 
 @pytest.mark.usefixtures("folder")
@@ -129,27 +129,27 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
         ("age", [j / 7 for j in range(N)], False, False),
     ],
 )
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("ids_known", [False, True])
 def test_names_beside_one_column_that_the_data_lack_are_said(
-    column: str, names: list[Any], noted: bool, refused: bool, known: bool
+    column: str, names: list[Any], noted: bool, refused: bool, ids_known: bool
 ) -> None:
-    """Rows in another order would be matched to the wrong points; counted rows in their order are no names.
+    """Rows in another order would be matched to the wrong points; counted rows in their order are not names.
 
-    Beside data with other names they are refused, but for counts under a name that ids do not have.
+    Next to data with other names they raise an error, except counts under a name that is not a name of ids.
     """
-    beside = pd.DataFrame({column: names, "kind": KINDS})
-    beside.iloc[ORDER].to_csv("other.csv", index=False)
-    data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if known else X
-    if known and refused:
+    table = pd.DataFrame({column: names, "kind": KINDS})
+    table.iloc[ORDER].to_csv("other.csv", index=False)
+    data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if ids_known else X
+    if ids_known and refused:
         with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
             as_data(data, labels="other.csv:kind")
         return
-    found = [one for one in as_data(data, labels="other.csv:kind").notes if one.code == "rows.ids_beside"]
-    assert [one.severity for one in found] == ["limit"] * noted
+    result = [item for item in as_data(data, labels="other.csv:kind").notes if item.code == "rows.ids_beside"]
+    assert [item.severity for item in result] == ["limit"] * noted
     if column == "id":
-        beside.to_csv("other.csv", index=False)
+        table.to_csv("other.csv", index=False)
         notes = as_data(data, labels="other.csv:kind").notes
-        assert "rows.ids_beside" not in [one.code for one in notes]
+        assert "rows.ids_beside" not in [item.code for item in notes]
 
 
 @pytest.mark.usefixtures("folder")
@@ -162,7 +162,7 @@ def test_an_id_column_that_permutes_the_counts_of_the_data_is_used() -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("argument", ["covariates", "latent", "labels"])
 def test_fewer_rows_are_refused_by_their_names(argument: str) -> None:
-    """Both sides have names: what is told is the row that is missing, not that ids should be given."""
+    """Both sides have names: the error names the missing row, and does not advise to pass ids."""
     pd.DataFrame({"age": [1, 2, 1]}, NAMES[:3]).to_csv("few.csv")
     with pytest.raises(InputError, match=rf"`{argument}` must have the same ids .* 3 of {N} ids .*'cell3' only in"):
         as_data("log.csv", **{argument: "few.csv:age"})
@@ -178,13 +178,13 @@ def test_columns_of_files_are_called_by_their_names() -> None:
         ("x", "meta.csv:age"): ["x", "age"],
         ("meta.csv:age", "other.csv:labels"): ["age", "other.csv:labels"],
     }
-    for given, names in called.items():
-        assert list(as_data("log.csv", covariates=list(given)).covariates) == names
+    for passed, names in called.items():
+        assert list(as_data("log.csv", covariates=list(passed)).covariates) == names
 
 
 @pytest.mark.usefixtures("folder")
 def test_wrong_names_of_columns_are_answered_with_right_ones() -> None:
-    """A column of the file that was named before; no file by its mere likeness; row names are no column."""
+    """The error suggests a column of the named file, but no file by mere similarity, and not the row names."""
     np.save("saze.npy", X)
     with pytest.raises(UnknownName, match=r"got 'size'\. Did you mean 'meta\.csv:size'\? Columns: x, y, z\."):
         as_data("log.csv", covariates=["meta.csv:age", "size"])
@@ -198,7 +198,7 @@ def test_wrong_names_of_columns_are_answered_with_right_ones() -> None:
 
 
 def written(frame: pd.DataFrame, form: str, name: str) -> Any:
-    """A frame as it is, or in a file: as pandas writes it, as R does, and by pandas in a binary form."""
+    """Return a frame unchanged, or in a file: as pandas writes it, as R does, or in a binary form of pandas."""
     if form == "frame":
         return frame
     if form == "parquet":
@@ -218,18 +218,16 @@ def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[st
     """A frame, and the same rows in another order: one value, whichever of them is a file, and whichever the data."""
     data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
-    first, second = written(data, forms[0], "a"), written(embedding.iloc[ORDER], forms[1], "b")
-    assert dreval.trustworthiness(first, second, n_neighbors=3) == value
-    record = as_data(first)
+    left, second = written(data, forms[0], "a"), written(embedding.iloc[ORDER], forms[1], "b")
+    assert dreval.trustworthiness(left, second, n_neighbors=3) == value
+    record = as_data(left)
     source = as_source(second, "e", record)
     assert BY_COUNT.format("embeddings['e']", "the data") in [*map(str, source.notes)]
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
-    first, second = written(data.iloc[ORDER], forms[0], "a"), written(embedding, forms[1], "b")
-    assert dreval.trustworthiness(first, second, n_neighbors=3) == pytest.approx(
-        value, rel=1e-12
-    )  # sums in other order
+    left, second = written(data.iloc[ORDER], forms[0], "a"), written(embedding, forms[1], "b")
+    assert dreval.trustworthiness(left, second, n_neighbors=3) == pytest.approx(value, rel=1e-12)  # sums in other order
     assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in [
-        *map(str, as_source(second, "e", as_data(first)).notes)
+        *map(str, as_source(second, "e", as_data(left)).notes)
     ]
 
 
@@ -238,8 +236,8 @@ def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[st
 def test_variables_of_files_that_count_follow_too(form: str) -> None:
     """Labels, covariates and latent variables of the same rows in another order."""
     data = written(pd.DataFrame(X, columns=list("xyz")), form, "a")
-    known = written(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
-    record = as_data(data, labels=f"{known}:kind", covariates=f"{known}:age", latent=f"{known}:age")
+    variables = written(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
+    record = as_data(data, labels=f"{variables}:kind", covariates=f"{variables}:age", latent=f"{variables}:age")
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.covariates["age"].tolist() == record.latent[:, 0].tolist() == AGE.tolist()
     for argument in ("labels", "covariates", "latent"):
@@ -249,38 +247,38 @@ def test_variables_of_files_that_count_follow_too(form: str) -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("frame", "R"), ("R", "frame"), ("csv", "csv")])
 def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
-    """Where both sides merely count, from 0 or from 1, rows are as they are, and nothing is said of names."""
-    first, second = (written(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
-    source = as_source(second, "e", as_data(first))
-    assert np.array_equal(source.coordinates(as_data(first)), X)
+    """If both sides only count, from 0 or from 1, rows keep their order, and no note mentions names."""
+    left, second = (written(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
+    source = as_source(second, "e", as_data(left))
+    assert np.array_equal(source.coordinates(as_data(left)), X)
     assert not any("Row" in str(note) for note in source.notes)
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("R", "frame")])
 def test_names_that_are_counts_of_another_base_are_refused(forms: tuple[str, str]) -> None:
-    """0..n-1 in another order beside 1..n: nobody knows which row is which."""
-    first = written(pd.DataFrame(X), forms[0], "a")
+    """0..n-1 in another order next to 1..n is ambiguous."""
+    left = written(pd.DataFrame(X), forms[0], "a")
     second = written(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
     with pytest.raises(InputError, match=rf"got {N - 1} of {N} ids .* \(write files without row names\)"):
-        as_source(second, "e", as_data(first))
+        as_source(second, "e", as_data(left))
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("form", ["csv", "R", "frame"])
 def test_some_rows_of_a_count_are_refused_as_named_ones_are(form: str) -> None:
     """Fewer rows, whose names are among the count: the rows that are missing are named."""
-    first = written(pd.DataFrame(X), form, "a")
+    left = written(pd.DataFrame(X), form, "a")
     second = written(pd.DataFrame(X).iloc[3:8], form, "b")
     with pytest.raises(InputError, match=rf"must have the same ids .* 5 of {N} ids of the data found"):
-        as_source(second, "e", as_data(first))
+        as_source(second, "e", as_data(left))
     with pytest.raises(InputError, match="must have the same ids"):
-        as_source(first, "e", as_data(second))
+        as_source(left, "e", as_data(second))
 
 
 @pytest.mark.usefixtures("folder")
 def test_files_without_row_names_have_none_in_reserve() -> None:
-    """Beside a plain file, or a parquet file without index, shuffled row numbers are refused."""
+    """Next to a plain file, or a parquet file without index, shuffled row numbers raise an error."""
     pd.DataFrame(X, columns=list("xyz")).to_csv("plain.csv", index=False)
     pd.DataFrame(X, columns=list("xyz")).to_parquet("plain.parquet", index=False)
     shuffled = written(pd.DataFrame(X).iloc[ORDER], "csv", "b")
@@ -292,7 +290,7 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_ids_that_were_asked_for_beside_a_count() -> None:
-    """Those of a table find the rows that the data count; a table's count is none beside ids asked for of the data."""
+    """Ids of a table match the rows that the data count; counts of a table are not matched to ids of the data."""
     counted = written(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
     embedding = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
     record = as_data(counted)
@@ -310,7 +308,7 @@ def test_ids_that_were_asked_for_beside_a_count() -> None:
 
 
 def test_columns_of_distances_follow_rows_that_only_count() -> None:
-    """Names above a matrix of distances in another order than the count beside it."""
+    """Names above a matrix of distances are reordered to the count of its rows."""
     D = np.abs(np.subtract.outer(AGE, AGE))
     record = as_data(pd.DataFrame(D).iloc[:, ORDER], metric="precomputed")
     assert np.array_equal(record.X, D)
@@ -318,7 +316,7 @@ def test_columns_of_distances_follow_rows_that_only_count() -> None:
 
 
 def test_default_names_of_anndata_are_a_count() -> None:
-    """Text "0", "1", ... beside 1, 2, ... of R: both merely count, and the note says that names were not used."""
+    """Text "0", "1", ... next to 1, 2, ... of R: both only count, and the note says that names were not used."""
     record = as_data(pd.DataFrame(X, [str(i) for i in range(N)]))
     frame = pd.DataFrame(X, columns=list("xyz"))
     frame.insert(0, "Unnamed: 0", range(1, N + 1))
@@ -328,23 +326,23 @@ def test_default_names_of_anndata_are_a_count() -> None:
 
 
 def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
-    """A header that was not split is refused with its separator; levels without names are said."""
+    """A header that was not split raises an error with its separator; levels without names get a note."""
     table = "p;q\n" + "".join(f"{j},5;{j * j},25\n" for j in range(12))
     with pytest.raises(InputError, match=r"must be read with the separator.*sep=';'"):
         as_data(pd.read_csv(io.StringIO(table)))
     frame = pd.read_csv(io.StringIO(table.replace(";", ",")))
     assert frame.index.nlevels == 2
-    assert [one.severity for one in as_data(frame).notes if one.code == "data.levels"] == ["limit"]
+    assert [item.severity for item in as_data(frame).notes if item.code == "data.levels"] == ["limit"]
     frame.index.names = ["block", "plot"]
-    assert "data.levels" not in [one.code for one in as_data(frame).notes]
+    assert "data.levels" not in [item.code for item in as_data(frame).notes]
 
 
 def test_classes_that_differ_in_spaces_are_said() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
-    found = [one for one in record.notes if one.code == "labels.spaces"]
-    assert [(one.severity, dict(one.values)["values"]) for one in found] == [("assumption", ("'a '",))]
+    result = [item for item in record.notes if item.code == "labels.spaces"]
+    assert [(item.severity, dict(item.values)["values"]) for item in result] == [("assumption", ("'a '",))]
     assert record.labels.classes.tolist() == ["a", "b"]
-    assert "labels.spaces" not in [one.code for one in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
+    assert "labels.spaces" not in [item.code for item in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 
 
 def test_the_ids_in_a_whole_table_are_no_variable() -> None:
@@ -356,8 +354,8 @@ def test_the_ids_in_a_whole_table_are_no_variable() -> None:
     moved = pd.DataFrame({"cell": names, "u": X[:, 0], "v": X[:, 1]}).iloc[order].reset_index(drop=True)
     ev = dreval.Evaluation(data, {"e": moved}, ids="id", covariates=moved, latent=moved, n_neighbors=2)
     assert list(ev.data.covariates) == ["u", "v"]
-    for found in (np.c_[ev.data.covariates["u"], ev.data.covariates["v"]], ev.data.latent):
-        np.testing.assert_array_equal(found, X)
+    for result in (np.c_[ev.data.covariates["u"], ev.data.covariates["v"]], ev.data.latent):
+        np.testing.assert_array_equal(result, X)
     np.testing.assert_array_equal(ev.sources["e"].coordinates(ev.data), X)
     numbered = pd.DataFrame({"nr": order, "u": X[order, 0], "v": X[order, 1]})
     ev = dreval.Evaluation(data.assign(id=range(12)), {"e": numbered}, ids="id", n_neighbors=2)
@@ -398,23 +396,23 @@ def test_a_column_of_a_parquet_file_is_as_if_all_columns_were_read(
     frame = WIDE.iloc[ORDER]
     (frame.reset_index(drop=True) if index is None else frame.set_index(index)).to_parquet("wide.parquet")
     points = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(WIDE[ids or index or "cell"]))
-    given = (points.reset_index(), {"ids": ids}) if ids else (points, {})
+    passed = (points.reset_index(), {"ids": ids}) if ids else (points, {})
 
     def covariate() -> Any:
         try:
-            data = as_data(given[0], covariates={"c": f"wide.parquet:{name}"}, **given[1])
+            data = as_data(passed[0], covariates={"c": f"wide.parquet:{name}"}, **passed[1])
         except (InputError, UnknownName) as error:
             return str(error), None
         return [str(note) for note in data.notes], data.covariates["c"].tolist()
 
-    def whole(path: Any, argument: str, beside: Any = None, **settings: Any) -> Any:
+    def whole(path: Any, argument: str, id_columns: Any = None, **settings: Any) -> Any:
         return files.read_table(path, argument, **settings)
 
-    found = covariate()
+    result = covariate()
     monkeypatch.setattr(variables, "read_table", whole)
-    assert found == covariate()
-    if found[1] is not None:
-        assert found[1] == WIDE[name].tolist()
+    assert result == covariate()
+    if result[1] is not None:
+        assert result[1] == WIDE[name].tolist()
 
 
 def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
@@ -422,17 +420,17 @@ def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
 ) -> None:
     """Fractions and truth values stay in the file, but for the first two columns; an unknown name lists all."""
     WIDE.to_parquet("wide.parquet")
-    seen = []
+    recorded = []
 
-    def kept(path: Any, argument: str, beside: Any = None, **settings: Any) -> Any:
-        seen.append(files.read_table(path, argument, beside, **settings))
-        return seen[-1]
+    def recording_read(path: Any, argument: str, id_columns: Any = None, **settings: Any) -> Any:
+        recorded.append(files.read_table(path, argument, id_columns, **settings))
+        return recorded[-1]
 
-    monkeypatch.setattr(variables, "read_table", kept)
+    monkeypatch.setattr(variables, "read_table", recording_read)
     as_data(X, labels="wide.parquet:kind")
     as_data(X, covariates={"c": "wide.parquet:f3"})
-    assert seen[0].columns == ("first", "second", "kind", "cell", "number")
-    assert seen[1].columns == ("first", "second", "kind", "cell", "number", "f3")
+    assert recorded[0].columns == ("first", "second", "kind", "cell", "number")
+    assert recorded[1].columns == ("first", "second", "kind", "cell", "number", "f3")
     with pytest.raises(UnknownName, match=r"Known: first, second, kind, .* f3 and 2 more"):
         as_data(X, labels="wide.parquet:nothing")
 
@@ -496,19 +494,19 @@ def test_ids_of_a_file_without_header_are_matched_to_those_of_the_data(index: li
         codes = [note.code for note in source.notes if note.code.startswith("rows.")]
         assert codes == ["rows.counted" if index[0] == 0 and not ids else "rows.matched"]
     _headless(pd.DataFrame({"kind": KINDS, "age": AGE}, index=index), "known.csv")
-    known = as_data(
+    variables = as_data(
         "data.csv" if ids else data,
         ids="0" if ids else None,
         labels="known.csv:1",
         covariates={"age": "known.csv:2"},
     )
-    assert known.labels.values.tolist() == KINDS.tolist()
-    assert known.covariates["age"].tolist() == AGE.tolist()
+    assert variables.labels.values.tolist() == KINDS.tolist()
+    assert variables.covariates["age"].tolist() == AGE.tolist()
 
 
 @pytest.mark.parametrize("form", [np.array, pd.DataFrame])
 def test_columns_of_integers_without_names_stay_coordinates(form: Any) -> None:
-    """An integer array is no table of ids where its first column has other values than the ids of the data."""
+    """An integer array has no ids if its first column has other values than the ids of the data."""
     data = pd.DataFrame(np.column_stack([np.arange(100, 100 + N), X]))
     coordinates = np.column_stack([np.arange(N)[::-1] ** 2, np.arange(N)])
     record = as_data(data, ids=0)
@@ -517,11 +515,11 @@ def test_columns_of_integers_without_names_stay_coordinates(form: Any) -> None:
 
 @pytest.mark.parametrize("index", [ORDER, ORDER + 100, [f"row{i}" for i in ORDER]], ids=["counts", "numbers", "text"])
 def test_a_column_with_all_names_of_the_data_is_used_where_the_index_has_none(index: Any) -> None:
-    """Frames that were sorted keep their former row numbers as an index: their column of names is that of the data."""
+    """Sorted frames have their former row numbers as an index; their column of names is used."""
     data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
     table = pd.DataFrame({"id": NAMES, "x": X[:, 0], "y": X[:, 1]}).iloc[ORDER].set_axis(index)
-    known = pd.DataFrame({"id": NAMES, "kind": KINDS, "age": AGE}).iloc[ORDER].set_axis(index)
-    record = as_data(data, labels=known[["id", "kind"]], covariates=known[["id", "age"]], latent=table)
+    variables = pd.DataFrame({"id": NAMES, "kind": KINDS, "age": AGE}).iloc[ORDER].set_axis(index)
+    record = as_data(data, labels=variables[["id", "kind"]], covariates=variables[["id", "age"]], latent=table)
     assert record.labels.values.tolist() == KINDS.tolist()
     assert {name: column.tolist() for name, column in record.covariates.items()} == {"age": AGE.tolist()}
     assert np.array_equal(record.latent, X[:, :2])
@@ -531,7 +529,7 @@ def test_a_column_with_all_names_of_the_data_is_used_where_the_index_has_none(in
 
 
 def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
-    """Of two sets of names the index decides where it has those of the data; a column with a part is not used."""
+    """The index decides if it has the names of the data; a column with a part of them is not used."""
     data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
     table = pd.DataFrame({"id": NAMES[::-1], "kind": KINDS}, index=NAMES).iloc[ORDER]
     assert as_data(data, covariates=table).covariates["kind"].tolist() == KINDS.tolist()
@@ -547,8 +545,8 @@ def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
 def test_a_first_row_with_the_name_of_a_point_is_no_header(separator: str) -> None:
     """Texts without a header would lose a point; the data have a header, and a note tells the difference."""
     file = "known.csv" if separator == "," else "known.tsv"
-    known = pd.DataFrame({"kind": KINDS, "site": [f"site {kind}" for kind in KINDS]}, NAMES)
-    known.iloc[ORDER].drop(columns="site").to_csv(file, sep=separator, header=False)
+    variables = pd.DataFrame({"kind": KINDS, "site": [f"site {kind}" for kind in KINDS]}, NAMES)
+    variables.iloc[ORDER].drop(columns="site").to_csv(file, sep=separator, header=False)
     record = as_data("log.csv", labels=file)
     assert record.labels.values.tolist() == KINDS.tolist()
     assert [note.code for note in record.notes if note.code.startswith("file.")] == [
@@ -556,9 +554,12 @@ def test_a_first_row_with_the_name_of_a_point_is_no_header(separator: str) -> No
         "file.first_value",
     ]
     assert as_data("log.csv", labels=f"{file}:1").labels.values.tolist() == KINDS.tolist()
-    known.iloc[ORDER].to_csv(file, sep=separator, header=False)
+    variables.iloc[ORDER].to_csv(file, sep=separator, header=False)
     covariates = as_data("log.csv", covariates=file).covariates
-    assert [column.tolist() for column in covariates.values()] == [known["kind"].tolist(), known["site"].tolist()]
+    assert [column.tolist() for column in covariates.values()] == [
+        variables["kind"].tolist(),
+        variables["site"].tolist(),
+    ]
 
 
 @pytest.mark.usefixtures("folder")

@@ -30,7 +30,7 @@ CASES: dict[str, tuple[str, str, str, tuple[str, ...] | None, int]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_number_is_read_and_the_header_names_the_columns(case: str, tmp_path: Path) -> None:
-    """The values are those that numpy wrote; lines that are no header are counted in a note."""
+    """The values are those that numpy wrote; a note counts the lines that are not the header."""
     name, delimiter, header, names, left_out = CASES[case]
     np.savetxt(tmp_path / name, Y, delimiter=delimiter, header=header)
     table = read_table(tmp_path / name)

@@ -1,4 +1,4 @@
-"""Which covariates are numbers and which are classes, and which texts stand for a missing value."""
+"""The types of covariates (numbers or classes), and the texts that mean a missing value."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ INTEGERS: dict[str, Any] = {
 }
 
 
-def naive_hsic_p(first: np.ndarray, second: np.ndarray, n_resamples: int, seed: int) -> tuple[float, float]:
+def naive_hsic_p(left: np.ndarray, right: np.ndarray, n_resamples: int, seed: int) -> tuple[float, float]:
     """HSIC of Gaussian kernels with median bandwidths, by the formulas, and its permutation p."""
 
     def kernel(points: np.ndarray) -> np.ndarray:
         squared = ((points[:, None] - points[None]) ** 2).sum(axis=2)
         return np.exp(-squared / (2 * np.median(squared[np.triu_indices(len(points), 1)])))
 
-    n = len(first)
-    K, L, H = kernel(first), kernel(second[:, None]), np.eye(n) - 1 / n
+    n = len(left)
+    K, L, H = kernel(left), kernel(right[:, None]), np.eye(n) - 1 / n
     K = H @ K @ H
     rng, observed = np.random.default_rng(seed), (K * L).sum() / n**2
     orders = [rng.permutation(n) for _ in range(n_resamples)]
@@ -53,7 +53,7 @@ def naive_hsic_p(first: np.ndarray, second: np.ndarray, n_resamples: int, seed: 
 
 @pytest.mark.parametrize("kind", INTEGERS)
 def test_integers_of_every_container_are_numbers(kind: str) -> None:
-    """The statistic and the p of an evaluation are those of naive HSIC with a Gaussian kernel of age."""
+    """Statistic and p-value equal naive HSIC with a Gaussian kernel of age."""
     ev = dreval.Evaluation(X, {"e": Y}, covariates={"age": INTEGERS[kind]}, random_state=0)
     row = ev.run(None, "hsic").tidy().iloc[0]
     statistic, p = naive_hsic_p(Y, AGE.astype(float), 199, 1)
@@ -76,7 +76,7 @@ def test_the_example_of_the_rule() -> None:
 
 def codes_of(notes: Any) -> list[str]:
     """The codes of notes."""
-    return [one.code for one in notes]
+    return [item.code for item in notes]
 
 
 @pytest.mark.parametrize(
@@ -99,34 +99,34 @@ def codes_of(notes: Any) -> list[str]:
     ],
 )
 def test_integers_that_may_be_codes_are_noted(values: Any, noted: bool) -> None:
-    """At most 20 whole numbers of which one repeats, also beside missing values; not where the type is given."""
+    """At most 20 repeating whole numbers, also with missing values, get a note, unless the type is passed."""
     data = as_data(X, covariates={"v": values})
     assert ("covariates.integers" in codes_of(data.notes)) == noted
     typed = as_data(X, covariates={"v": values}, covariate_types={"v": "number"})
     assert "covariates.integers" not in codes_of(typed.notes)
     if noted:
-        said = next(str(one) for one in data.notes if one.code == "covariates.integers")
-        assert "covariate_types={'v': 'class'}" in said
+        message = next(str(item) for item in data.notes if item.code == "covariates.integers")
+        assert "covariate_types={'v': 'class'}" in message
         by_type = as_data(X, covariates={"v": values}, covariate_types={"v": "class"})
         assert by_type.covariates["v"].dtype.kind in "UO"
 
 
 def test_types_decide_otherwise() -> None:
     """Numbers as classes are text; text, truth values and categories of numbers are numbers."""
-    given = {"batch": AGE % 3, "dose": AGE % 3 / 2, "text": AGE.astype(str), "yes": AGE > 50, "c": pd.Categorical(AGE)}
+    passed = {"batch": AGE % 3, "dose": AGE % 3 / 2, "text": AGE.astype(str), "yes": AGE > 50, "c": pd.Categorical(AGE)}
     types = {"batch": "class", "dose": "class", "text": "number", "yes": "number", "c": "number"}
-    found = as_data(X, covariates=given, covariate_types=types).covariates
-    assert found["batch"].tolist() == (AGE % 3).astype(str).tolist()
-    assert sorted(set(found["dose"])) == ["0.0", "0.5", "1.0"]
+    result = as_data(X, covariates=passed, covariate_types=types).covariates
+    assert result["batch"].tolist() == (AGE % 3).astype(str).tolist()
+    assert sorted(set(result["dose"])) == ["0.0", "0.5", "1.0"]
     for name in ("text", "c"):
-        np.testing.assert_array_equal(found[name], AGE.astype(float))
-    np.testing.assert_array_equal(found["yes"], (AGE > 50).astype(float))
-    frame = as_data(X, covariates=pd.DataFrame(given), covariate_types=types).covariates
-    assert {name: values.tolist() for name, values in frame.items()} == {k: v.tolist() for k, v in found.items()}
+        np.testing.assert_array_equal(result[name], AGE.astype(float))
+    np.testing.assert_array_equal(result["yes"], (AGE > 50).astype(float))
+    frame = as_data(X, covariates=pd.DataFrame(passed), covariate_types=types).covariates
+    assert {name: values.tolist() for name, values in frame.items()} == {k: v.tolist() for k, v in result.items()}
 
 
 @pytest.mark.parametrize(
-    ("given", "types", "message"),
+    ("values", "types", "message"),
     [
         ({"age": AGE}, {"aeg": "class"}, "got 'aeg'. Did you mean 'age'"),
         ({"age": AGE}, {"age": "clas"}, "got 'clas'. Did you mean 'class'"),
@@ -135,10 +135,10 @@ def test_types_decide_otherwise() -> None:
         ({"age": ["12", *["x7"] * (N - 1)]}, {"age": "number"}, "got 'x7' in row 1"),
     ],
 )
-def test_types_that_do_not_fit_are_refused(given: Any, types: Any, message: str) -> None:
-    """Unknown names and types suggest the nearest; the cell that is no number is named."""
+def test_types_that_do_not_fit_are_refused(values: Any, types: Any, message: str) -> None:
+    """Errors for unknown names and types have suggestions; the error for a cell that is not a number names it."""
     with pytest.raises((InputError, UnknownName)) as error:
-        as_data(X, covariates=given, covariate_types=types)
+        as_data(X, covariates=values, covariate_types=types)
     assert message in str(error.value)
 
 
@@ -161,19 +161,19 @@ def test_types_behind_the_names_of_columns(tmp_path: Path) -> None:
         "a:class": "f",
     }
     assert kinds(X, f"{path}:a:class:class") == {"a:class": "U"}
-    for text, said in (
+    for text, message in (
         (f"{path}:age:clas", "Did you mean 'class'"),
         (f"{path}:agee:class", "Did you mean 'age'"),
         ("age:nubmer", "Did you mean 'number'"),
     ):
-        with pytest.raises(UnknownName, match=said):
+        with pytest.raises(UnknownName, match=message):
             as_data(frame, covariates=text)
     with pytest.raises(InputError, match="must have one type each"):
         as_data(frame, covariates=["nr:class"], covariate_types={"nr": "number"})
 
 
 def test_the_call_of_a_result_has_the_types() -> None:
-    """What makes the result again names them."""
+    """The call that reproduces the result has the types."""
     ev = dreval.Evaluation(X, {"e": Y}, covariates={"nr": AGE % 3}, covariate_types={"nr": "class"}, random_state=0)
     assert "covariate_types={'nr': 'class'}" in ev.run(None, "hsic", n_resamples=9).recipe["call"]
 
@@ -181,10 +181,10 @@ def test_the_call_of_a_result_has_the_types() -> None:
 def test_missing_texts_are_those_of_files(tmp_path: Path) -> None:
     """A file of each text has a missing cell there, and of other spellings it has none."""
     path = tmp_path / "t.csv"
-    words = [*sorted(MISSING_TEXTS), "none", "na", "Nan", "missing", "NONE"]
-    pd.DataFrame({"id": [f"r{i}" for i in range(len(words) + 1)], "kind": [*words, "a"]}).to_csv(path, index=False)
+    texts = [*sorted(MISSING_TEXTS), "none", "na", "Nan", "missing", "NONE"]
+    pd.DataFrame({"id": [f"r{i}" for i in range(len(texts) + 1)], "kind": [*texts, "a"]}).to_csv(path, index=False)
     missing = read_table(path).values["kind"].isna().tolist()
-    assert missing[:-1] == [word in MISSING_TEXTS for word in words]
+    assert missing[:-1] == [name in MISSING_TEXTS for name in texts]
 
 
 @pytest.mark.parametrize("text", ["nan", "NA", "None", ""])
@@ -193,7 +193,7 @@ def test_missing_texts_are_those_of_files(tmp_path: Path) -> None:
     [list, np.array, lambda v: np.array(v, dtype=object), pd.Series, pd.Categorical, lambda v: pd.array(v, "string")],
 )
 def test_texts_that_stand_for_missing_values(text: str, make: Any) -> None:
-    """They are missing in every container, as None is, with a note; a batch of that name is refused."""
+    """They are missing in every container, like None, with a note; a batch with such a name raises an error."""
     kinds = [text, text, *["a"] * 28, *["b"] * 30]
     data = as_data(X, labels=make(kinds), covariates={"site": make(kinds)})
     other = as_data(X, labels=[kind if kind != text else None for kind in kinds])
@@ -201,24 +201,24 @@ def test_texts_that_stand_for_missing_values(text: str, make: Any) -> None:
     assert other.labels is not None
     np.testing.assert_array_equal(data.labels.codes, other.labels.codes)
     assert pd.isna(data.covariates["site"]).sum() == 2
-    notes = [dict(one.values) for one in data.notes if one.code == "missing.text"]
-    assert [(one["argument"], one["count"]) for one in notes] == [("labels", 2), ("covariates['site']", 2)]
-    with pytest.raises(InputError, match=r"2 points without a batch .*stands for a missing value"):
+    notes = [dict(item.values) for item in data.notes if item.code == "missing.text"]
+    assert [(item["argument"], item["count"]) for item in notes] == [("labels", 2), ("covariates['site']", 2)]
+    with pytest.raises(InputError, match=r"2 points without a batch .*means a missing value"):
         as_data(X, batch=make(kinds))
 
 
 def test_floats_that_are_whole_are_codes_of_classes() -> None:
-    """Of labels and batches, with a note; beside missing values pandas made them, and there is none."""
+    """Whole floats of labels and batches get a note; with missing values pandas made them, and there is no note."""
     codes = np.repeat([0.0, 1.0, 2.0], 20)
-    for given in (codes, codes.tolist(), pd.Series(codes), [Decimal(int(code)) for code in codes]):
-        data = as_data(X, labels=given, batch=given)
+    for passed in (codes, codes.tolist(), pd.Series(codes), [Decimal(int(code)) for code in codes]):
+        data = as_data(X, labels=passed, batch=passed)
         assert data.labels is not None
         np.testing.assert_array_equal(data.labels.codes, np.repeat([0, 1, 2], 20))
         assert codes_of(data.notes).count("labels.floats") == 2
     assert "labels.floats" not in codes_of(as_data(X, labels=np.r_[np.nan, codes[1:]]).notes)
-    for given in (codes / 2, np.where(codes == 1, np.inf, codes)):
+    for passed in (codes / 2, np.where(codes == 1, np.inf, codes)):
         with pytest.raises(InputError, match="Pass numbers as `covariates` of an evaluation"):
-            as_data(X, labels=given)
+            as_data(X, labels=passed)
     assert dreval.silhouette(X, Y, labels=codes) == dreval.silhouette(X, Y, labels=codes.astype(int))
 
 
@@ -235,7 +235,7 @@ def test_tests_of_variables_note_integers_that_may_be_codes(test: str) -> None:
 
 
 def test_codes_of_groups_and_blocks_may_be_whole_floats() -> None:
-    """Groups, blocks and the delta kernel have the rule of labels: whole floats with a note, fractions refused."""
+    """Groups, blocks and the delta kernel follow the rule of labels: whole floats get a note, fractions an error."""
     codes = np.repeat([0.0, 1.0], 30)
     pairs = [
         (lambda v: dreval.mmd_test(Y, groups=v, n_resamples=19, random_state=0)),
@@ -243,9 +243,9 @@ def test_codes_of_groups_and_blocks_may_be_whole_floats() -> None:
         (lambda v: dreval.hsic_test(Y, v, kernel=("gaussian", "delta"), n_resamples=19, random_state=0)),
     ]
     for run in pairs:
-        found, expected = run(codes), run(codes.astype(int))
-        assert (found.statistic, found.p_value) == (expected.statistic, expected.p_value)
-        assert "labels.floats" in codes_of(found.notes)
+        result, expected = run(codes), run(codes.astype(int))
+        assert (result.statistic, result.p_value) == (expected.statistic, expected.p_value)
+        assert "labels.floats" in codes_of(result.notes)
         with pytest.raises(InputError, match="whole numbers"):
             run(codes + 0.5)
 
@@ -265,7 +265,7 @@ def test_a_text_among_numbers_is_named() -> None:
 def test_an_evaluation_says_once_that_whole_numbers_may_be_codes(kind: type, types: Any) -> None:
     """Of the covariate, as integers and as floats alike; the rows of its tests do not repeat it."""
     ev = dreval.Evaluation(X, {"p": Y}, covariates={"v": (AGE % 3).astype(kind)}, covariate_types=types, random_state=0)
-    codes = [one for one in ev.run(None, "hsic", n_resamples=19).notes["code"] if one.endswith(".integers")]
+    codes = [item for item in ev.run(None, "hsic", n_resamples=19).notes["code"] if item.endswith(".integers")]
     assert codes == ([] if types else ["covariates.integers"])
 
 

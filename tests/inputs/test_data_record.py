@@ -26,7 +26,7 @@ DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16
 
 
 class Tensor:
-    """Looks like a tensor that lies elsewhere and has a gradient."""
+    """A stand-in for a tensor on another device with a gradient."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -73,9 +73,9 @@ FORMS = {
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
 def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
-    """Every real dtype in every container gives the float64 value of its cells, C-ordered.
+    """Every real dtype in every container gives the float64 values of its cells, C-ordered.
 
-    Only a C-ordered array of floats is kept itself, and never written to; of all else there is a copy.
+    Only a C-ordered array of floats is used directly, and never written to; everything else is copied.
     """
     shape = st.tuples(st.integers(4, 7), st.integers(1, 4))
     kind = np.dtype(dtype)
@@ -198,12 +198,12 @@ def test_labels_and_covariates_from_files(tmp_path: Path) -> None:
     for name, text in {"one": "kind\na\nb\na\nb\n", "bare": "a\nb\na\nb\n", "whole": "1\n0\n1\n0\n"}.items():
         (tmp_path / f"{name}.csv").write_text(text)
     (tmp_path / "wide.csv").write_text("kind,age\na,1\nb,2\na,3\nb,4\n")
-    one = as_data(X, labels=tmp_path / "one.csv").labels
+    item = as_data(X, labels=tmp_path / "one.csv").labels
     bare = as_data(X, labels=tmp_path / "bare.csv")
-    assert one is not None
+    assert item is not None
     assert bare.labels is not None
-    assert one.name == "kind"
-    assert one.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
+    assert item.name == "kind"
+    assert item.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
     assert "The first row 'a' of 'bare.csv' was read as a value, not as a name." in [*map(str, bare.notes)]
     assert as_data(X, labels=tmp_path / "whole.csv").labels.classes.tolist() == [0, 1]
     assert as_data(X, labels=f"{tmp_path / 'wide.csv'}:kind").labels.codes.tolist() == [0, 1, 0, 1]
@@ -247,7 +247,7 @@ def test_data_sets_bring_their_labels() -> None:
 
 
 def test_notes_name_what_is_odd() -> None:
-    """Constant columns, a ruling column, repeated rows and columns that look like ids are counted by hand."""
+    """Notes on constant columns, a dominating column, repeated rows and columns like ids have hand-counted numbers."""
     frame = pd.DataFrame({"id": [4, 1, 2, 9, 7], "x": [0.0, 1, 0, 1, 0], "c": [5] * 5})
     record = as_data(pd.concat([frame, frame.iloc[:1]], ignore_index=True).assign(y=0.25))
     share = record.X.var(axis=0) / record.X.var(axis=0).sum()
@@ -343,13 +343,13 @@ def test_any_text_file_is_taken_or_refused(text: list[list[str]]) -> None:
 
 
 def test_the_column_of_the_labels_may_be_another_variable_too() -> None:
-    """As with arrays and columns of obs: labels, batch and a covariate may be one column, which is no feature."""
+    """As with arrays and columns of obs, labels, batch and a covariate may be the same column, which is no feature."""
     frame = FRAME.assign(u=[0.5, 1.5, 3.5, 2.5])
     record = as_data(frame, labels="t", batch="t", covariates=["t:class", "u"])
     assert record.labels is not None
     assert record.batch is not None
     values = frame["t"].astype(str).tolist()
-    assert [str(one) for one in record.labels.values] == [str(one) for one in record.batch.values] == values
-    assert {name: list(one) for name, one in record.covariates.items()} == {"t": values, "u": [0.5, 1.5, 3.5, 2.5]}
+    assert [str(item) for item in record.labels.values] == [str(item) for item in record.batch.values] == values
+    assert {name: list(item) for name, item in record.covariates.items()} == {"t": values, "u": [0.5, 1.5, 3.5, 2.5]}
     assert record.columns == ("x", "y", "k", "4")
     assert list(as_data(frame, labels="t", covariates="t").covariates["t"]) == values

@@ -1,4 +1,4 @@
-"""A diagonal and signs of distances that differ from 0 by rounding alone are accepted; other ones are refused."""
+"""A diagonal and signs of distances that differ from 0 by rounding alone are accepted; others raise errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ D = squareform(pdist(X))
 
 
 def first_negative(D: np.ndarray, size: float) -> np.ndarray:
-    """Return the distances with one negative pair, of the size given relative to the largest distance."""
+    """Return the distances with one negative pair, of a size relative to the largest distance."""
     copy = D.copy()
     copy[0, 1] = copy[1, 0] = -size * D.max()
     return copy
@@ -49,7 +49,7 @@ WRONG = {
 
 @pytest.mark.parametrize("case", ROUNDED)
 def test_rounding_becomes_zero(case: str) -> None:
-    """The stored matrix is the exact one, with a diagonal of 0, and the value is that of the exact distances."""
+    """The stored matrix is the exact one, with a diagonal of 0, and the value equals that of the exact distances."""
     table = as_data(ROUNDED[case], metric="precomputed").table
     assert not np.diagonal(table).any()
     np.testing.assert_allclose(table, D, rtol=1e-6 if case == "single" else 1e-15)
@@ -59,7 +59,7 @@ def test_rounding_becomes_zero(case: str) -> None:
 
 @pytest.mark.parametrize("case", WRONG)
 def test_larger_entries_are_refused(case: str) -> None:
-    """What is larger than rounding is named with its size, by data, methods and the test of independence alike."""
+    """Data, methods and the test of independence raise an error with the size of entries larger than rounding."""
     what = "negative entry" if case == "negative" else "on the diagonal, in row"
     with pytest.raises(InputError, match=what):
         as_data(WRONG[case], metric="precomputed")
@@ -124,7 +124,7 @@ def graph_of(k: int, mode: str = "distance") -> np.ndarray:
 
 @pytest.mark.parametrize("case", ["neighbors", "connectivity", "radius", "many neighbors", "missing pairs"])
 def test_pairs_without_an_edge_are_not_at_distance_0(case: str) -> None:
-    """A graph in its dense form is refused by data and methods; the shortest paths of the error are accepted."""
+    """Data and methods raise an error for a dense graph; the shortest paths that the error advises are accepted."""
     missing = D.copy()
     missing[:3, 20:] = missing[20:, :3] = 0
     graph = {

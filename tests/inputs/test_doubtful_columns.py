@@ -1,4 +1,4 @@
-"""Columns of an embedding that are no coordinates are named, refused, or left out by the names behind its path."""
+"""Columns of an embedding that are not coordinates get a note or an error, or are excluded by names behind the path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.manifold import trustworthiness
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, InputWarning, MethodFailed, UnknownName
-from dreval.inputs.coordinates import SPREAD_RATIO
+from dreval.inputs.coordinates import MIN_SPREAD_RATIO
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
@@ -47,9 +47,9 @@ def value_of(data: Any, embedding: Any, **settings: Any) -> float:
 def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
     """Return the columns of the note on an embedding, by the reason."""
     source = as_source(embedding, "u", as_data(data))
-    found = [one for one in source.notes if one.code == "source.doubtful"]
-    assert len(found) <= 1
-    return {doubt.code: dict(doubt.values)["columns"] for one in found for doubt in dict(one.values)["doubts"]}
+    result = [item for item in source.notes if item.code == "source.doubtful"]
+    assert len(result) <= 1
+    return {doubt.code: dict(doubt.values)["columns"] for item in result for doubt in dict(item.values)["doubts"]}
 
 
 def returns(value: Any) -> Callable[..., Any]:
@@ -79,23 +79,23 @@ FORMS = ["frame", "csv", "csv.gz", "tsv", "tsv.gz", "parquet", "polars"]
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
-    """The value is that of all columns; the note is printed, and what it says gives the value of the coordinates."""
+    """The value uses all columns; the note is printed, and its advice gives the value of the coordinates."""
     table = MAP.assign(nCount=COUNTS)
     results = dreval.Evaluation(X, {"u": in_form(table, form)}, random_state=0).run("trustworthiness", None, None)
 
     expected = trustworthiness(X, table.to_numpy(), n_neighbors=K)
     assert results.tidy()["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
     ratio = COUNTS.std() / Y.std(axis=0).max()
-    assert ratio > SPREAD_RATIO
-    way = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
+    assert ratio > MIN_SPREAD_RATIO
+    advice = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
     text = " ".join(str(results).split())
     assert (
         f"'nCount' varies {ratio:,.0f} times as much as the other columns (if it holds the coordinates, leave" in text
     )
-    assert f"To leave these out, pass {way}." in text
+    assert f"To leave these out, pass {advice}." in text
     results.report("page.html")
     assert "nCount" in Path("page.html").read_text()
-    cured = f"e.{form}:x,y" if "e." in way else table[["x", "y"]]
+    cured = f"e.{form}:x,y" if "e." in advice else table[["x", "y"]]
     assert value_of(X, cured) == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-12)
     assert doubts_of(cured) == {}
 
@@ -149,8 +149,8 @@ def test_arrays_have_numbers_of_columns() -> None:
     np.save("e.npy", table)
     assert doubts_of("e.npy") == doubts_of(table)
     source = as_source("e.npy", "u", as_data(X))
-    way = str(source.notes[0]).split("pass ")[-1].rstrip(".")
-    assert np.array_equal(eval(way, {"numpy": np}), Y)
+    advice = str(source.notes[0]).split("pass ")[-1].rstrip(".")
+    assert np.array_equal(eval(advice, {"numpy": np}), Y)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
@@ -163,16 +163,16 @@ def test_the_way_to_leave_columns_out_of_a_file_works(suffix: str) -> None:
     else:
         table.to_csv(f"e.{suffix}", index=False, header=False, sep="\t" if suffix == "tsv" else ",")
     source = as_source(f"e.{suffix}", "u", as_data(X))
-    way = str(source.notes[-1]).split("pass ")[-1].rstrip(".").strip("'")
-    assert way == ("e.parquet:x,y" if suffix == "parquet" else f"e.{suffix}:0,1")
-    assert np.array_equal(as_source(way, "u", as_data(X)).coordinates(as_data(X)), Y)
+    advice = str(source.notes[-1]).split("pass ")[-1].rstrip(".").strip("'")
+    assert advice == ("e.parquet:x,y" if suffix == "parquet" else f"e.{suffix}:0,1")
+    assert np.array_equal(as_source(advice, "u", as_data(X)).coordinates(as_data(X)), Y)
 
 
 def test_no_selection_is_named_where_no_column_would_be_left() -> None:
-    """Of two columns one has the name of a variable and one holds integers."""
+    """One column has the name of a variable, and the other holds integers."""
     record = as_data(X, covariates={"kind": COUNTS})
-    (said,) = as_source(pd.DataFrame({"kind": Y[:, 0], "age": ORDER // 2}), "u", record).notes
-    assert str(said).endswith("To leave these out, pass a table of the columns that are coordinates.")
+    (message,) = as_source(pd.DataFrame({"kind": Y[:, 0], "age": ORDER // 2}), "u", record).notes
+    assert str(message).endswith("To leave these out, pass a table of the columns that are coordinates.")
 
 
 def test_a_copy_of_a_feature_is_found_in_any_order_and_form() -> None:
@@ -216,8 +216,8 @@ def test_a_column_of_the_name_of_a_variable_must_have_its_values(case: str, by_n
     source = as_source(table, "u", record)
     expected = Y if equal else np.column_stack([Y, column])
     assert np.array_equal(source.coordinates(record), expected)
-    found = [note for note in source.notes if note.code.startswith("source.")]
-    assert [note.code for note in found] == ["source.column" if equal else "source.doubtful"]
+    result = [note for note in source.notes if note.code.startswith("source.")]
+    assert [note.code for note in result] == ["source.column" if equal else "source.doubtful"]
     if not equal:
         assert doubts_of(table, record) == {"column.of_variable": ("'kind'",)}
 
@@ -250,7 +250,7 @@ def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
     score = RNG.normal(0.5, 1e-4, N)
     table = MAP.assign(score=score)
     assert doubts_of(table) == {"column.narrow": ("'score'",)}
-    note = next(one for one in as_source(table, "u", as_data(X)).notes if one.code == "source.doubtful")
+    note = next(item for item in as_source(table, "u", as_data(X)).notes if item.code == "source.doubtful")
     ratio = Y.std(axis=0).min() / score.std()
     assert f"the other columns vary {ratio:,.0f} times as much as 'score' (if it holds the coordinates, leave" in str(
         note
@@ -264,13 +264,13 @@ def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
     assert doubts_of(MAP.assign(z=Y[:, 0] / 2)) == {}
 
 
-@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize("form", ["frame", "csv"])
-def test_row_numbers_become_the_ids_of_the_data_as_the_error_says(form: str, first: int) -> None:
+def test_row_numbers_become_the_ids_of_the_data_as_the_error_says(form: str, start: int) -> None:
     """The advice to match rows comes first; leaving the column out is advised only for rows in order."""
-    table = MAP.assign(id=np.arange(N) + first).iloc[ORDER].reset_index(drop=True)
-    ids = range(first, first + N)
-    counted = f"{first} to {first + 59} as a vector, or as a column with ids='id'"
+    table = MAP.assign(id=np.arange(N) + start).iloc[ORDER].reset_index(drop=True)
+    ids = range(start, start + N)
+    counted = f"{start} to {start + 59} as a vector, or as a column with ids='id'"
     for data in (X, DATA):
         with pytest.raises(InputError) as error:
             as_source(in_form(table, form), "u", as_data(data))
@@ -300,7 +300,7 @@ def test_valid_coordinates_have_no_note() -> None:
     assert doubts_of(pd.DataFrame(RNG.integers(0, 30, (N, 2)), columns=["i", "j"])) == {}
     centered = X * [1e3, 50, 3, 0.2] - (X * [1e3, 50, 3, 0.2]).mean(axis=0)
     u, s, _ = np.linalg.svd(centered, full_matrices=False)
-    assert s[0] / s[-1] > SPREAD_RATIO  # in three steps
+    assert s[0] / s[-1] > MIN_SPREAD_RATIO  # in three steps
     assert doubts_of(pd.DataFrame(u * s, columns=["PC1", "PC2", "PC3", "PC4"])) == {}
     assert doubts_of(np.column_stack([u[:, :2] * s[:2], 1e-16 * u[:, 2] * s[0]])) == {}
 
@@ -335,7 +335,7 @@ def test_an_id_column_in_both_tables_is_refused_and_its_cure_is_right(form: str,
 
 
 def test_a_table_with_numbered_patients(shared_data: Path) -> None:
-    """The ids of patients in both files, not called id, are no feature and no coordinate: values of scikit-learn."""
+    """The ids of patients in both files, not called id, are neither feature nor coordinate: values of scikit-learn."""
     table = np.load(shared_data / "wdbc.npz", allow_pickle=False)
     raw = pd.read_csv(shared_data / "raw" / "wdbc.data", header=None)
     patients, features = raw[0].to_numpy(), raw.iloc[:, 2:].to_numpy(float)
@@ -359,7 +359,7 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
 
 
 def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:
-    """The note is printed before others of its weight, for each of three embeddings."""
+    """The note is printed before other notes of its weight, for each of three embeddings."""
     data = pd.DataFrame({"big": 1e3 * X[:, 0], "id": IDS, "b": X[:, 1], "c": X[:, 2]})
     data["sick"] = np.arange(N) % 2 == 0
     maps = {name: MAP.assign(**{f"n_{name}": COUNTS}) for name in "uvw"}
@@ -408,7 +408,7 @@ def test_the_batch_of_the_data_is_no_coordinate() -> None:
     record = as_data("d.csv", batch="run")
     source = as_source("e.csv", "u", record)
     assert np.array_equal(source.coordinates(record), Y)
-    assert [str(one) for one in source.notes if one.code == "source.column"] == [
+    assert [str(item) for item in source.notes if item.code == "source.column"] == [
         "`embeddings['u']` has the column 'run' of the data, which was left out."
     ]
 
@@ -464,16 +464,16 @@ def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) ->
     """The same text as in Python, with and without a name; an id column in both files is refused."""
     DATA.assign(gene_id=IDS).to_csv("d.csv", index=False)
     MAP.assign(gene_id=IDS, nCount=COUNTS).iloc[ORDER].to_csv("e.csv", index=False)
-    asked = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
-    assert main(["evaluate", "d.csv", "--ids", "gene_id", "-e", "umap=e.csv:x,y", *asked]) == 0
+    options = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    assert main(["evaluate", "d.csv", "--ids", "gene_id", "-e", "umap=e.csv:x,y", *options]) == 0
     row = json.loads(capsys.readouterr().out)["table"][0]
     assert row["embedding"] == "umap"
     assert row["value"] == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-9)
-    assert main(["evaluate", "d.csv:a,b,c,d", "-e", "e.csv:x,y", *asked]) == 0
+    assert main(["evaluate", "d.csv:a,b,c,d", "-e", "e.csv:x,y", *options]) == 0
     row = json.loads(capsys.readouterr().out)["table"][0]
     shuffled = trustworthiness(X, Y[ORDER], n_neighbors=K)
     assert (row["embedding"], row["value"]) == ("e", pytest.approx(shuffled, abs=1e-9))
-    main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
+    main(["evaluate", "d.csv", "-e", "umap=e.csv", *options])
     assert "pass --ids gene_id with the data" in capsys.readouterr().err
 
 
@@ -482,10 +482,10 @@ def test_row_numbers_become_a_column_of_ids_on_the_command_line(capsys: pytest.C
     DATA.to_csv("d.csv", index=False)
     DATA.assign(id=np.arange(N) + 1).to_csv("numbered.csv", index=False)
     MAP.assign(id=np.arange(N) + 1).iloc[ORDER].to_csv("e.csv", index=False)
-    asked = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
-    main(["evaluate", "d.csv", "-e", "umap=e.csv", *asked])
+    options = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    main(["evaluate", "d.csv", "-e", "umap=e.csv", *options])
     assert "1 to 60 as a vector, or as a column with --ids id, to match rows by it" in capsys.readouterr().err
-    assert main(["evaluate", "numbered.csv", "--ids", "id", "-e", "umap=e.csv", *asked]) == 0
+    assert main(["evaluate", "numbered.csv", "--ids", "id", "-e", "umap=e.csv", *options]) == 0
     row = json.loads(capsys.readouterr().out)["table"][0]
     assert row["value"] == pytest.approx(trustworthiness(X, Y, n_neighbors=K), abs=1e-9)
 

@@ -33,8 +33,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def columns_of(data: Any, code: str) -> list[Any]:
     """Return the columns of the notes of a code."""
-    found = [dict(note.values) for note in as_data(data).notes if note.code == code]
-    return [values.get("columns", values.get("column")) for values in found]
+    result = [dict(note.values) for note in as_data(data).notes if note.code == code]
+    return [values.get("columns", values.get("column")) for values in result]
 
 
 @pytest.mark.parametrize("form", ["frame", "nullable", "objects", "csv", "TRUE", "parquet", "large parquet"])
@@ -52,7 +52,7 @@ def test_truth_values_next_to_numbers(form: str, monkeypatch: pytest.MonkeyPatch
         table.to_parquet("d.parquet", index=False)
         table = "d.parquet"
         if form == "large parquet":
-            monkeypatch.setattr("dreval.inputs.files.LARGE", 0)
+            monkeypatch.setattr("dreval.inputs.files.MIN_BLOCKWISE_BYTES", 0)
             assert isinstance(as_data(table).table, stored_module.Stored)
     assert columns_of(table, "data.truth_values") == [("'sick'",)]
     assert np.array_equal(as_data(table).X, np.column_stack([X, SICK]))
@@ -77,7 +77,7 @@ def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> Non
 @pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize("header", [False, ["time", "x", "y", "z", "w"]])
 def test_a_column_that_counts_the_rows_is_named(start: int, header: Any) -> None:
-    """Without quotes it could be a time: it is a feature, and the note says what to do, which works."""
+    """It could be a time: it is a feature, and the advice of the note works."""
     table = pd.DataFrame(np.column_stack([np.arange(N) + start, X])).astype({0: int})
     table.to_csv("d.csv", index=False, header=header)
     name = header[0] if header else "0"
@@ -94,7 +94,7 @@ IDS = RNG.permutation(N) + 7001
 @pytest.mark.parametrize("form", ["array", "unnamed frame", "V0", "csv", "parquet"])
 @pytest.mark.parametrize("ids", [IDS, IDS - 7001, np.sort(IDS)], ids=["shuffled", "from 0", "in order"])
 def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
-    """Numbers that may name the rows are a feature beside decimals, and the note says what to do, which works."""
+    """Numbers that may name the rows are a feature next to decimals, and the advice of the note works."""
     table: Any = pd.DataFrame(np.column_stack([ids, X]))
     name, code = "0", "data.names_rows"
     if form == "array":
@@ -114,7 +114,7 @@ def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
 
 
 def test_integers_that_are_no_row_ids() -> None:
-    """Integers that repeat, integers alone, those of few rows, and those with a note of their own."""
+    """Repeating integers, integers alone, integers of few rows, and integers with another note get no note."""
     code = "data.names_rows"
     repeated = np.r_[IDS[:-1], IDS[0]]
     assert columns_of(np.column_stack([repeated, X]), code) == []
@@ -161,21 +161,21 @@ READ = {
 
 @pytest.mark.parametrize("case", READ)
 def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
-    """The matrix is what the method is set to read: there is no warning and no note, and the embedding is its own."""
+    """The method is set to read the matrix: there is no warning and no note, and the embedding is correct."""
     table, method, options = READ[case]
-    made = dreval.embed(table, method, random_state=0, **options)
-    assert [note.code for note in made.notes if "like" in note.code] == []
+    result = dreval.embed(table, method, random_state=0, **options)
+    assert [note.code for note in result.notes if "like" in note.code] == []
     if case.startswith("distances by"):
-        np.testing.assert_allclose(made.coordinates, dreval.embed(X, "classical_mds").coordinates, atol=1e-9)
+        np.testing.assert_allclose(result.coordinates, dreval.embed(X, "classical_mds").coordinates, atol=1e-9)
     if options:
         with pytest.warns(InputWarning, match="were used as features"):
             other = dreval.embed(table, method, random_state=0)
         assert [note.code for note in other.notes if "like" in note.code] != []
-        assert not np.allclose(other.coordinates, made.coordinates)
+        assert not np.allclose(other.coordinates, result.coordinates)
 
 
 def test_advice_on_distances_holds_without_a_metric() -> None:
-    """A function without ``metric`` says what else can be passed: the points, which are accepted without a warning."""
+    """The error of a function without ``metric`` advises to pass the points, which are accepted without a warning."""
     labels = np.arange(N) % 2
     with pytest.warns(InputWarning, match='metric="precomputed" if there is a `metric`, else pass the points'):
         dreval.silhouette(cdist(X, X), X[:, :2], labels=labels)

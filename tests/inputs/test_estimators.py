@@ -54,12 +54,12 @@ BY_NAME = {
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_columns_are_chosen_by_name(name: str) -> None:
-    """A ``ColumnTransformer`` sees the names of the features, alone and before PCA, and gives what it gives alone."""
+    """A ``ColumnTransformer`` receives the names of the features, alone and before PCA, and gives its usual result."""
     frame = pd.DataFrame(X, columns=list("abcd"))
     for estimator in (BY_NAME[name], make_pipeline(BY_NAME[name], PCA(2))):
         expected = estimator.fit_transform(frame)
-        found = as_source(estimator, "e", NAMED).coordinates(NAMED)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)  # sums over a frame may run by column
+        result = as_source(estimator, "e", NAMED).coordinates(NAMED)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)  # sums over a frame may run by column
     results = dreval.Evaluation(frame, {"e": BY_NAME[name]}, n_neighbors=5).run("trustworthiness", ci=None)
     assert results.failed == {}
 
@@ -75,7 +75,7 @@ def test_functions_unions_and_pipelines() -> None:
 
 
 def test_a_fitted_estimator_is_fitted_anew_and_says_so() -> None:
-    """What was fitted to other data is fitted to these in a copy; the user's keeps its fit."""
+    """A copy of a fitted estimator is fitted to the data, with a note; the user's estimator keeps its fit."""
     fitted = PCA(2).fit(OTHER)
     before = fitted.components_.copy()
     source = as_source(fitted, "p", NAMED)
@@ -100,7 +100,7 @@ def test_a_map_is_applied_as_it_is() -> None:
 
 
 def test_fit_and_transform_are_enough() -> None:
-    """Where there is no ``fit_transform``, ``fit`` and then ``transform`` are called, whatever ``fit`` gives back."""
+    """Without ``fit_transform``, ``fit`` and then ``transform`` are called, whatever ``fit`` returns."""
     source = as_source(Halves(), "h", NAMED)
     assert np.array_equal(source.coordinates(NAMED), (X - X.mean(axis=0))[:, :2])
 

@@ -37,7 +37,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_data_frames(tmp_path: Path, name: str) -> None:
-    """Row names, quotes, factors and decimal commas are read as they are meant, to the last bit."""
+    """Row names, quotes, factors and decimal commas are read correctly, to the last bit."""
     (tmp_path / name).write_text("\n".join(FILES[name]) + "\n", "utf-8")
     data = as_data(tmp_path / name, labels="kind")
     assert data.columns == ("x", "y")
@@ -58,7 +58,7 @@ def test_row_numbers_are_no_feature(tmp_path: Path) -> None:
 
 
 def test_matrices_of_distances(tmp_path: Path) -> None:
-    """``write.csv(as.matrix(dist(x)))`` has 1, 2, 3 above and beside the numbers: names, not data."""
+    """``write.csv(as.matrix(dist(x)))`` has 1, 2, 3 above and next to the numbers: names, not data."""
     D = np.abs(np.subtract.outer(X[:, 0], X[:, 0]))
     rows = [",".join([f'"{i + 1}"', *map(repr, row.tolist())]) for i, row in enumerate(D)]
     (tmp_path / "d.csv").write_text("\n".join(['"",' + ",".join(f'"{j + 1}"' for j in range(5)), *rows]))
@@ -365,39 +365,39 @@ def test_what_r_writes_is_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(WRITTEN[name])
     table, names = expected(name)
     values = read_table(tmp_path / name).values
-    first = values.columns[0]
-    if first == "Unnamed: 0":
-        assert values[first].tolist() == (names or list(range(1, 7)))
-        values = values.drop(columns=first)
+    first_column = values.columns[0]
+    if first_column == "Unnamed: 0":
+        assert values[first_column].tolist() == (names or list(range(1, 7)))
+        values = values.drop(columns=first_column)
     else:
         assert "alone" in name
     assert [*values.columns] == [*table.columns]
     for column in table:
-        wanted, got = table[column], values[column]
-        if wanted.dtype.kind == "f":
-            assert got.tolist() == wanted.tolist()
+        target, received = table[column], values[column]
+        if target.dtype.kind == "f":
+            assert received.tolist() == target.tolist()
         else:
-            assert got.isna().tolist() == wanted.isna().tolist()
-            assert got[got.notna()].tolist() == wanted[wanted.notna()].tolist()
+            assert received.isna().tolist() == target.isna().tolist()
+            assert received[received.notna()].tolist() == target[target.notna()].tolist()
 
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if name.startswith(("factor", "mixed", "numbered", "more"))])
 def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
-    """The classes of six points, by rows and by names; the silhouette is that of scikit-learn."""
+    """The classes of six points, by rows and by names, are correct; the silhouette equals that of scikit-learn."""
     metrics = pytest.importorskip("sklearn.metrics")
     (tmp_path / name).write_text(WRITTEN[name])
     table, names = expected(name)
     Y = np.array(list(NUMBERS.values())).T
     order = [3, 1, 0, 2, 5, 4] if names else list(range(6))
     data = pd.DataFrame(Y[order], index=None if names is None else [names[i] for i in order])
-    one = name.startswith("factor")
-    labels = str(tmp_path / name) if one else f"{tmp_path / name}:Species"
+    item = name.startswith("factor")
+    labels = str(tmp_path / name) if item else f"{tmp_path / name}:Species"
     ev = dreval.Evaluation(data, {"u": Y[order]}, labels=labels, n_neighbors=2)
-    known = table["Species"].notna().to_numpy()[order]
-    wanted = table["Species"].to_numpy()[order]
-    assert ev.data.labels.values[known].tolist() == wanted[known].tolist()
-    got = ev.run("silhouette", None, None).tidy().value.iloc[0]
-    assert got == pytest.approx(metrics.silhouette_score(Y[order][known], wanted[known]), rel=1e-9)
+    is_known = table["Species"].notna().to_numpy()[order]
+    target = table["Species"].to_numpy()[order]
+    assert ev.data.labels.values[is_known].tolist() == target[is_known].tolist()
+    received = ev.run("silhouette", None, None).tidy().value.iloc[0]
+    assert received == pytest.approx(metrics.silhouette_score(Y[order][is_known], target[is_known]), rel=1e-9)
 
 
 def test_text_that_may_be_one_column_stays_one(tmp_path: Path) -> None:
@@ -410,7 +410,7 @@ def test_text_that_may_be_one_column_stays_one(tmp_path: Path) -> None:
 
 
 def test_titles_above_a_table_are_still_named(tmp_path: Path) -> None:
-    """A row of names that is one short must stand above row names; a title or a count does not."""
+    """A header with one name less must be above row names; titles and counts raise an error."""
     for text in ("My data\nid\tspecies\nn1\tsetosa\nn2\tsetosa\n", "3 2\na 0.5 0.1\nb 0.2 0.7\nc 0.1 0.2\n"):
         (tmp_path / "t.tsv").write_text(text)
         with pytest.raises(InputError, match="Remove line 1: a title, a count or a comment"):

@@ -62,10 +62,10 @@ def test_numbers_unlike_the_rows_below_are_names(tmp_path: Path, name: str, sepa
     ev = dreval.Evaluation(path, {"pca": "pca"})
     assert (ev.data.n, ev.data.columns) == (60, tuple(HEADERS[name].split(",")))
     assert value(path) == pytest.approx(disparity(X), rel=1e-9)
-    (said,) = [note for note in ev.data.notes if note.code == "file.header_compared"]
-    first = ", ".join(HEADERS[name].split(",")[:3])
-    assert f"({first}, ... (4 values)) was read as column names" in str(said)
-    assert "If it is data, pass header=False." in str(said)
+    (message,) = [note for note in ev.data.notes if note.code == "file.header_compared"]
+    top_row = ", ".join(HEADERS[name].split(",")[:3])
+    assert f"({top_row}, ... (4 values)) was read as column names" in str(message)
+    assert "If it is data, pass header=False." in str(message)
     data = dreval.Evaluation(path, header=False).data
     assert (data.n, data.columns, codes(data.notes)) == (61, None, [])
     assert data.X[0].tolist() == [float(cell) for cell in HEADERS[name].split(",")]
@@ -118,14 +118,14 @@ def test_rows_like_the_others_are_data_without_a_note(top: str, rows: str) -> No
     ],
 )
 def test_doubtful_rows_are_data_with_a_note(tmp_path: Path, top: str, below: np.ndarray) -> None:
-    """The note names the row and the remedy, which works; functions without ``header`` warn, with one of their own."""
+    """The note names the row and a remedy that works; functions without ``header`` warn, with another remedy."""
     path = tmp_path / "d.csv"
     path.write_text(f"{top}\n" + pd.DataFrame(below).to_csv(index=False, header=False))
     data = dreval.Evaluation(path).data
     assert (data.n, codes(data.notes)) == (61, ["file.row"])
-    (said,) = [str(note) for note in data.notes if note.code == "file.row"]
-    assert ", ".join(top.split(",")[:3]) in said
-    assert said.endswith("If it has the names of the columns, pass header=True.")
+    (message,) = [str(note) for note in data.notes if note.code == "file.row"]
+    assert ", ".join(top.split(",")[:3]) in message
+    assert message.endswith("If it has the names of the columns, pass header=True.")
     assert dreval.Evaluation(path, header=True).data.columns == tuple(top.split(","))
     with pytest.warns(InputWarning, match=r"read it with pandas\.read_csv\(path\) and pass the frame"):
         as_data(path)
@@ -163,14 +163,14 @@ def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
 
 
 def test_a_sorted_row_above_some_sorted_rows_is_data() -> None:
-    """Two of ten rows below are sorted: names would not be told from a third such row, however long it is."""
+    """Two of ten rows below are sorted: a sorted header would not differ from a third such row, whatever its length."""
     g = np.random.default_rng(0)
     rows = g.permuted(np.cumsum(g.uniform(1, 2, (11, 20)), 1), axis=1).round(3)
     rows[[0, 4, 7]] = np.sort(rows[[0, 4, 7]])
-    first, *below = [list(map(str, row)) for row in rows.tolist()]
+    top_row, *below = [list(map(str, row)) for row in rows.tolist()]
 
-    assert not first_row(TextTable(first, below, ",")).header
-    assert first_row(TextTable(first, below[:3] + below[4:6], ",")).header
+    assert not first_row(TextTable(top_row, below, ",")).header
+    assert first_row(TextTable(top_row, below[:3] + below[4:6], ",")).header
 
 
 def test_masses_above_counts_are_names() -> None:
@@ -226,7 +226,7 @@ def test_header_reaches_every_text_file_of_a_call(tmp_path: Path) -> None:
 
 
 def test_header_is_checked() -> None:
-    """Other values are refused, with a remedy; so are names read as data."""
+    """Other values, and names read as data, raise errors with a remedy."""
     for wrong in ("yes", 1, None, 0.0, ["auto"]):
         with pytest.raises(InputError, match=r"`header` must be 'auto', True or False: .* Pass header=True if"):
             dreval.Evaluation(X, header=wrong) if wrong is not None else dreval.Study(
@@ -248,8 +248,8 @@ def test_other_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert dreval.embed("h.csv", "pca").shape == (60, 2)
     assert dreval.embed("h.csv", "pca", header=False).shape == (61, 2)
     with pytest.warns(InputWarning, match=r"400, 410, 420, .* was read as column names"):
-        got = dreval.procrustes_disparity("h.csv", X[:, :2])
-    assert got == pytest.approx(procrustes(X, np.hstack([X[:, :2], np.zeros((60, 2))]))[2], rel=1e-9)
+        received = dreval.procrustes_disparity("h.csv", X[:, :2])
+    assert received == pytest.approx(procrustes(X, np.hstack([X[:, :2], np.zeros((60, 2))]))[2], rel=1e-9)
     with pytest.warns(InputWarning, match=r"header=False"):
         assert dreval.Protocol("h.csv", n_transformations=2).data.n == 60
     assert dreval.Protocol("h.csv", n_transformations=2, header=False).data.n == 61
@@ -257,8 +257,8 @@ def test_other_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         study = dreval.Study(f"s{n}.dreval", datasets, {"pca": "pca"}, header=header)
         assert study.datasets["h"].n == n
     for header, n in ((True, 60), (False, 61)):
-        found = dreval.sweep("h.csv", "pca", {"n_components": [1, 2]}, over="halves", header=header, random_state=0)
-        assert found.recipe["n"] == n
+        result = dreval.sweep("h.csv", "pca", {"n_components": [1, 2]}, over="halves", header=header, random_state=0)
+        assert result.recipe["n"] == n
 
 
 def test_the_command_line_has_the_option(
@@ -314,7 +314,7 @@ def test_semicolons_without_header_lose_no_row(tmp_path: Path) -> None:
     ],
 )
 def test_text_next_to_numbers(tmp_path: Path, text: str, header: bool, code: str | None) -> None:
-    """Text that occurs below, or has the form of the ids, is no name."""
+    """Text that repeats below, or has the form of the ids, is not a name."""
     (tmp_path / "t.csv").write_text(text)
     table = read_table(tmp_path / "t.csv", reading=Reading("auto"))
     assert (table.columns is not None) == header
@@ -377,14 +377,14 @@ def test_an_empty_cell_of_data_is_no_name(tmp_path: Path) -> None:
 
 
 def test_the_reasons_are_codes_of_notes() -> None:
-    """Their words are those of the table of notes."""
+    """The texts of the reasons are in the table of notes."""
     assert {str(note(reason.value)) for reason in Reason} == {CODES[reason.value].sentence for reason in Reason}
 
 
 @pytest.mark.parametrize("role", ["embedding", "labels", "latent", "covariates"])
 @pytest.mark.parametrize("missing", [False, True])
 def test_one_row_more_or_less_names_the_header(tmp_path: Path, role: str, missing: bool) -> None:
-    """Where the first row of the file was misread; what the error says gives as many rows as the data have."""
+    """If the first row of the file was misread, the advice of the error gives as many rows as the data have."""
     values = np.random.default_rng(5).integers(10, 40, (60, 2))
     values[0] = [17, 23]
     rows = values.tolist() if missing else [[17, 23], *values.tolist()]
@@ -427,7 +427,7 @@ def test_the_header_of_the_data_is_named_where_it_explains_the_rows(tmp_path: Pa
 
 @pytest.mark.parametrize(("header", "n"), [("auto", 60), (False, 61), (True, 60)])
 def test_the_recipe_has_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: Any, n: int) -> None:
-    """The call that makes a result again names it, and a loaded result reads the file as the evaluation did."""
+    """The call that reproduces a result has the header, and a loaded result reads the file like the evaluation."""
     monkeypatch.chdir(tmp_path)
     Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
     data = dreval.Evaluation("h.csv", header=header).data
@@ -453,9 +453,9 @@ def test_a_sweep_reads_the_file_in_one_way(tmp_path: Path, monkeypatch: pytest.M
         return X[:, :n_components] * [1, scale]
 
     for header, n in (("auto", 60), (False, 61)):
-        found = dreval.sweep("h.csv", method, {"scale": [1.0, 5.0]}, n_replicates=3, header=header, random_state=0)
-        assert (found.over, found.recipe["n"]) == ("halves", n)
-        assert ("header=False" in found.recipe["call"]) == (header is False)
+        result = dreval.sweep("h.csv", method, {"scale": [1.0, 5.0]}, n_replicates=3, header=header, random_state=0)
+        assert (result.over, result.recipe["n"]) == ("halves", n)
+        assert ("header=False" in result.recipe["call"]) == (header is False)
 
 
 def test_names_that_look_like_the_values_below_are_a_point(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Guesses about files: random tables are read right, reported by name, or refused; never anything else in silence.
+"""Guesses about files: random tables are read correctly, reported by name, or raise an error; never a silent mistake.
 
 A ``Layout`` has the traits of a pair of files, a data file and an embedding file of the same points, that a reader must
-guess. The truth is computed from the arrays that were written, by scipy and scikit-learn.
+guess. The true values are computed from the written arrays, by scipy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -137,12 +137,12 @@ def write(layout: Layout) -> Written:
         X = np.rint(4 * X).astype(int) if layout.numbers == "integers" else rng.poisson(200, (n, p))
     X = X.round(3) if layout.numbers == "decimals" else X
     Y = (X[:, :2] + (0.2 if layout.numbers in ("decimals", "floats") else 5) * rng.normal(size=(n, 2))).round(4)
-    made = Written(np.asarray(X, float), Y, labels)
+    result = Written(np.asarray(X, float), Y, labels)
     whole = layout.ids == "whole numbers"
     ids = [str(1000 + 7 * i) if whole else f"c{i}-1" for i in range(n)]
     order = rng.permutation(n) if layout.shuffled and "none" not in (layout.ids, layout.embedding_ids) else np.arange(n)
-    columns, own = names(layout.header, p, "v", rng), names(layout.embedding_header, 2, "y", rng)
-    made.data = text_of(
+    columns, embedding_names = names(layout.header, p, "v", rng), names(layout.embedding_header, 2, "y", rng)
+    result.data = text_of(
         cells(X, layout.numbers),
         columns,
         None if layout.ids == "none" else ids,
@@ -160,27 +160,29 @@ def write(layout: Layout) -> Written:
         name = columns[0] if layout.extra.startswith("copy") and columns else layout.extra.split(maxsplit=1)[0]
         moved = [values[i] for i in order]
         rows = [[cell, *row] if layout.extra_first else [*row, cell] for cell, row in zip(moved, rows, strict=True)]
-        own = own and ([name, *own] if layout.extra_first else [*own, name])
-        made.named.append(name)
-    made.embedding = text_of(
+        embedding_names = embedding_names and (
+            [name, *embedding_names] if layout.extra_first else [*embedding_names, name]
+        )
+        result.named.append(name)
+    result.embedding = text_of(
         rows,
-        own,
+        embedding_names,
         None if layout.embedding_ids == "none" else [ids[i] for i in order],
         layout.embedding_ids,
         layout.ids_last,
         layout.separator,
     )
-    made.named = [f"'{name}'" for name in (*made.named, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
-    for text in (made.data, made.embedding):
-        first = [cell.strip('"') for cell in text.split("\n", 1)[0].split(layout.separator)]
-        made.named.append(f"({', '.join([cell for cell in first if cell][:2])}")  # as a note shows a row
-    shown = rng.permutation(n) if layout.labels_file == "by name" else np.arange(n)
-    made.label_file = (
-        "Barcode,kind\n" + "".join(f"{ids[i]},{'ab'[labels[i]]}\n" for i in shown)
+    result.named = [f"'{name}'" for name in (*result.named, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
+    for text in (result.data, result.embedding):
+        top_row = [cell.strip('"') for cell in text.split("\n", 1)[0].split(layout.separator)]
+        result.named.append(f"({', '.join([cell for cell in top_row if cell][:2])}")  # as a note shows a row
+    visible = rng.permutation(n) if layout.labels_file == "by name" else np.arange(n)
+    result.label_file = (
+        "Barcode,kind\n" + "".join(f"{ids[i]},{'ab'[labels[i]]}\n" for i in visible)
         if layout.labels_file == "by name"
         else "kind\n" + "".join(f"{'ab'[label]}\n" for label in labels)
     )
-    return made
+    return result
 
 
 def is_plain(layout: Layout) -> bool:
@@ -200,21 +202,21 @@ def disparity(X: np.ndarray, Y: np.ndarray) -> float:
     return float(procrustes(X, np.hstack([Y, np.zeros((len(Y), X.shape[1] - Y.shape[1]))]))[2])
 
 
-def read(layout: Layout, made: Written, folder: str) -> tuple[dict[str, float] | None, list[str]]:
-    """Return Procrustes disparity and silhouette by ``Evaluation`` (None: refused), and notes and warnings."""
+def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] | None, list[str]]:
+    """Return Procrustes disparity and silhouette by ``Evaluation`` (None for an error), and notes and warnings."""
     suffix = SEPARATORS[layout.separator]
     data, embedding, labels = (Path(folder, name) for name in (f"data{suffix}", f"map{suffix}", "labels.csv"))
-    for path, text in ((data, made.data), (embedding, made.embedding), (labels, made.label_file)):
+    for path, text in ((data, files.data), (embedding, files.embedding), (labels, files.label_file)):
         path.write_text(text)
-    known: dict[str, Any] = {"n_neighbors": 4, "random_state": 0}
+    options: dict[str, Any] = {"n_neighbors": 4, "random_state": 0}
     if layout.pass_ids and layout.ids in ("id", "whole numbers", "Barcode"):
-        known["ids"] = "id" if layout.ids == "whole numbers" else layout.ids
+        options["ids"] = "id" if layout.ids == "whole numbers" else layout.ids
     if layout.labels_file != "none":
-        known["labels"] = str(labels) + (":kind" if layout.labels_file == "by name" else "")
+        options["labels"] = str(labels) + (":kind" if layout.labels_file == "by name" else "")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            results = dreval.Evaluation(data, {"map": embedding}, **known).run(
+            results = dreval.Evaluation(data, {"map": embedding}, **options).run(
                 ["procrustes_disparity", *(["silhouette"] if layout.labels_file != "none" else [])], None, None
             )
         except DrevalError as error:
@@ -235,34 +237,34 @@ def looks_like_data(layout: Layout) -> bool:
 @given(layout=LAYOUTS)
 @settings(deadline=None)
 def test_nothing_is_guessed_in_silence(layout: Layout) -> None:
-    """The numbers are those of the truth, or a note or warning names the row or column, or the file is refused."""
+    """The numbers are correct, or a note or warning names the row or column, or an error is raised."""
     assume(not looks_like_data(layout))
-    made = write(layout)
+    result = write(layout)
     with tempfile.TemporaryDirectory() as folder:
-        values, texts = read(layout, made, folder)
+        values, texts = read(layout, result, folder)
     if values is None:
         assert not is_plain(layout), (layout, texts)
         return
-    truth = {"procrustes_disparity": disparity(made.X, made.Y)}
+    truth = {"procrustes_disparity": disparity(result.X, result.Y)}
     if layout.labels_file != "none":
-        truth["silhouette"] = metrics.silhouette_score(made.Y, made.labels)
+        truth["silhouette"] = metrics.silhouette_score(result.Y, result.labels)
     if all(values[name] == pytest.approx(truth[name], abs=1e-9) for name in truth):
         return
     assert not is_plain(layout), (layout, values, truth)
-    assert any(name in text for name in made.named for text in texts), (layout, values, truth, texts)
+    assert any(name in text for name in result.named for text in texts), (layout, values, truth, texts)
 
 
 def test_the_truth_is_missed_by_a_wrong_reading() -> None:
     """The property can fail: a header read as a point, and rows in another order, give other numbers."""
     layout = Layout(1, 30, 4, "decimals", "even numbers", "text", ",", "none", "none", False, False, "none", False)
-    made = write(layout)
-    right = disparity(made.X, made.Y)
+    result = write(layout)
+    right = disparity(result.X, result.Y)
     for X, Y in (
-        (np.vstack([[400, 410, 420, 430], made.X]), np.vstack([[0, 0], made.Y])),
-        (made.X, np.roll(made.Y, 1, axis=0)),
+        (np.vstack([[400, 410, 420, 430], result.X]), np.vstack([[0, 0], result.Y])),
+        (result.X, np.roll(result.Y, 1, axis=0)),
     ):
         assert abs(disparity(X, Y) - right) > 1e-3
     with tempfile.TemporaryDirectory() as folder:
-        values, texts = read(layout, made, folder)
+        values, texts = read(layout, result, folder)
     assert values == {"procrustes_disparity": pytest.approx(right, abs=1e-12)}
     assert any("The first row of 'data.csv'" in text for text in texts)

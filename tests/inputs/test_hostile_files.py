@@ -1,4 +1,4 @@
-"""Files that mean harm are refused in four parts, before memory is taken."""
+"""Malicious files raise errors with four parts, before memory is allocated."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def test_no_file_takes_memory_or_raises_a_raw_error(tmp_path: Path) -> None:
     """Bombs, headers that say too much, places outside the matrix, pickles: an InputError, within the limit."""
     import hostile
 
-    found = hostile.measure(tmp_path)
+    result = hostile.measure(tmp_path)
 
-    assert [name for name, *_ in found] == list(hostile.FILES)
-    assert {kind for _, kind, _, _ in found} == {"InputError"}
-    assert all("`data` must" in text and ": got " in text for _, _, text, _ in found)
-    assert {name: more for name, _, _, more in found if more > 300} == {}
+    assert [name for name, *_ in result] == list(hostile.FILES)
+    assert {kind for _, kind, _, _ in result} == {"InputError"}
+    assert all("`data` must" in text and ": got " in text for _, _, text, _ in result)
+    assert {name: memory for name, _, _, memory in result if memory > 300} == {}
 
 
 def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the variable and a value with which the file is read; a value that is none is refused."""
+    """The error names the variable and a value with which the file is read; an invalid value raises an error."""
     path = tmp_path / "zeros.npz"
     np.savez_compressed(path, X=np.eye(40))
     monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
@@ -49,8 +49,8 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 @pytest.mark.parametrize("line", [b"1" * 3000, b"," * 200])
 def test_a_line_that_no_table_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes) -> None:
-    """Too many fields or bytes in one line are refused while the file is read; the value that is named reads it."""
-    monkeypatch.setattr("dreval.inputs.sizes.WIDEST", 40)
+    """Too many fields or bytes in a line raise an error during reading; the value in the error allows to read it."""
+    monkeypatch.setattr("dreval.inputs.sizes.MAX_LINE_FIELDS", 40)
     path = tmp_path / f"wide{suffix}"
     path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
     with pytest.raises(InputError, match="must have at most 40 fields in a line") as caught:
@@ -73,7 +73,7 @@ def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("name", ["a\0b.csv", f"{'x' * 300}.csv", f"{'é' * 200}.npy"])
 def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
-    """A zero byte or a name that is too long is refused wherever a path is passed."""
+    """A zero byte or a name that is too long raises an error wherever a path is passed."""
     path = str(tmp_path / name)
     X = np.random.default_rng(0).normal(size=(30, 3))
     for call in (
@@ -91,7 +91,7 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1, [2]], [3, 4]], [[1, "a"], [2, "b"]], [{}, {}], 3.0, None])
 def test_ragged_and_other_lists(rows: object) -> None:
-    """What is no table is refused by its argument."""
+    """The error for values that are not a table names the argument."""
     with pytest.raises(InputError, match=r"`data` must"):
         as_data(rows)
 
@@ -122,9 +122,9 @@ def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.M
     assert as_data(path).n == 45
     path.write_text(f"%%MatrixMarket matrix coordinate real general\n4500 4 40\n{entries}")
     assert as_data(path).n == 4500
-    monkeypatch.setattr("dreval.inputs.sizes.ANY_SHAPE", 100)
-    rule = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
-    with pytest.raises(InputError, match=rule) as caught:
+    monkeypatch.setattr("dreval.inputs.sizes.MAX_SPARSE_SHAPE", 100)
+    requirement = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
+    with pytest.raises(InputError, match=requirement) as caught:
         as_data(path)
     monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 4500

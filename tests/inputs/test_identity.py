@@ -1,4 +1,4 @@
-"""The identity of a source changes when what it runs changes, and only then, in any process."""
+"""The identity of a source changes if and only if the code or values it runs change, in any process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def raised(X: Any, n_components: int, power: Any = 2) -> Any:
 
 
 class Estimator:
-    """An estimator of no package, without parameters of its own."""
+    """An estimator outside packages, without parameters."""
 
     def __init__(self, power: int = 2) -> None:
         self.power = power
@@ -64,7 +64,7 @@ class Callee:
 
 
 class Slotted:
-    """An object without a dictionary, whose slots are those of a base, one of them hidden."""
+    """An object without a dictionary, with slots of a base class, one of them private."""
 
     __slots__ = ("__hidden", "power")
 
@@ -91,7 +91,7 @@ class SlottedCallee:
 
 
 class SlottedMore(SlottedCallee):
-    """The slots of its base, one of its own that may be empty, and a dictionary."""
+    """An object with the slots of its base, an optional slot, and a dictionary."""
 
     __slots__ = ("__dict__", "empty")
 
@@ -116,7 +116,7 @@ class LongSettings:
 
 
 class Number(float):
-    """A number of a class of its own."""
+    """A number of a user class."""
 
 
 class Parameters(Slotted):
@@ -151,7 +151,7 @@ def reads(**variables: Any) -> Callable[..., Any]:
 
 
 class Shifted(Callee):
-    """A class with a number of its own."""
+    """A class with a number."""
 
     SHIFT = 1
 
@@ -203,28 +203,30 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 
 @pytest.mark.parametrize("case", PAIRS)
 def test_what_differs_is_seen(case: str) -> None:
-    """The same thing made twice is the same; a changed one is another."""
-    one, other = PAIRS[case]
-    assert of(one()) == of(one()) != of(other())
+    """Equal objects have the same identity; changed ones have another."""
+    item, other = PAIRS[case]
+    assert of(item()) == of(item()) != of(other())
 
 
 @pytest.mark.slow
 def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
-    """Nothing in it depends on where objects lie in memory."""
+    """The identity does not depend on addresses in memory."""
     code = (
         "import sys; sys.path[:0] = ['tests/inputs', 'tests']\n"
         "import test_identity as t\n"
         "print(t.of(t.maker(2)), t.of(t.Estimator(2)), t.of(t.Callee(2).run), t.of(t.PCA(2)))"
     )
     root = Path(__file__).resolve().parents[2]
-    found = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout}
-    found.add(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout)
-    assert len(found) == 1
-    assert "0x" not in found.pop()
+    result = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout}
+    result.add(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
+    )
+    assert len(result) == 1
+    assert "0x" not in result.pop()
 
 
 def test_what_code_does_not_read_changes_nothing() -> None:
-    """Variables beside the code, the order of a set and the address of an object are no part of it."""
+    """Unused variables, the order of a set and the address of an object do not change the identity."""
     assert of(reads()) == of(reads(unread=1))
     assert of(reads(LAST={"a", "b", "c"})) == of(reads(LAST={"c", "b", "a"}))
     assert of(reads(LAST=object())) == of(reads(LAST=object()))
@@ -233,6 +235,6 @@ def test_what_code_does_not_read_changes_nothing() -> None:
 def test_digests_see_every_bit_type_and_shape() -> None:
     """One bit, another type or another shape is another digest; text works too."""
     X = np.arange(6.0)
-    others = [np.nextafter(X, 1), X.astype(np.float32), X.reshape(2, 3), X.astype(str), X.astype(object)]
-    assert len({digest(Z) for Z in [X, *others]}) == 6
+    variants = [np.nextafter(X, 1), X.astype(np.float32), X.reshape(2, 3), X.astype(str), X.astype(object)]
+    assert len({digest(Z) for Z in [X, *variants]}) == 6
     assert digest(X) == digest(X.copy())

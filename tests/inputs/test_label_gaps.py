@@ -1,4 +1,4 @@
-"""Labels and covariates with gaps: what some points lack is lost for them alone."""
+"""Labels and covariates with gaps: a missing value affects only its point."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
@@ -52,15 +52,27 @@ INTEGERS = {
 
 
 def evaluated(labels: Any, part: Any = slice(None), **more: Any) -> dreval.Results:
-    """All indices of labels, and trustworthiness, of one embedding (of some of the points)."""
-    known = {"labels": labels, "batch": BATCH[part]}
-    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **known, **{**SETTINGS, **more})
+    """Return all measures of labels, and trustworthiness, of one embedding (of some of the points)."""
+    variables = {"labels": labels, "batch": BATCH[part]}
+    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **variables, **{**SETTINGS, **more})
     return ev.run([*OF_LABELS, "trustworthiness"], ["hsic", "kcca", "dcov"], n_resamples=99)
+
+
+@pytest.fixture(scope="module")
+def with_gaps() -> dreval.Results:
+    """Return the results for all points, with labels of some of them."""
+    return evaluated(GAPPED)
+
+
+@pytest.fixture(scope="module")
+def labeled_only() -> dreval.Results:
+    """Return the results for the labeled points alone."""
+    return evaluated(CLASSES[KNOWN], KNOWN)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
-    """Codes are -1 where there is no class, the classes are those of the others, and a note says how many."""
+    """Codes are -1 without a class, the classes are those of the other points, and a note states the number."""
     data = as_data(X, labels=FORMS[form])
 
     assert data.labels is not None
@@ -73,21 +85,23 @@ def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
 
 @pytest.mark.parametrize("form", INTEGERS)
 def test_integers_that_became_floats_are_classes_again(form: str) -> None:
-    """0.0 and 1.0 beside NaN are the classes 0 and 1 and are printed so; fractions are refused."""
+    """0.0 and 1.0 with NaN are the classes 0 and 1 and are printed so; fractions raise an error."""
     data = as_data(X, labels=INTEGERS[form])
 
     assert data.labels is not None
-    assert [str(one) for one in data.labels.classes] == ["0", "1"]
-    assert [str(one) for one in data.labels.values[:60] if one is not None][:3] == [
+    assert [str(item) for item in data.labels.classes] == ["0", "1"]
+    assert [str(item) for item in data.labels.values[:60] if item is not None][:3] == [
         str(i % 2) for i in np.flatnonzero(KNOWN)[:3]
     ]
     with pytest.raises(InputError, match="must be classes"):
         as_data(X, labels=np.where(KNOWN, 0.5, np.nan))
 
 
-def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
-    """Value, chance, worst and best equal those of an evaluation of the labeled points alone; a note says how many."""
-    full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
+def test_every_measure_of_labels_is_that_of_the_labeled_points(
+    with_gaps: dreval.Results, labeled_only: dreval.Results
+) -> None:
+    """Value, chance level, worst and best equal those of the labeled points alone; a note states their number."""
+    full, part = with_gaps, labeled_only
     a, b = (r.table[r.table["measure"].isin(OF_LABELS)].set_index(["measure", "parameters"]) for r in (full, part))
 
     assert len(a) == len(OF_LABELS)
@@ -98,26 +112,26 @@ def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
     assert a["se"].notna().tolist() == b["se"].notna().tolist()
     for name in full.points["e"].columns:
         if name.partition("(")[0] in OF_LABELS:
-            seen = full.points["e"][name].to_numpy()
-            np.testing.assert_array_equal(seen[KNOWN], part.points["e"][name])
-            assert np.isnan(seen[~KNOWN]).all()
+            recorded = full.points["e"][name].to_numpy()
+            np.testing.assert_array_equal(recorded[KNOWN], part.points["e"][name])
+            assert np.isnan(recorded[~KNOWN]).all()
 
 
-def test_a_point_without_label_has_no_influence() -> None:
-    """Values without each point are those of the labeled points, and the value itself where a point has no label."""
-    full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
-    kept = [name for name in full.left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
+def test_a_point_without_label_has_no_influence(with_gaps: dreval.Results, labeled_only: dreval.Results) -> None:
+    """Leave-one-out values equal those of the labeled points, and the value itself where a point has no label."""
+    full, part = with_gaps, labeled_only
+    label_columns = [name for name in full.left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
     values = full.table.set_index("measure")["value"]
 
-    assert kept
-    for name in kept:
+    assert label_columns
+    for name in label_columns:
         np.testing.assert_array_equal(full.left_out["e"][name][KNOWN], part.left_out["e"][name])
         assert (full.left_out["e"][name][~KNOWN] == values[name.partition("(")[0]]).all()
 
 
-def test_everything_else_uses_all_points() -> None:
+def test_everything_else_uses_all_points(with_gaps: dreval.Results) -> None:
     """The row of trustworthiness, its points and its interval are those without labels; rows keep their order."""
-    full, without = evaluated(GAPPED), dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
+    full, without = with_gaps, dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
     row = full.table[full.table["measure"] == "trustworthiness"].iloc[0]
     for column in ("value", "conf_low", "conf_high", "note", "n"):
         assert row[column] == without.table[column].iloc[0], column
@@ -126,21 +140,21 @@ def test_everything_else_uses_all_points() -> None:
 
 
 def test_tests_are_on_complete_cases() -> None:
-    """Statistic and p equal those of the complete rows; n_used and a note say how many; each variable has own gaps."""
+    """Statistic and p-value equal those of the complete rows; n_used and a note state their number."""
     age = np.where(np.arange(60) % 4 == 0, np.nan, X[:, 0])
     kind = pd.array(np.where(np.arange(60) % 3 == 0, None, (X[:, 1] > 0).astype(object)), dtype="Int64")
     ev = dreval.Evaluation(X, {"e": Y}, labels=GAPPED, covariates={"age": age, "kind": kind}, **SETTINGS)
     table = ev.run("stress", ["hsic", "dcov", "kcca"], n_resamples=99).table.set_index(["test", "variable"])
     kinds = {"labels": (KNOWN, "delta"), "age": (~np.isnan(age), "gaussian"), "kind": (~pd.isna(kind), "gaussian")}
-    for target, (known, kernel) in kinds.items():
-        values = {"labels": CLASSES[KNOWN], "age": age[known], "kind": (X[known, 1] > 0).astype(int)}[target]
+    for target, (is_known, kernel) in kinds.items():
+        values = {"labels": CLASSES[KNOWN], "age": age[is_known], "kind": (X[is_known, 1] > 0).astype(int)}[target]
         row = table.loc["hsic", target]
-        direct = dreval.hsic_test(Y[known], values, kernel=("gaussian", kernel), n_resamples=9)
+        direct = dreval.hsic_test(Y[is_known], values, kernel=("gaussian", kernel), n_resamples=9)
 
         assert row["statistic"] == pytest.approx(direct.statistic, rel=1e-12)
-        assert {int(table.loc[name, target]["n_used"]) for name in ("hsic", "dcov", "kcca")} == {int(known.sum())}
+        assert {int(table.loc[name, target]["n_used"]) for name in ("hsic", "dcov", "kcca")} == {int(is_known.sum())}
         assert {int(table.loc[name, target]["n"]) for name in ("hsic", "dcov", "kcca")} == {60}
-        assert f"on the {known.sum()} of 60 points at which" in row["note"]
+        assert f"on the {is_known.sum()} of 60 points at which" in row["note"]
 
 
 @pytest.mark.parametrize("name", OF_LABELS)
@@ -148,7 +162,7 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     """The function gives the value of the labeled points, and one warning that points at the caller's line."""
     function = getattr(dreval, name)
     seed = {"random_state": 0} if "random_state" in signature(function).parameters else {}
-    batch, part = ({"batch": one} if "batch" in MEASURES.card(name).needs else {} for one in (BATCH, BATCH[KNOWN]))
+    batch, part = ({"batch": item} if "batch" in MEASURES.card(name).needs else {} for item in (BATCH, BATCH[KNOWN]))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         value = function(X, Y, labels=GAPPED, **batch, **seed)
@@ -158,11 +172,11 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     assert caught[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
 
-@settings(max_examples=10, deadline=None)
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["a", "b", None]), min_size=8, max_size=24).filter(any), st.integers(1, 6))
 def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int) -> None:
-    """Whatever few points are labeled, an index has the value of those points or a reason, and nothing is lost."""
-    n, known = len(labels), np.array([label is not None for label in labels])
+    """With any few labeled points a measure has the value of those points or a reason, and no row is missing."""
+    n, is_known = len(labels), np.array([label is not None for label in labels])
     fixed = {"n_neighbors": k, "random_state": 0}
     ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, batch=BATCH[:n], **fixed)
     table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("measure")
@@ -171,17 +185,17 @@ def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int
     for name in OF_LABELS:
         row = table.loc[name]
         assert np.isfinite(row["value"]) or row["note"]
-    if known.sum() > max(k, 3):
-        alone = np.array(labels, dtype=object)[known].tolist()
-        some = {"labels": alone, "batch": BATCH[:n][known]}
-        part = dreval.Evaluation(X[:n][known], {"e": Y[:n][known]}, **some, **fixed)
+    if is_known.sum() > max(k, 3):
+        alone = np.array(labels, dtype=object)[is_known].tolist()
+        subset = {"labels": alone, "batch": BATCH[:n][is_known]}
+        part = dreval.Evaluation(X[:n][is_known], {"e": Y[:n][is_known]}, **subset, **fixed)
         expected = part.run(OF_LABELS, None, None).table.set_index("measure")["value"]
         np.testing.assert_array_equal(table.loc[OF_LABELS, "value"], expected[OF_LABELS])
 
 
 @pytest.mark.parametrize("ci", ["anchors", "subsampling", "replicates"])
 def test_other_intervals_know_of_gaps(ci: str) -> None:
-    """With anchors, halves and runs anew each index of labels has a value; unlabeled points are never contributions."""
+    """With anchors, halves and re-runs each measure of labels has a value; unlabeled points do not contribute."""
     anchors = 30 if ci == "anchors" else None
     source = Y if ci != "replicates" else "pca"
     options = {"replicates": {"n_replicates": 3}} if ci == "replicates" else {"subsampling": {"n_splits": 3}}
@@ -200,33 +214,33 @@ def test_files_frames_and_records_have_gaps(tmp_path: Path) -> None:
     frame = pd.DataFrame(X, columns=list("wxyz")).assign(kind=GAPPED)
     frame.to_csv(tmp_path / "data.csv", index=False)
     frame[["kind"]].to_csv(tmp_path / "labels.csv", index=False)
-    first = dreval.Evaluation(tmp_path / "data.csv", {"e": Y}, labels="kind", batch=BATCH, **SETTINGS)
+    left = dreval.Evaluation(tmp_path / "data.csv", {"e": Y}, labels="kind", batch=BATCH, **SETTINGS)
     second = dreval.Evaluation(X, {"e": Y}, labels=f"{tmp_path}/labels.csv:kind", batch=BATCH, **SETTINGS)
-    for ev in (first, second):
+    for ev in (left, second):
         assert ev.data.labels is not None
         assert ev.data.labels.values.tolist() == GAPPED.tolist()
 
-    results = first.run([*OF_LABELS, "continuity"], None)
+    results = left.run(["silhouette", "continuity"], None)
     results.save(tmp_path / "r.dreval")
-    for one in (results, dreval.load_results(tmp_path / "r.dreval")):
-        augmented = one.augment("e")
+    for item in (results, dreval.load_results(tmp_path / "r.dreval")):
+        augmented = item.augment("e")
         assert np.array_equal(augmented["label"].isna(), ~KNOWN)
         assert augmented.loc[KNOWN, "label"].tolist() == CLASSES[KNOWN].tolist()
-        legend = one.plot("scatter").legends[0].get_texts()
+        legend = item.plot("scatter").legends[0].get_texts()
         assert [text.get_text() for text in legend] == ["a", "b", "c", "unlabeled"]
     results.report(tmp_path / "r.html")
     assert "unlabeled" in (tmp_path / "r.html").read_text()
 
 
 def test_no_label_at_all_and_methods_that_need_all_labels() -> None:
-    """Labels that are all missing are refused; a supervised method has the reason in its row, a callable its None."""
-    seen: list[Any] = []
+    """Completely missing labels raise an error; a supervised method has the reason in its row; a callable gets None."""
+    recorded: list[Any] = []
 
     def callable_(X: Any, n_components: int, labels: Any = None) -> Any:
-        seen.append(labels)
+        recorded.append(labels)
         return X[:, :n_components]
 
-    with pytest.raises(InputError, match=r"`labels` must hold a class of some points: got 60 missing values"):
+    with pytest.raises(InputError, match=r"`labels` must have a class for at least one point: got 60 missing values"):
         as_data(X, labels=[None] * 60)
     with pytest.raises(InputError, match=r"`response` must be complete: got 'y' without a value at 20 points"):
         dreval.embed(pd.DataFrame(X).assign(y=np.where(KNOWN, X[:, 0], np.nan)), "sir", 1, response="y")
@@ -235,4 +249,4 @@ def test_no_label_at_all_and_methods_that_need_all_labels() -> None:
 
     assert "`labels` must be complete, because 'sir' is supervised: got 20 missing." in table.loc["sir", "note"]
     assert np.isfinite(table.loc[["mine", "e"], "value"]).all()
-    assert seen[0].tolist() == GAPPED.tolist()
+    assert recorded[0].tolist() == GAPPED.tolist()

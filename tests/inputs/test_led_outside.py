@@ -1,4 +1,4 @@
-"""No file outside of the named one is read: links, virtual data sets, external storage and pipes are refused."""
+"""Only the named file is read: links, virtual data sets, external storage and pipes raise errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_leads_outside_is_refused(
     other.mkdir()
     write(inner, other)
     if blocks:
-        monkeypatch.setattr(files, "LARGE", 0)
+        monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0)
 
     if name == "zarr: metadata of all parts that name another folder":  # each part has metadata of its own
         assert as_data(inner / file).X.shape == (led_outside.N, led_outside.P)
@@ -117,9 +117,9 @@ def opened(kind: str, folder: Path, shape: tuple[int, ...]) -> Any:
 
 @pytest.mark.parametrize("kind", led_outside.KINDS)
 def test_arrays_of_hdf5_that_were_opened(kind: str, tmp_path: Path) -> None:
-    """A group is searched by dreval and must hold all of its data; of an array, its own numbers.
+    """A group must hold all of its data, and an array its own numbers.
 
-    Links before an array were followed by h5py. An array of dask says that other files are meant.
+    Links before an array were followed by h5py. The error for an array of dask refers to other files.
     """
     import dask.array
 
@@ -146,15 +146,15 @@ def test_arrays_of_hdf5_that_were_opened(kind: str, tmp_path: Path) -> None:
 def test_a_zarr_array_that_was_opened(tmp_path: Path) -> None:
     import zarr
 
-    made = zarr.open_array(str(tmp_path / "x.zarr"), mode="w", shape=(30, 2), chunks=(10, 2), dtype="f8")
-    made[:] = np.random.default_rng(0).normal(size=(30, 2))
-    assert as_data(made).n == 30
+    result = zarr.open_array(str(tmp_path / "x.zarr"), mode="w", shape=(30, 2), chunks=(10, 2), dtype="f8")
+    result[:] = np.random.default_rng(0).normal(size=(30, 2))
+    assert as_data(result).n == 30
     chunk = next(path for path in sorted((tmp_path / "x.zarr").rglob("*")) if path.is_file() and path.suffix != ".json")
     chunk.rename(tmp_path / "chunk")
     chunk.symlink_to(tmp_path / "chunk")
     for call in (as_data, lambda value: dreval.trustworthiness(np.eye(30), value)):
         with pytest.raises(InputError, match="must hold all of its data itself"):
-            call(made)
+            call(result)
 
 
 def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
@@ -162,8 +162,8 @@ def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
     import h5py
 
     path = tmp_path / "cells.h5ad"
-    made = led_outside.cells()
-    made.write_h5ad(path)
+    result = led_outside.cells()
+    result.write_h5ad(path)
     plain = as_data(path, labels="kind")
     with h5py.File(path, "r+") as file:
         file["uns/store"] = file["X"]
@@ -175,12 +175,12 @@ def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
         layout[:] = h5py.VirtualSource(file["uns/other"])
         del file["obsm/X_pca"]
         file["obsm"].create_virtual_dataset("X_pca", layout).attrs.update(about)
-    for size in (0, files.LARGE):
+    for size in (0, files.MIN_BLOCKWISE_BYTES):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "LARGE", size)
+            patch.setattr(files, "MIN_BLOCKWISE_BYTES", size)
             data = as_data(path, labels="kind")
             assert np.array_equal(np.asarray(data.dense()), plain.X)
-            assert np.array_equal(np.asarray(data.obsm["X_pca"]), made.obsm["X_pca"])
+            assert np.array_equal(np.asarray(data.obsm["X_pca"]), result.obsm["X_pca"])
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["x"] = np.random.default_rng(0).normal(size=(30, 2))
         layout = h5py.VirtualLayout((30, 2), np.float64)
@@ -195,8 +195,8 @@ def test_references_within_a_file_are_followed(tmp_path: Path) -> None:
     """Categories of old AnnData, and scales of dimensions, of all kinds that HDF5 has; null ones lead nowhere."""
     import h5py
 
-    path, made = tmp_path / "cells.h5ad", led_outside.cells()
-    made.write_h5ad(path)
+    path, result = tmp_path / "cells.h5ad", led_outside.cells()
+    result.write_h5ad(path)
     with h5py.File(path, "r+") as file:
         codes, names = file["obs/kind/codes"][:], file["obs/kind/categories"][:]
         del file["obs/kind"]
@@ -208,14 +208,14 @@ def test_references_within_a_file_are_followed(tmp_path: Path) -> None:
         file["obsm/X_pca"].dims[1].attach_scale(file["uns/scale"])
         file["uns"].attrs.create("none", h5py.Reference(), dtype=h5py.ref_dtype)
         file["uns"].attrs["part"] = file["X"].regionref[:3]
-    for size in (0, files.LARGE):
+    for size in (0, files.MIN_BLOCKWISE_BYTES):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "LARGE", size)
+            patch.setattr(files, "MIN_BLOCKWISE_BYTES", size)
             labels = as_data(path, labels="kind").labels
             assert labels is not None
             assert labels.values.tolist() == list("abc") * 10
     with h5py.File(path) as file:
-        assert np.array_equal(np.asarray(as_data(file["obsm"]).dense()), made.obsm["X_pca"])
+        assert np.array_equal(np.asarray(as_data(file["obsm"]).dense()), result.obsm["X_pca"])
     with h5py.File(path, "r+") as file:
         file["uns/away"] = h5py.ExternalLink("other.h5", "x")
     with (
@@ -240,7 +240,7 @@ def test_a_folder_that_is_itself_a_link_is_read(version: int, tmp_path: Path) ->
 
 
 def test_a_copy_of_hard_links_is_read(tmp_path: Path) -> None:
-    """A backup, as by ``cp -al``, and what is left of it when the original is gone."""
+    """A backup, as by ``cp -al``, is read, also after the original was deleted."""
     led_outside.cells().write_zarr(tmp_path / "cells.zarr")
     shutil.copytree(tmp_path / "cells.zarr", tmp_path / "copy.zarr", copy_function=os.link)
     for _ in range(2):
@@ -251,7 +251,7 @@ def test_a_copy_of_hard_links_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["../../secret/", "x", "/../"])
 def test_chunks_are_in_their_folder(value: str, tmp_path: Path) -> None:
-    """The names of chunks are made of what separates their numbers."""
+    """The separator of the numbers is a part of the names of chunks."""
     about = {"zarr_format": 2, "shape": [9, 2], "chunks": [9, 2], "dtype": "<f8", "compressor": None, "fill_value": 0}
     (tmp_path / "x.zarr").mkdir()
     text = json.dumps(about | {"order": "C", "filters": None, "dimension_separator": value})
@@ -279,8 +279,8 @@ def test_anndata_in_a_file_that_leads_outside(tmp_path: Path) -> None:
     import h5py
     import scipy.sparse
 
-    made = anndata.AnnData(scipy.sparse.random(30, 5, 0.5, "csr", random_state=0))
-    made.write_h5ad(tmp_path / "cells.h5ad")
+    result = anndata.AnnData(scipy.sparse.random(30, 5, 0.5, "csr", random_state=0))
+    result.write_h5ad(tmp_path / "cells.h5ad")
     (tmp_path / "other").mkdir()
     with h5py.File(tmp_path / "cells.h5ad", "r+") as file:
         old = file["X/data"]
@@ -292,4 +292,4 @@ def test_anndata_in_a_file_that_leads_outside(tmp_path: Path) -> None:
             as_data(value)
     for value in (cells.to_memory(), cells.X.to_memory()):
         dense = np.asarray(as_data(value).dense())
-        assert np.array_equal(dense[dense != 0], led_outside.secret((made.X.nnz,)))
+        assert np.array_equal(dense[dense != 0], led_outside.secret((result.X.nnz,)))

@@ -1,4 +1,4 @@
-"""Masked arrays: what lies under a mask is no value, wherever it comes in."""
+"""Masked arrays: a number under a mask is never used as a value, in any argument."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Y = X[:, :2] + 0.1
 PCA = dreval.methods.PCA().fit(X)
 TESTS = ("hsic_test", "kcca_test", "cca_test", "dcov_test", "mmd_test")
 
-DOORS: dict[str, Callable[[Any], Any]] = {
+CALLS: dict[str, Callable[[Any], Any]] = {
     "data": lambda A: dreval.Evaluation(A).data.X,
     "latent": lambda A: dreval.Evaluation(X, latent=A).data.latent,
     "X of a function": lambda A: dreval.trustworthiness(A, Y, n_neighbors=5),
@@ -43,7 +43,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
 
 
 class Returns:
-    """An estimator that returns what it was made of."""
+    """An estimator that returns its argument."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -54,7 +54,7 @@ class Returns:
 
 
 def statistic_of(name: str, side: str, A: Any) -> float:
-    """The statistic of a test with one argument given."""
+    """Return the statistic of a test for one argument."""
     other = X[::-1] + 1.0
     x, y = (A, other) if side == "x" else (other, A)
     return float(getattr(dreval, name)(x, y, n_resamples=9, random_state=0).statistic)
@@ -68,65 +68,65 @@ def found_or_raised(source: Any) -> float:
     return float(row["value"])
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_masked_cell_is_refused_and_a_mask_without_one_is_none(door: str) -> None:
-    """A huge number under a mask is never used; the same array with nothing masked gives what its data give."""
+@pytest.mark.parametrize("call", CALLS)
+def test_a_masked_cell_is_refused_and_a_mask_without_one_is_none(call: str) -> None:
+    """A huge number under a mask is never used; an array with an empty mask gives the same result as its data."""
     poisoned = X.copy()
     poisoned[2, 0] = 1e9
     with pytest.raises(DrevalError, match=r"must have no masked cells: got 1 masked cell, the first in row 2"):
-        DOORS[door](np.ma.array(poisoned, mask=poisoned == 1e9))
+        CALLS[call](np.ma.array(poisoned, mask=poisoned == 1e9))
 
-    plain, masked = DOORS[door](X), DOORS[door](np.ma.array(X, mask=np.zeros(X.shape, bool)))
+    plain, masked = CALLS[call](X), CALLS[call](np.ma.array(X, mask=np.zeros(X.shape, bool)))
 
     assert np.array_equal(plain, masked)
     assert not isinstance(masked, np.ma.MaskedArray)
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if "response" not in door and "inverse" not in door])
-def test_lists_of_masked_rows_are_refused(door: str) -> None:
-    """numpy makes a plain array of a list of masked rows, with the numbers under their masks: it is refused before."""
+@pytest.mark.parametrize("call", [call for call in CALLS if "response" not in call and "inverse" not in call])
+def test_lists_of_masked_rows_are_refused(call: str) -> None:
+    """numpy would unmask a list of masked rows, with the numbers under the masks: it raises an error before that."""
     rows = list(np.ma.masked_greater(X, 2.0))
     with pytest.raises(DrevalError, match="must have no masked cells"):
-        DOORS[door](rows)
+        CALLS[call](rows)
 
 
 @given(st.lists(st.booleans(), min_size=6, max_size=6), st.booleans())
 def test_every_mask_is_seen_where_it_is(mask: list[bool], listed: bool) -> None:
-    """The number of masked cells and the row of the first are those of the mask, for arrays and for lists of rows."""
+    """The error has the number of masked cells and the row of the first, for arrays and for lists of rows."""
     array = np.ma.array(np.arange(6.0).reshape(3, 2), mask=np.reshape(mask, (3, 2)))
-    given = list(array) if listed else array
+    passed = list(array) if listed else array
     if not any(mask):
-        assert np.array_equal(np.asarray(check_unmasked(given, "A")), array.data)
+        assert np.array_equal(np.asarray(check_unmasked(passed, "A")), array.data)
         return
     with pytest.raises(InputError) as caught:
-        check_unmasked(given, "A")
+        check_unmasked(passed, "A")
 
     assert caught.value.got.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
     assert f"in row {mask.index(True) // 2}" in caught.value.got
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"), [(None, "complete: got 1 missing value, the first"), (np.nan, "finite: got NaN")]
+    ("cell", "message"), [(None, "complete: got 1 missing value, the first"), (np.nan, "finite: got NaN")]
 )
-def test_objects_with_gaps_say_where(cell: Any, said: str) -> None:
-    """An array of objects in which something is missing is refused with the place, not as one of no numbers."""
+def test_objects_with_gaps_say_where(cell: Any, message: str) -> None:
+    """The error for an array of objects with a missing value has its position, and does not complain about the type."""
     objects = X.astype(object)
     objects[4, 1] = cell
-    with pytest.raises(InputError, match=rf"`X` must be {said} in row 4, column 1"):
+    with pytest.raises(InputError, match=rf"`X` must be {message} in row 4, column 1"):
         dreval.methods.PCA().fit(objects)
 
 
 def test_the_statistic_of_the_issue() -> None:
-    """Distance covariance of a masked variable was 2.8e16 by the number under the mask; it is refused, in y too."""
+    """Distance covariance of a masked variable was 2.8e16 because of the masked number; now it raises an error."""
     x = np.random.default_rng(1).normal(size=40)
     masked = np.ma.array(np.r_[1e17, x[1:]], mask=np.arange(40) == 0)
-    for one, other in ((masked, x), (x, masked)):
+    for item, other in ((masked, x), (x, masked)):
         with pytest.raises(InputError, match="masked"):
-            dreval.dcov_test(one, other, n_resamples=9)
+            dreval.dcov_test(item, other, n_resamples=9)
 
 
 def test_masked_labels_and_covariates_are_gaps() -> None:
-    """Under the mask is no class and no number: codes are -1 there, covariates NaN or None."""
+    """Masked cells have no class and no number: codes are -1, covariates NaN or None."""
     mask = np.arange(30) % 5 == 0
     labels = np.ma.array(np.arange(30) % 2, mask=mask)
     age = np.ma.array(X[:, 0], mask=mask)

@@ -81,7 +81,7 @@ def returns(value: Any) -> Callable[..., Any]:
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "parquet"])
 def test_names_that_are_not_those_of_the_data_are_refused(reader: str, form: str) -> None:
-    """A suffix that was lost: none matches; by position the rows would be shuffled. The error has a name of each."""
+    """With a lost suffix no name matches, and by position rows would be shuffled. The error has a name of each side."""
     path = write(BARE, form)
     with pytest.raises(InputError, match="got 0 of 60 ids of the data found in the column 'Barcode', 'c0-1' only in"):
         READERS[reader](CELLS, path)
@@ -119,12 +119,12 @@ def test_names_that_match_in_part_are_refused_whatever_their_share(share: int, r
 @pytest.mark.parametrize("reader", ["labels", "batch", "covariate", "covariates", "latent"])
 @pytest.mark.parametrize("names", [NAMES, [7 * j + 100 for j in range(N)]])
 def test_variables_of_more_rows_are_matched_by_their_names(reader: str, names: list[Any]) -> None:
-    """Labels of all cells beside data of some: those of the data are taken, and a note counts the others."""
+    """Labels of all cells are matched to data of some cells, and a note counts the others."""
     path = write(names, column="cell")
     part = np.sort(RNG.permutation(N)[:40])
     data = pd.DataFrame(X[part], pd.Index(np.array(names)[part]))
     assert READERS[reader](data, path).tolist() == KINDS[part].tolist()
-    (unused,) = [one for one in as_data(data, labels=f"{path}:ct").notes if one.code == "rows.unused"]
+    (unused,) = [item for item in as_data(data, labels=f"{path}:ct").notes if item.code == "rows.unused"]
     assert str(unused) == "20 of 60 rows of `labels` have names that the data lack, and were not used."
     with pytest.raises(InputError, match="must have the same ids as the data"):
         READERS["embedding"](data, path)
@@ -159,9 +159,9 @@ def test_names_beside_rows_that_only_count_are_noted(data: Any, names: Any) -> N
     """Rows are matched by position, and the note names the column."""
     record = as_data(data, labels=f"{write(names)}:ct")
     assert record.labels.values.tolist() == KINDS[ORDER].tolist()
-    assert [dict(one.values)["column"] for one in record.notes if one.code == "rows.ids_beside"] == ["Barcode"]
+    assert [dict(item.values)["column"] for item in record.notes if item.code == "rows.ids_beside"] == ["Barcode"]
     whole = as_data(data, covariates=write(names))
-    assert "rows.ids_beside" in [one.code for one in whole.notes]
+    assert "rows.ids_beside" in [item.code for item in whole.notes]
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_names_beside_rows_that_only_count_are_noted(data: Any, names: Any) -> N
     ],
 )
 def test_other_columns_name_no_rows(columns: dict[str, Any]) -> None:
-    """A file without names beside data with names is matched by position, with the note on the data alone."""
+    """A file without names is matched by position to data with names, with the note on the data alone."""
     pd.DataFrame({"ct": KINDS, **columns}).to_csv("l.csv", index=False)
     record = as_data(CELLS, labels="l.csv:ct")
     assert record.labels.values.tolist() == KINDS.tolist()
-    assert [one.code for one in record.notes if one.code.startswith("rows.")] == ["rows.data_alone"]
+    assert [item.code for item in record.notes if item.code.startswith("rows.")] == ["rows.data_alone"]
 
 
 def test_the_names_are_used_beside_other_text_of_all_rows() -> None:
@@ -192,7 +192,7 @@ def test_the_names_are_used_beside_other_text_of_all_rows() -> None:
 @pytest.mark.parametrize(("row", "name"), [(5, "c6-1"), (5, None)])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_names_with_a_repeated_or_missing_one_are_refused(row: int, name: str | None, form: str) -> None:
-    """They are clearly the names of the data, and one of them is wrong."""
+    """They clearly are names of the data, and one of them is wrong."""
     names = [*NAMES[:row], name, *NAMES[row + 1 :]]
     with pytest.raises(InputError, match=r"must be (different in every row|complete)"):
         as_data(CELLS, labels=f"{write(names, form)}:ct")
@@ -208,7 +208,7 @@ def test_categories_are_names_too() -> None:
 
 
 def test_ids_that_were_passed_follow_the_same_rule() -> None:
-    """Text and integers, none or some of which match."""
+    """Text and integers, of which none or some match."""
     data = CELLS.reset_index(names="cell")
     for names in (BARE, [*NAMES[:20], *BARE[20:]]):
         with pytest.raises(InputError, match="ids of the data found in the column 'Barcode'"):
@@ -240,7 +240,7 @@ SHUFFLED = pd.DataFrame(Y, NAMES, columns=["x", "y"]).iloc[ORDER]
 COUNTED = pd.DataFrame(Y, columns=["x", "y"])
 
 
-@pytest.mark.parametrize("made", [returns, Frames])
+@pytest.mark.parametrize("make", [returns, Frames])
 @pytest.mark.parametrize(
     ("data", "frame", "code"),
     [
@@ -262,13 +262,13 @@ COUNTED = pd.DataFrame(Y, columns=["x", "y"])
     ],
 )
 def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
-    made: Any, data: Any, frame: Any, code: Any
+    make: Any, data: Any, frame: Any, code: Any
 ) -> None:
-    """Its value is that of scikit-learn on the rows in order, and the results have the note."""
-    source = made(frame)
+    """The value is that of scikit-learn on the ordered rows, and the results have the note."""
+    source = make(frame)
     results = dreval.Evaluation(data, {"u": source}, random_state=0).run("trustworthiness", None, None)
     assert results.tidy()["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
-    noted = [one for one in results.notes["code"] if one.startswith("rows.")]
+    noted = [item for item in results.notes["code"] if item.startswith("rows.")]
     assert noted == ([] if code is None else [code])
     unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
     with unused:
@@ -286,7 +286,7 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     ],
 )
 def test_functions_say_of_row_names_what_an_evaluation_notes(call: Any, data: Any) -> None:
-    """Names beside data without names go by position, with a warning; row numbers in another order are refused."""
+    """Names next to data without names are ignored, with a warning; row numbers in another order raise an error."""
     plain = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
     with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
         assert call(data, SHUFFLED) == plain
@@ -333,8 +333,8 @@ def test_runs_again_are_matched_too(tmp_path: Path) -> None:
     def method(points: Any, d: int, random_state: Any = None) -> Any:
         rng = np.random.default_rng(random_state)
         names = [NAMES[[*map(tuple, X)].index(tuple(row))] for row in np.asarray(points)]
-        found = pd.DataFrame(np.asarray(points)[:, :d] + 1e-9 * rng.normal(size=(len(points), d)), names)
-        return found.iloc[rng.permutation(len(points))]
+        result = pd.DataFrame(np.asarray(points)[:, :d] + 1e-9 * rng.normal(size=(len(points), d)), names)
+        return result.iloc[rng.permutation(len(points))]
 
     ev = dreval.Evaluation(CELLS, {"u": method}, random_state=0)
     store = tmp_path / "run.journal"
@@ -345,16 +345,16 @@ def test_runs_again_are_matched_too(tmp_path: Path) -> None:
         values = results.tidy()["value"].to_numpy()
         assert len(values) == 3
         assert values == pytest.approx(expected, abs=1e-6)
-        assert [one for one in results.notes["code"] if one.startswith("rows.")] == ["rows.matched"]
+        assert [item for item in results.notes["code"] if item.startswith("rows.")] == ["rows.matched"]
     embedding = dreval.embed(CELLS, method, random_state=1)
     assert np.asarray(embedding) == pytest.approx(X[:, :2], abs=1e-6)
-    assert "rows.matched" in [one.code for one in embedding.notes]
+    assert "rows.matched" in [item.code for item in embedding.notes]
     stable = dreval.stability(CELLS, method, n_replicates=3, over="halves", n_neighbors=5, random_state=0)
     assert stable.value > 0.99
 
 
 def test_a_failed_match_of_one_embedding_loses_no_other() -> None:
-    """The others have values, and the reason stands in the row."""
+    """The other embeddings have values, and the row has the reason."""
     ev = dreval.Evaluation(CELLS, {"bad": returns(SHUFFLED.set_axis(BARE)), "good": Y}, random_state=0)
     with pytest.warns(dreval.errors.EmbeddingFailed, match="bad: .*0 of 60 ids of the data found"):
         results = ev.run("trustworthiness", None, None)
@@ -376,10 +376,10 @@ def test_a_public_table_with_an_id_column_of_another_name(names: Any, capsys: py
     expected = [trustworthiness(scaled, scores, n_neighbors=15), silhouette_score(scores, kinds)]
     measures = ["trustworthiness", "silhouette"]
     ev = dreval.Evaluation("d.csv", {"pca": "e.csv"}, labels="l.csv:cultivar", ids="bottle", random_state=0)
-    found = ev.run(measures, None, None).tidy().set_index("measure")["value"]
-    assert found[measures].tolist() == pytest.approx(expected, abs=1e-9)
+    result = ev.run(measures, None, None).tidy().set_index("measure")["value"]
+    assert result[measures].tolist() == pytest.approx(expected, abs=1e-9)
     call = ["evaluate", "d.csv", "-e", "pca=e.csv", "--labels", "l.csv:cultivar", "--ids", "bottle"]
-    asked = ["--measures", ",".join(measures), "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
-    assert main([*call, *asked]) == 0
+    options = ["--measures", ",".join(measures), "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
+    assert main([*call, *options]) == 0
     rows = {row["measure"]: row["value"] for row in json.loads(capsys.readouterr().out)["table"]}
     assert [rows[name] for name in measures] == pytest.approx(expected, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Data in a form that has another reading: graphs as features, transposed tables, X beside a PCA in an AnnData."""
+"""Ambiguous data: graphs as features, transposed tables, X next to a PCA in an AnnData."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def test_a_graph_in_a_file_is_not_features(ending, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("graph", ["distances", "fuzzy", "self"])
 def test_a_graph_that_is_not_in_memory(graph, tmp_path, monkeypatch):
-    """Rows of a memory map, of which only some are looked at."""
-    monkeypatch.setattr(module, "FIRST", 30)
+    """Only the first rows of a memory map are checked."""
+    monkeypatch.setattr(module, "N_ROWS_CHECKED", 30)
     np.save(tmp_path / "g.npy", np.asfortranarray(GRAPHS[graph]().toarray()))
     table = np.load(tmp_path / "g.npy", mmap_mode="r")
     assert is_stored(table)
@@ -160,7 +160,7 @@ TABLES = {
     ("table", "named"), [*((table, True) for table in TABLES), *((table, False) for table in [*TABLES][:-1])]
 )
 def test_transposed_data_are_refused_with_the_cure(table, named):
-    """By the number of columns, or by their names where there are others among them; what is advised works."""
+    """The number of columns decides, or their names among other names; the advice works."""
     embedding = pd.DataFrame(Y, index=IDS) if named else Y
     data = TABLES[table]()
     assert "a point in each row" in failure(data, embedding)
@@ -179,8 +179,8 @@ def test_transposed_files(tmp_path):
     pd.DataFrame(Y, index=IDS).to_csv(tmp_path / "y.csv")
     assert "pandas.read_csv(path, index_col=0).T" in failure(tmp_path / "x.csv", tmp_path / "y.csv")
     data = pd.read_csv(tmp_path / "x.csv", index_col=0).T
-    found = dreval.trustworthiness(data, tmp_path / "y.csv", n_neighbors=15)
-    assert found == pytest.approx(oracle(X, Y, n_neighbors=15), abs=1e-12)
+    result = dreval.trustworthiness(data, tmp_path / "y.csv", n_neighbors=15)
+    assert result == pytest.approx(oracle(X, Y, n_neighbors=15), abs=1e-12)
 
 
 def test_square_tables_are_transposed_by_their_names_only():
@@ -194,8 +194,8 @@ def test_square_tables_are_transposed_by_their_names_only():
         dreval.trustworthiness(pd.DataFrame(Z, columns=IDS), at)
     right = oracle(Z, Y, n_neighbors=7)
     for columns in (genes, IDS):
-        found = dreval.trustworthiness(pd.DataFrame(Z, index=IDS, columns=columns), at, n_neighbors=7)
-        assert found == pytest.approx(right, abs=1e-12)
+        result = dreval.trustworthiness(pd.DataFrame(Z, index=IDS, columns=columns), at, n_neighbors=7)
+        assert result == pytest.approx(right, abs=1e-12)
 
 
 @pytest.mark.parametrize("argument", ["labels", "batch", "ids", "latent"])
@@ -208,14 +208,14 @@ def test_variables_show_transposed_data(argument):
 
 
 def test_named_labels_of_more_points_do_not_show_transposed_data():
-    """As many labels as there are columns, whose names are those of rows: they are matched or refused by name."""
+    """As many labels as columns, with names of rows, are matched by name or raise an error."""
     few = pd.DataFrame(np.c_[X, X @ RNG.normal(size=(4, 56))][:30], index=IDS[:30])
-    said = ""
+    message = ""
     try:
         as_data(few, labels=pd.Series(np.repeat(list("abc"), 20), index=IDS))
     except InputError as error:
-        said = str(error)
-    assert "a point in each row" not in said
+        message = str(error)
+    assert "a point in each row" not in message
 
 
 def test_transposed_coordinates_are_refused_with_the_cure():
@@ -228,12 +228,12 @@ def test_transposed_coordinates_are_refused_with_the_cure():
 
 
 def adata(keys):
-    """What is read of an AnnData object."""
+    """The parts of an AnnData object that are read."""
     obs = pd.DataFrame(index=IDS)
     names = {"obs_names": pd.Index(IDS), "var_names": pd.Index(list("abcd")), "n_obs": 60}
-    made = SimpleNamespace(X=X, obs=obs, obsm=dict.fromkeys(keys, Y), layers={"raw counts": X + 1}, raw=None, **names)
-    made.var = pd.DataFrame(index=list("abcd"))
-    return made
+    result = SimpleNamespace(X=X, obs=obs, obsm=dict.fromkeys(keys, Y), layers={"raw counts": X + 1}, raw=None, **names)
+    result.var = pd.DataFrame(index=list("abcd"))
+    return result
 
 
 def test_a_pca_beside_x_is_named():

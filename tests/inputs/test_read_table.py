@@ -57,7 +57,7 @@ def test_round_trips_are_exact(X: np.ndarray, suffix: str) -> None:
 
 @given(X=TABLES)
 def test_a_file_without_header_loses_no_row(X: np.ndarray) -> None:
-    """With ``header=False``; without it a row that is unlike all others is lost only with a note."""
+    """With ``header=False`` no row is lost; without it a row unlike all others is lost only with a note."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "bare.csv")
         np.savetxt(path, X, delimiter=",", fmt="%.17e")
@@ -65,9 +65,9 @@ def test_a_file_without_header_loses_no_row(X: np.ndarray) -> None:
         assert table.columns is None
         assert np.array_equal(np.asarray(table.values, dtype=np.float64), X)
         table = read_table(path, reading=Reading(header="auto"))
-        lost = X.shape[1] >= MIN_COLUMNS_FOR_HEADER and table.columns is not None
-        assert [note.code for note in table.notes if note.code != "file.row"] == ["file.header_compared"] * lost
-        assert np.array_equal(np.asarray(table.values, dtype=np.float64), X[int(lost) :])
+        is_header = X.shape[1] >= MIN_COLUMNS_FOR_HEADER and table.columns is not None
+        assert [note.code for note in table.notes if note.code != "file.row"] == ["file.header_compared"] * is_header
+        assert np.array_equal(np.asarray(table.values, dtype=np.float64), X[int(is_header) :])
 
 
 def test_the_counting_header_of_pandas_is_a_header(tmp_path: Path) -> None:
@@ -77,9 +77,11 @@ def test_the_counting_header_of_pandas_is_a_header(tmp_path: Path) -> None:
     table = read_table(tmp_path / "a.csv")
     assert table.columns == ("0", "1", "2")
     assert np.array_equal(table.values, X)
-    (said,) = map(str, table.notes)
-    assert said.startswith("The first row of 'a.csv' (0, 1, 2) was read as column names. If it is data, read it with")
-    assert said.endswith("pandas.read_csv(path, header=None) and pass the frame.")
+    (message,) = map(str, table.notes)
+    assert message.startswith(
+        "The first row of 'a.csv' (0, 1, 2) was read as column names. If it is data, read it with"
+    )
+    assert message.endswith("pandas.read_csv(path, header=None) and pass the frame.")
 
 
 def test_small_whole_numbers_that_count_are_data(tmp_path: Path) -> None:
@@ -118,7 +120,7 @@ def test_ways_of_writing_the_same_table(
 
 @given(X=arrays(np.float64, st.tuples(st.integers(2, 25), st.integers(2, 4)), elements=NUMBERS), data=st.data())
 def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.DataObject) -> None:
-    """Any number of them, also at the ends of lines, with or without a header; a note says so, and no bit is lost."""
+    """Any number of spaces, also at the ends of lines, with or without a header: a note, and no bit is lost."""
     spaces = st.integers(1, 3).map(" ".__mul__)
     lines = ["".join(f"{data.draw(spaces)}{value!r}" for value in row) + " " for row in X.tolist()]
     named = data.draw(st.booleans())
@@ -134,7 +136,7 @@ def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.D
     "text", ["kind of cell\nT cell\nB cell\n", "sample\nsample 1\nsample 2\nsample 3\n", "1\n2\n3\n", "a\n1 2\nb c\n"]
 )
 def test_one_column_of_text_with_spaces_stays_one(tmp_path: Path, text: str) -> None:
-    """Labels of several words are no columns."""
+    """Labels of several words are one column."""
     assert read_table(write(tmp_path, "t.csv", text)).values.shape[1] == 1
 
 
@@ -159,7 +161,7 @@ def test_a_first_row_that_is_too_long_is_the_one_at_fault(tmp_path: Path) -> Non
 
 
 def test_an_unnamed_first_column_of_repeated_labels_reaches_the_labels(tmp_path: Path) -> None:
-    """They name no rows: as features they are refused with the name by which they are labels."""
+    """They do not name rows: as features they raise an error with the name that selects them as labels."""
     rows = "".join(f"{label},{j}.5,{j * j}\n" for j, label in enumerate("xyzxyz"))
     path = write(tmp_path, "t.csv", ",a,b\n" + rows)
     with pytest.raises(InputError, match="Name it as labels='Unnamed: 0'"):
@@ -172,7 +174,7 @@ def test_an_unnamed_first_column_of_repeated_labels_reaches_the_labels(tmp_path:
 
 
 def test_commas_in_numbers_of_a_comma_file_have_two_meanings(tmp_path: Path) -> None:
-    """Both are in the cure; a number that can only have a decimal comma has one."""
+    """The hint has both meanings; a number that can only have a decimal comma gets one."""
     rows = "".join(f'"{1000 + 17 * j:,}",{j}\n' for j in range(6))
     with pytest.raises(InputError, match=r"numbers with commas in column 'a' \('1,000'\).*thousands=','.*decimal=','"):
         as_data(write(tmp_path, "t.csv", "a,b\n" + rows))
@@ -196,7 +198,7 @@ def test_numbers_as_germans_write_them(X: np.ndarray, separator: str, name: str)
 
 
 @pytest.mark.parametrize(
-    ("rows", "cure"),
+    ("rows", "hint"),
     [
         (["1,234;2,500", "1,222;3,000"], r"sep=';', thousands=','\) where .* sep=';', decimal=','\)"),
         (["1,5;2.5", "2;3"], r"pandas.read_csv\(path, sep=';', decimal=','\)\."),
@@ -204,14 +206,14 @@ def test_numbers_as_germans_write_them(X: np.ndarray, separator: str, name: str)
         (["1,5\t2.5", "2\t3"], r"sep='\\t', decimal=','"),
     ],
 )
-def test_the_cure_of_commas_knows_the_separator(tmp_path: Path, rows: list[str], cure: str) -> None:
+def test_the_cure_of_commas_knows_the_separator(tmp_path: Path, rows: list[str], hint: str) -> None:
     separator = "\t" if "\t" in rows[0] else ";"
-    with pytest.raises(InputError, match=cure):
+    with pytest.raises(InputError, match=hint):
         as_data(write(tmp_path, "t.csv", "\n".join([f"a{separator}b", *rows, *rows])))
 
 
 def test_decimal_commas_that_commas_separate(tmp_path: Path) -> None:
-    """Twice as many fields as names is no reason to remove the names; numbers without a fraction have one field."""
+    """Twice as many fields as names must not lead to the advice to remove the names; whole numbers have one field."""
     for last in ("5,25,6,5", "5,6,5"):
         with pytest.raises(InputError, match=r"got 2 names and .* decimal commas") as error:
             read_table(write(tmp_path, "t.csv", f"x,y\n1,5,2,25\n-3,5,4,75\n{last}\n"))
@@ -229,17 +231,17 @@ def test_a_quote_that_is_never_closed_is_found_where_it_opens(tmp_path: Path, li
 
 
 @pytest.mark.parametrize(
-    ("cells", "shown"),
+    ("cells", "received"),
     [
         ([f"{j}.5" for j in range(5)] + [f"\u2212{j}.5" for j in range(7)], r"got '\u22120\.5' in row 5.* U\+2212"),
         ([f"{j}.5%" for j in range(12)], r"got '0\.5%' in row 0 of column 'x', with a percent sign, 12 such"),
         ([*"12345678901", "1 000"], r"got '1 000' in row 11"),
     ],
 )
-def test_numbers_with_marks_are_no_labels(tmp_path: Path, cells: list[str], shown: str) -> None:
-    """The cell at fault is shown with what it is; a column of numbers is not offered as labels."""
+def test_numbers_with_marks_are_no_labels(tmp_path: Path, cells: list[str], received: str) -> None:
+    """The error shows the faulty cell and its fault; it does not offer a column of numbers as labels."""
     rows = "".join(f"{cell},{j}\n" for j, cell in enumerate(cells))
-    with pytest.raises(InputError, match=shown) as error:
+    with pytest.raises(InputError, match=received) as error:
         as_data(write(tmp_path, "t.csv", "x,y\n" + rows))
     assert "labels" not in str(error.value)
 
@@ -248,7 +250,7 @@ def test_a_damaged_gz_is_not_said_to_lack_an_encoding(tmp_path: Path) -> None:
     whole = gzip.compress(b"a,b\n1,2\n" * 10)
     for name, raw in (("cut", whole[:-6]), ("sum", whole[:-8] + b"\1\2\3\4" + whole[-4:])):
         (tmp_path / f"{name}.csv.gz").write_bytes(raw)
-        with pytest.raises(InputError, match=r"must be a whole \.gz file: got .* Copy or compress it again"):
+        with pytest.raises(InputError, match=r"must be a complete \.gz file: got .* Copy or compress it again"):
             read_table(tmp_path / f"{name}.csv.gz")
     (tmp_path / "plain.csv.gz").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(InputError, match=r"must be a \.gz file.* Name it 'plain\.csv'"):
@@ -276,7 +278,7 @@ def test_row_names_of_r_are_a_column_without_name(tmp_path: Path) -> None:
 
 
 def test_raw_files_of_repositories_keep_their_first_row(tmp_path: Path) -> None:
-    """Decimal fractions beside a class word, the same in both rows, are data and not a header."""
+    """Decimal fractions next to a class that repeats below are data and not a header."""
     table = read_table(write(tmp_path, "iris.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n"))
     assert table.columns is None
     assert table.values.shape == (2, 3)
@@ -303,7 +305,7 @@ def test_parts_of_files_are_named_behind_a_colon(tmp_path: Path) -> None:
     ],
 )
 def test_drive_letters_are_no_columns(text: str, parts: tuple[str, str | None]) -> None:
-    """Only what follows a known suffix is a part of a file."""
+    """Only text behind a known suffix names a part of a file."""
     assert split_member(text) == parts
 
 
@@ -329,7 +331,7 @@ JUNK = st.one_of(
 @pytest.mark.parametrize("head", MAGIC)
 @given(raw=JUNK)
 def test_no_bytes_break_the_reader(raw: bytes, suffix: str, head: bytes) -> None:
-    """Whatever a file holds, it is a table or it is refused in four parts."""
+    """Any file is a table or raises an error with four parts."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "junk" + suffix)
         path.write_bytes(gzip.compress(raw) if suffix.endswith(".gz") and not head else head + raw)
@@ -367,7 +369,7 @@ def test_damaged_files_are_refused_or_read(data: st.DataObject, suffix: str) -> 
 
 
 def test_byte_order_marks_within_a_file(tmp_path: Path) -> None:
-    """Those of joined files and of cells go, with a note: a class with one would be another class of the same look."""
+    """Marks of joined files and in cells are removed, with a note: a class with a mark would be a different class."""
     path = tmp_path / "x.csv"
     lines = ["x,y,kind", *(f"{i},{i * i},{'ab'[i % 2]}" for i in range(12))]
     plain = "\n".join(lines) + "\n"
@@ -377,8 +379,8 @@ def test_byte_order_marks_within_a_file(tmp_path: Path) -> None:
     lines[3], lines[5] = f"\ufeff{lines[3]}", lines[5].replace(",b", ",\ufeffb").replace(",a", ",a\ufeff")
     for start in ("", "\ufeff", "\ufeff\ufeff"):
         path.write_text(start + "\n".join(lines) + "\n", encoding="utf-8")
-        found = read_table(path)
-        assert found.columns == expected.columns
-        assert found.values.equals(expected.values)
+        result = read_table(path)
+        assert result.columns == expected.columns
+        assert result.values.equals(expected.values)
         count = 2 + (len(start) == 2)
-        assert f"{count} invisible byte-order marks within 'x.csv' were left out." in map(str, found.notes)
+        assert f"{count} invisible byte-order marks within 'x.csv' were left out." in map(str, result.notes)

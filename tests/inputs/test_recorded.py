@@ -21,16 +21,16 @@ Y = X[:, :2].copy()
 
 
 def recording(*runs: tuple[Any, int, int, Any]) -> RecordedSource:
-    """A source of runs (data, number of columns, seed, what came back)."""
-    made = [Run(f"{i}.csv", digest(A), sketch(A, X), d, seed, back) for i, (A, d, seed, back) in enumerate(runs)]
-    return RecordedSource("tool", Recording(as_data(X), tuple(made), {"n_components": 2}, 7, 2, {}))
+    """Return a source of runs (data, number of columns, seed, returned embedding)."""
+    result = [Run(f"{i}.csv", digest(A), sketch(A, X), d, seed, back) for i, (A, d, seed, back) in enumerate(runs)]
+    return RecordedSource("tool", Recording(as_data(X), tuple(result), {"n_components": 2}, 7, 2, {}))
 
 
 SOURCE = recording((X, 2, 7, Y), (X, 3, 7, X), (X, 2, 8, -Y), (X + 1, 2, 7, Y + 1), (X + 2, 2, 7, None))
 
 
 def test_each_run_is_found_by_data_columns_and_seed() -> None:
-    """Data, number of columns and seed together say which run; without a seed that of the recording is meant."""
+    """Data, number of columns and seed identify the run; the default seed is that of the recording."""
     assert np.array_equal(SOURCE.embed(X, 2, 7), Y)
     assert np.array_equal(SOURCE.embed(X, 3, 7), X)
     assert np.array_equal(SOURCE.embed(X, None, 8), -Y)
@@ -39,7 +39,7 @@ def test_each_run_is_found_by_data_columns_and_seed() -> None:
 
 
 def test_embed_gives_the_recorded_embedding() -> None:
-    """Without a seed that of the recording is meant, which the record keeps; another one was not run."""
+    """The default seed is that of the recording, and the record stores it; another seed was not run."""
     record = dreval.embed(X, SOURCE)
     assert np.array_equal(record, Y)
     assert record.random_state == 7
@@ -49,7 +49,7 @@ def test_embed_gives_the_recorded_embedding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("call", "error", "message"),
     [
         (lambda: SOURCE.embed(X, 2, 9), UndefinedMeasure, r"n_components=2 and random_state=9: got runs with \(2, 7\)"),
         (lambda: SOURCE.embed(X, 4, 7), UndefinedMeasure, "n_components=4"),
@@ -58,9 +58,9 @@ def test_embed_gives_the_recorded_embedding() -> None:
         (lambda: SOURCE.embed(X + 2, 2, 7), ProtocolError, "`4.csv` must have been returned"),
     ],
 )
-def test_what_was_not_run_is_refused(call: Any, error: type[Exception], words: str) -> None:
+def test_what_was_not_run_is_refused(call: Any, error: type[Exception], message: str) -> None:
     """Another seed, another number of columns, other data, and a run that has not come back: each has its reason."""
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=message):
         call()
 
 
@@ -72,17 +72,17 @@ def test_rounding_finds_the_run_and_nothing_else_does(A: Any, seed: int) -> None
     rng = np.random.default_rng(seed)
     bumps = [scale * rng.uniform(0.1, 1, size=len(A)) for _ in range(3)]
     inputs = [A + np.outer(bump, np.eye(A.shape[1])[t % A.shape[1]]) for t, bump in enumerate(bumps)]
-    made = [Run(str(t), digest(B), sketch(B, A), 1, 0, None) for t, B in enumerate([A, *inputs])]
-    kept = Recording(replace(as_data(X), table=A), tuple(made), {}, 0, 1, {})
+    result = [Run(str(t), digest(B), sketch(B, A), 1, 0, None) for t, B in enumerate([A, *inputs])]
+    stored = Recording(replace(as_data(X), table=A), tuple(result), {}, 0, 1, {})
 
     for t, B in enumerate(inputs, 1):
         noise = 4e-16 * scale * rng.standard_normal(B.shape)
-        assert [run.file for run in kept.of_input(B + noise)] == [str(t)]
-        assert kept.of_input(A + (B - A) / 2) == []
+        assert [run.file for run in stored.of_input(B + noise)] == [str(t)]
+        assert stored.of_input(A + (B - A) / 2) == []
 
 
 def test_a_source_keeps_its_name_and_its_journal_key() -> None:
-    """In an evaluation it is called as there; the key of its runs changes with what came back, not with the copy."""
+    """An evaluation uses its own name; the key of the runs changes with the returned embedding, not with the copy."""
     other = recording((X, 2, 7, Y + 1))
     named = dreval.Evaluation(X, {"a": SOURCE}, n_neighbors=3).sources["a"]
 

@@ -1,4 +1,4 @@
-"""Row names that repeat are refused in frames as in files, and so are names of columns."""
+"""Repeated row names and repeated column names raise errors in frames as in files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_files_refuse_them_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["frame", "csv", "tsv"])
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "callable"])
 def test_columns_of_one_name_are_refused(form: str, role: str, tmp_path: Path) -> None:
-    """In frames and files alike, as row names are; without names, as the cure of arrays is, they are accepted."""
+    """Repeated columns raise an error in frames and files; without names, as the hint for arrays says, they work."""
     frame = pd.DataFrame(X, columns=list("aab"))
     table: Any = frame
     if form != "frame":
@@ -71,8 +71,8 @@ def test_columns_of_one_name_are_refused(form: str, role: str, tmp_path: Path) -
         if role == "latent":
             return dreval.Evaluation(X, latent=value)
         record = dreval.Evaluation(X).data
-        made = (lambda X, n_components: frame if value is table else value) if role == "callable" else value  # noqa: ARG005
-        return as_source(made, "e", record).coordinates(record)
+        result = (lambda X, n_components: frame if value is table else value) if role == "callable" else value  # noqa: ARG005
+        return as_source(result, "e", record).coordinates(record)
 
     with pytest.raises(DrevalError, match="must have different column names: got 'a', the name of 2 columns"):
         use(table)
@@ -90,6 +90,6 @@ def test_genes_of_one_symbol_are_accepted() -> None:
 
 
 def test_covariates_of_one_name_are_refused() -> None:
-    """One of two columns would be lost."""
+    """One of the two columns would be lost."""
     with pytest.raises(InputError, match="must have different column names: got 'a', the name of 2 columns"):
         as_covariates(pd.DataFrame(X, columns=list("aab")), Rows(20, None))

@@ -39,10 +39,10 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
     X = np.random.default_rng(n).normal(size=(n, 3))
     labels = list("ab" * n)[:n]
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run(tests=None)
-    again = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, n_neighbors=auto_neighbors(n), random_state=0)
+    repeated = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, n_neighbors=auto_neighbors(n), random_state=0)
     table = results.table.set_index("measure")
     pd.testing.assert_frame_equal(
-        results.table.drop(columns="seconds"), again.run(tests=None).table.drop(columns="seconds")
+        results.table.drop(columns="seconds"), repeated.run(tests=None).table.drop(columns="seconds")
     )
 
     assert sorted(table.index) == sorted(card.name for card in DEFAULT)
@@ -51,12 +51,12 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
         assert np.isfinite(row["value"]) or row["note"], card.name
         if "labels" not in card.needs:
             assert getattr(dreval, card.name)(X, X[:, :2]) == pytest.approx(row["value"], abs=1e-12), card.name
-    own = dreval.knn_accuracy(X, X[:, :2], labels=labels, random_state=0)
-    assert own == dreval.knn_accuracy(X, X[:, :2], labels=labels, n_neighbors=min(10, n - 1), random_state=0)
+    separate = dreval.knn_accuracy(X, X[:, :2], labels=labels, random_state=0)
+    assert separate == dreval.knn_accuracy(X, X[:, :2], labels=labels, n_neighbors=min(10, n - 1), random_state=0)
 
 
 def test_what_was_used_is_shown() -> None:
-    """Recipe, written call, repr and a note show the number that "auto" stands for; at 31 points there is no note."""
+    """Recipe, call text, repr and a note have the number that "auto" selected; at 31 points there is no note."""
     few, many = (np.random.default_rng(0).normal(size=(n, 3)) for n in (10, 31))
     ev = dreval.Evaluation(few, {"e": few[:, :2]}, random_state=0)
     results = ev.run("trustworthiness", None, None)
@@ -71,7 +71,7 @@ def test_what_was_used_is_shown() -> None:
 
 
 def test_half_of_the_points_is_noted_and_no_error() -> None:
-    """k of half of the points or more has its value and a note in the rows concerned; k = n is refused as ever."""
+    """k of at least half of the points has its value and a note in its rows; k = n raises an error."""
     X = np.random.default_rng(1).normal(size=(12, 3))
     table = (
         dreval.Evaluation(X, {"e": X[:, :2]}, n_neighbors=[5, 6, 11], random_state=0).run("jaccard", None, None).table
@@ -110,7 +110,7 @@ def test_distances_as_features_warn_once(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_other_square_data_do_not_warn(form: str) -> None:
-    """Distances passed as such, and matrices that are not symmetric; those with a diagonal are no distances."""
+    """Distances passed as such, matrices that are not symmetric, and matrices with a diagonal do not warn."""
     points = np.random.default_rng(2).normal(size=(20, 3))
     D = squareform(pdist(points))
     skew, negative, diagonal = D + np.triu(D), np.where(D == D.max(), -D, D), D + np.eye(20)
@@ -142,7 +142,7 @@ def test_method_before_a_name_is_the_bundled_method(name: str) -> None:
 
 
 def test_an_embedding_has_the_registered_name_of_its_method() -> None:
-    """Whatever accepted word named the method, the record names the one that ran."""
+    """The record has the registered name, whatever accepted name was passed."""
     X = np.random.default_rng(3).normal(size=(12, 3))
-    names = {word: dreval.embed(X, word, random_state=0).method for word in ("mds", "PCA", "method:cmds")}
+    names = {name: dreval.embed(X, name, random_state=0).method for name in ("mds", "PCA", "method:cmds")}
     assert names == {"mds": "metric_mds", "PCA": "pca", "method:cmds": "classical_mds"}

@@ -31,7 +31,7 @@ DATA = as_data(X, labels=[0, 1, 2] * 4)
 
 
 class Recorder:
-    """An estimator that keeps everything it was given, and writes into its data."""
+    """An estimator that records all arguments, and writes into its data."""
 
     def __init__(self, n_components: int = 2, random_state: int | None = None) -> None:
         self.n_components, self.random_state, self.fitted = n_components, random_state, False
@@ -85,7 +85,7 @@ class Shelf(dict):
 
 @pytest.fixture
 def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two stand-ins in place of the bundled methods."""
+    """Replace the bundled methods by two stand-ins."""
     monkeypatch.setattr(source_module, "METHODS", Shelf(noise=Method, guided=Supervised))
 
 
@@ -98,15 +98,15 @@ def test_coordinates_of_every_form_are_the_same(cloud: np.ndarray) -> None:
     for value in (Z, pd.DataFrame(Z), Z.tolist(), sparse.csc_array(Z), np.asfortranarray(Z), Embedding(Z, "e")):
         source = as_source(value, "e", data)
         assert (source.kind, source.can_embed, source.n_components) == ("coordinates", False, Z.shape[1])
-        got = source.coordinates(data)
-        assert np.array_equal(got, Z)
-        got[:] = 0
+        received = source.coordinates(data)
+        assert np.array_equal(received, Z)
+        received[:] = 0
         assert np.array_equal(source.coordinates(data), Z)
     assert np.array_equal(cloud, before)
 
 
 def test_coordinates_cannot_be_run() -> None:
-    """Coordinates say why they cannot embed other data, and refuse it with the cure."""
+    """The error for embedding other data has the reason and a hint."""
     source = as_source(X[:, :2], "e", DATA)
     assert source.reason == source.reseed_reason == "coordinates only, which cannot be recomputed on other data"
     with pytest.raises(UndefinedMeasure, match="must be able to embed other data"):
@@ -165,34 +165,34 @@ def test_labels_reach_supervised_sources_only() -> None:
     expected = LinearDiscriminantAnalysis(n_components=1).fit_transform(X, [0, 1, 2] * 4)
     assert np.array_equal(lda.embed(X, 1, 0, DATA.labels), expected)
     assert not as_source(Recorder(), "r", DATA).supervised
-    asked = as_source(Recorder(), "r", DATA, supervised=True)
-    assert asked.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
-    with pytest.raises(ValueError, match="must be given, because 'lda' is supervised"):
+    supervised = as_source(Recorder(), "r", DATA, supervised=True)
+    assert supervised.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
+    with pytest.raises(ValueError, match="must be passed, because 'lda' is supervised"):
         lda.embed(X, 1, 0)
 
 
 def test_callables_get_what_they_accept() -> None:
     """n_components by name or by place, random_state and labels only where they are parameters, options as keywords."""
-    seen: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
 
     def full(X: np.ndarray, n_components: int, random_state: int | None = None, scale: float = 1.0) -> np.ndarray:
-        seen.update(d=n_components, seed=random_state, scale=scale)
+        recorded.update(d=n_components, seed=random_state, scale=scale)
         return X[:, :n_components] * scale
 
     source = as_source(full, "f", DATA, scale=2.0, n_components=3)
     assert np.array_equal(source.coordinates(DATA), X[:, :3] * 2)
-    assert seen == {"d": 3, "seed": None, "scale": 2.0}
+    assert recorded == {"d": 3, "seed": None, "scale": 2.0}
     source.embed(X, 1, np.random.default_rng(0))
-    assert isinstance(seen["seed"], int)
+    assert isinstance(recorded["seed"], int)
     assert source.reseed_reason is None
     plain = as_source(lambda points, d: points[:, :d], "g", DATA)
     assert plain.embed(X, 2, 0).shape == (12, 2)
     assert plain.reseed_reason == "<lambda> does not accept random_state"
     keyword = as_source(lambda X, **settings: X[:, : settings["n_components"]], "h", DATA)
     assert keyword.embed(X, 1, 0).shape == (12, 1)
-    told = as_source(lambda *_, labels: np.asarray(labels, dtype=float), "l", DATA)
-    assert told.supervised
-    assert told.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
+    labeled = as_source(lambda *_, labels: np.asarray(labels, dtype=float), "l", DATA)
+    assert labeled.supervised
+    assert labeled.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
 
 
 def test_what_foreign_code_does_to_its_data_stays_there() -> None:
@@ -209,7 +209,7 @@ def test_what_foreign_code_does_to_its_data_stays_there() -> None:
 
 @pytest.mark.usefixtures("shelf")
 def test_bundled_methods_by_name() -> None:
-    """A name becomes a source with its parameters; the seed reaches it, and the card says what is supervised."""
+    """A name becomes a source with its parameters; the seed reaches it; the card says whether it is supervised."""
     source = as_source("noise", "n", DATA, spread=2.0)
     expected = np.random.default_rng(5).normal(scale=2.0, size=(12, 3))
     assert np.array_equal(source.embed(X, 3, 5), expected)
@@ -284,10 +284,10 @@ def test_the_data_themselves_and_constants_are_embeddings() -> None:
 
 
 def test_sources_are_renamed_and_pickled() -> None:
-    """A source can be given again under another name, and sent to another process."""
+    """A source can be passed under another name, and sent to another process."""
     source = as_source(PCA(2), "p", DATA)
-    again = as_source(source, "q", DATA)
-    assert (source.name, again.name) == ("p", "q")
+    renamed = as_source(source, "q", DATA)
+    assert (source.name, renamed.name) == ("p", "q")
     copy: Source = pickle.loads(pickle.dumps(source))
     assert np.array_equal(copy.coordinates(DATA), source.coordinates(DATA))
 
@@ -295,24 +295,24 @@ def test_sources_are_renamed_and_pickled() -> None:
 @pytest.mark.usefixtures("shelf")
 def test_embed_gives_a_record_that_can_be_run_again() -> None:
     """The record holds the seed that was drawn; with it the coordinates are the same."""
-    first = embed(pd.DataFrame(X, index=list("abcdefghijkl")), "noise", 3, spread=0.5)
-    again = embed(X, "noise", 3, random_state=first.random_state, spread=0.5)
-    assert np.array_equal(first, again)
-    assert first.parameters == {"n_components": 3, "spread": 0.5}
-    assert first.to_frame().index.tolist() == list("abcdefghijkl")
-    assert first.shape == (12, 3)
-    assert first.data_shape == (12, 4)
+    left = embed(pd.DataFrame(X, index=list("abcdefghijkl")), "noise", 3, spread=0.5)
+    renamed = embed(X, "noise", 3, random_state=left.random_state, spread=0.5)
+    assert np.array_equal(left, renamed)
+    assert left.parameters == {"n_components": 3, "spread": 0.5}
+    assert left.to_frame().index.tolist() == list("abcdefghijkl")
+    assert left.shape == (12, 3)
+    assert left.data_shape == (12, 4)
     assert embed(X, "guided", 1, labels=[0, 1] * 6).random_state is None
     assert embed(X, Recorder(), 2, random_state=3).random_state == 3
 
 
 def test_what_is_no_response_is_refused_as_such() -> None:
-    """Rows that do not match and names that no column has are told of ``response``, and of no other word."""
-    for wrong, words in (
+    """The errors for unmatched rows and unknown columns name ``response``, and no other argument."""
+    for wrong, message in (
         (np.arange(5.0), "`response` must have one row per point"),
         ("zz", "`response` must be a vect"),
     ):
-        with pytest.raises(DrevalError, match=words) as refusal:
+        with pytest.raises(DrevalError, match=message) as refusal:
             embed(X, "sir", 1, response=wrong)
         assert "covariate" not in str(refusal.value)
 
@@ -330,7 +330,7 @@ def test_embed_at_the_top_prints_itself() -> None:
 
 @pytest.mark.parametrize("kind", ["method", "estimator", "pipeline", "callable"])
 def test_a_source_takes_another_number_of_components(kind):
-    """The embedding has that many columns; the source itself stays as it is."""
+    """The embedding has that many columns; the source itself does not change."""
     data = as_data(np.random.default_rng(0).normal(size=(20, 5)))
     value = {
         "method": "pca",
@@ -346,7 +346,7 @@ def test_a_source_takes_another_number_of_components(kind):
 
 
 def test_coordinates_stay_as_they_are():
-    """What is there already has the columns that it has."""
+    """Coordinates keep their number of columns."""
     data = as_data(np.random.default_rng(0).normal(size=(20, 5)))
     source = as_source(data.X[:, :2], "a", data)
 
@@ -392,7 +392,7 @@ def test_attributes_are_set_of_estimators_without_set_params() -> None:
 
 
 def test_what_cannot_be_set_is_said() -> None:
-    """Another width than the one asked for is refused; what the estimator keeps for itself is noted."""
+    """Another width than requested raises an error; a note names the parameters that cannot be set."""
     source = as_source(Closed(), "c", DATA)
     assert source.reseed_reason == "Closed has no set_params and no attribute random_state"
     assert (source.n_components, source.default_components, source.coordinates(DATA).shape) == (None, None, (12, 3))
@@ -405,20 +405,20 @@ def test_what_cannot_be_set_is_said() -> None:
 
 
 def test_an_estimator_brings_its_own_seed() -> None:
-    """It holds where the caller gives none; a given one goes before; an evaluation has seeds of its own and says so."""
-    for own in (TruncatedSVD(random_state=7), make_pipeline(StandardScaler(), TruncatedSVD(random_state=7))):
-        assert as_source(own, "t", DATA).own_seed == 7
-        assert embed(X, own).random_state == 7
-        assert np.array_equal(embed(X, own), embed(X, own, random_state=7))
-        assert embed(X, own, random_state=3).random_state == 3
+    """It is the default; a passed seed takes precedence; an evaluation uses other seeds, with a note."""
+    for estimator in (TruncatedSVD(random_state=7), make_pipeline(StandardScaler(), TruncatedSVD(random_state=7))):
+        assert as_source(estimator, "t", DATA).own_seed == 7
+        assert embed(X, estimator).random_state == 7
+        assert np.array_equal(embed(X, estimator), embed(X, estimator, random_state=7))
+        assert embed(X, estimator, random_state=3).random_state == 3
     assert as_source("tsne", "t", DATA, random_state=7).own_seed == 7
     mixed = make_pipeline(TruncatedSVD(3, random_state=7), TruncatedSVD())
     assert as_source(mixed, "t", DATA).own_seed is None
     record = dreval.trustability(X, TruncatedSVD(random_state=7))
     assert record.recipe["random_state"] == 7
     assert dreval.trustability(X, TruncatedSVD(random_state=7), random_state=2).recipe["random_state"] == 2
-    said = "Its random_state is not used: the seed of each run comes from the seed of the evaluation."
-    assert notes_of(t=TruncatedSVD(random_state=7), u=mixed) == [f"t: {said}", f"u: {said}"]
+    message = "Its random_state is not used: the seed of each run comes from the seed of the evaluation."
+    assert notes_of(t=TruncatedSVD(random_state=7), u=mixed) == [f"t: {message}", f"u: {message}"]
     assert notes_of(t=TruncatedSVD(), p=dreval.methods.PCA(2)) == []
 
 
@@ -426,4 +426,4 @@ def test_a_function_with_its_seed_among_the_options_keeps_it() -> None:
     """The reason without other seeds is true."""
     source = as_source(lambda X, d, random_state: X[:, :d] * random_state, "f", DATA, random_state=3)
     assert np.array_equal(source.embed(X, 2, 7), X[:, :2] * 3)
-    assert source.reseed_reason == "<lambda> was given its random_state"
+    assert source.reseed_reason == "<lambda> already has a random_state"

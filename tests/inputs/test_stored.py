@@ -90,7 +90,7 @@ def sparse_dask(folder: Path, X: np.ndarray) -> Any:
 doors = pytest.mark.doors
 DENSE = [mapped, parquet, *(pytest.param(kind, marks=doors) for kind in (hdf5, contiguous_hdf5, in_zarr, in_dask))]
 SPARSE = [pytest.param(kind, marks=doors) for kind in (sparse_rows, sparse_dask)]
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(deadline=None, suppress_health_check=list(HealthCheck))
 FLOATS = [np.float32, np.float64]
 
 
@@ -111,7 +111,7 @@ def blocks_of(size: int) -> Iterator[None]:
 @contextmanager
 def every_file_is_large(size: int = 0) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "LARGE", size)
+        patch.setattr(files, "MIN_BLOCKWISE_BYTES", size)
         yield
 
 
@@ -125,7 +125,7 @@ def table(seed: int, n: int, p: int, dtype: Any, zeros: float = 0.0) -> np.ndarr
 
 
 def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
-    """The record, the survey, single rows, and what anchors see, are those of the array in memory."""
+    """Check that the record, the summary, single rows, and anchored passes equal those of the array in memory."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = as_data(X, metric=metric)
@@ -133,21 +133,21 @@ def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
             data = as_data(made, metric=metric)
             assert isinstance(data.table, Stored)
             assert data.sha256 == expected.sha256 == digest_of(data.table)
-            assert [one.code for one in data.notes] == [one.code for one in expected.notes]
+            assert [item.code for item in data.notes] == [item.code for item in expected.notes]
             data.check_unchanged()
             whole = expected.dense()
             np.testing.assert_array_equal(data.dense(), whole)
-            some = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
-            for places in (some, some[::-1], slice(1, 3), slice(2, None, 2), np.isin(np.arange(data.n), some)):
-                rows = data.table[places]
+            subset = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
+            for positions in (subset, subset[::-1], slice(1, 3), slice(2, None, 2), np.isin(np.arange(data.n), subset)):
+                rows = data.table[positions]
                 rows = rows.toarray() if data.sparse else rows
-                np.testing.assert_array_equal(rows, whole[places])
+                np.testing.assert_array_equal(rows, whole[positions])
             np.testing.assert_array_equal(data.table[:, 1], whole[:, 1])
             Y = whole[:, :2] ** 2
-            got = seen_from(data.table, {"y": Y}, some, k=3, metric=metric)["y"]
-        seen = seen_from(expected.X, {"y": Y}, some, k=3, metric=metric)["y"]
+            received = seen_from(data.table, {"y": Y}, subset, k=3, metric=metric)["y"]
+        recorded = seen_from(expected.X, {"y": Y}, subset, k=3, metric=metric)["y"]
     for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous"):
-        np.testing.assert_array_equal(getattr(got, name), getattr(seen, name))
+        np.testing.assert_array_equal(getattr(received, name), getattr(recorded, name))
 
 
 @pytest.mark.parametrize("kind", DENSE)
@@ -159,9 +159,9 @@ def test_dense_tables_are_as_arrays(kind: Callable[..., Any], data: Any) -> None
     X = np.abs(table(data.draw(st.integers(0, 99)), n, p, np.float64)).astype(dtype)
     metric = data.draw(st.sampled_from(["euclidean", "cosine", "manhattan"]))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        made = kind(Path(folder), X)
-        assert is_stored(made)
-        check_same(made, X if dtype in FLOATS else X.astype(np.float64), data.draw(st.integers(1, n)), metric)
+        result = kind(Path(folder), X)
+        assert is_stored(result)
+        check_same(result, X if dtype in FLOATS else X.astype(np.float64), data.draw(st.integers(1, n)), metric)
 
 
 @pytest.mark.parametrize("kind", SPARSE)
@@ -171,20 +171,20 @@ def test_sparse_tables_are_as_matrices(kind: Callable[..., Any], data: Any) -> N
     n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
     X = table(data.draw(st.integers(0, 99)), n, p, data.draw(st.sampled_from(FLOATS)), zeros=0.5)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        made = kind(Path(folder), X)
-        check_same(made, sparse.csr_matrix(X), data.draw(st.integers(1, n)))
-        assert as_data(made, metric="correlation").table.shape == X.shape if (np.ptp(X, axis=1) > 0).all() else True
+        result = kind(Path(folder), X)
+        check_same(result, sparse.csr_matrix(X), data.draw(st.integers(1, n)))
+        assert as_data(result, metric="correlation").table.shape == X.shape if (np.ptp(X, axis=1) > 0).all() else True
 
 
 def test_the_hash_of_sparse_rows_knows_no_blocks() -> None:
     """Neither blocks nor the integers that count the places change it; another place does."""
     X = sparse.csr_array(table(0, 30, 4, np.float64, zeros=0.6))
     wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
-    found = {digest_of(X), digest_of(wide)}
+    result = {digest_of(X), digest_of(wide)}
     with blocks_of(3):
-        found.add(digest_of(wide))
-    assert len(found) == 1
-    assert digest_of(X[:, ::-1].tocsr()) not in found
+        result.add(digest_of(wide))
+    assert len(result) == 1
+    assert digest_of(X[:, ::-1].tocsr()) not in result
 
 
 LARGE_N = 200
@@ -218,7 +218,7 @@ def numbers(X: Any, Y: Any, labels: Any, **more: Any) -> tuple[np.ndarray, Any]:
 
 @pytest.mark.parametrize("kind", DENSE)
 def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, many: None) -> None:
-    """Data and coordinates stay where they are, and every number is that of arrays."""
+    """Data and coordinates are not copied, and every number equals that of arrays."""
     X = table(0, LARGE_N, 5, np.float32)
     Y = (X[:, :2] + RNG.normal(size=(LARGE_N, 2))).astype(np.float32)
     labels = np.arange(LARGE_N) % 3
@@ -226,11 +226,11 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
     expected, _ = numbers(X, Y.astype(float), labels)
     with blocks_of(37):
         coordinates = mapped(tmp_path / "y", Y) if kind is parquet else kind(tmp_path / "y", Y)
-        found, results = numbers(kind(tmp_path, X), coordinates, labels)
+        result, results = numbers(kind(tmp_path, X), coordinates, labels)
         assert type(vars(results)["embeddings"].own["y"]) is np.ndarray  # not what the file may hold later
         assert results.embeddings["y"].dtype == np.float32
         assert isinstance(results.data, Stored)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
     assert "y" in str(results)
     assert len(results.augment("y")) == LARGE_N
     results.save(tmp_path / "r.dreval")
@@ -238,16 +238,16 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
 
 
 def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -> None:
-    """They are the caller's own, cannot be written to through the results, and a change is noticed."""
+    """They are the caller's table, protected from writing through the results, and a change raises an error."""
     X, Y = table(0, LARGE_N, 5, np.float64), RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
     np.save(tmp_path / "y.npy", Y)
-    for own in (Y, np.load(tmp_path / "y.npy", mmap_mode="r+")):
-        ev = dreval.Evaluation(X, {"y": own}, anchors=40, n_neighbors=4, random_state=0)
+    for separate in (Y, np.load(tmp_path / "y.npy", mmap_mode="r+")):
+        ev = dreval.Evaluation(X, {"y": separate}, anchors=40, n_neighbors=4, random_state=0)
         values = ev["y"].values
-        assert np.shares_memory(values, own)
+        assert np.shares_memory(values, separate)
         assert not values.flags.writeable
         assert ev.run("trustworthiness", None, None).embeddings["y"].dtype == np.float32
-        own[3] += 1
+        separate[3] += 1
         with pytest.warns(UserWarning, match="must stay as they were when they were passed"):
             ev.run("trustworthiness", None, None)
     few = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
@@ -260,20 +260,20 @@ def test_results_do_not_change_with_the_coordinates(
     kind: str, owned: int, many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They keep a copy, also of a file that is gone; of very large ones none, and refuse those that have changed."""
-    monkeypatch.setattr(source_kinds, "OWNED", owned)
+    monkeypatch.setattr(source_kinds, "MAX_COPIED_BYTES", owned)
     X, path = table(0, LARGE_N, 5, np.float64), tmp_path / "y.npy"
     Y = RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
     np.save(path, Y)
-    own = Y.copy() if kind == "array" else np.load(path, mmap_mode="r+")
-    passed = as_stored(np.asfortranarray(own), "y") if kind == "stored" else own
+    separate = Y.copy() if kind == "array" else np.load(path, mmap_mode="r+")
+    passed = as_stored(np.asfortranarray(separate), "y") if kind == "stored" else separate
     if kind == "stored":
-        own = passed.reader.source
+        separate = passed.reader.source
     results = dreval.Evaluation(X, {"y": passed}, anchors=40, n_neighbors=4, random_state=0).run(
         "continuity", None, None
     )
     np.testing.assert_array_equal(results.embeddings["y"], Y)
     assert results.embeddings["y"].shape == (LARGE_N, 2)
-    own[3] += 1
+    separate[3] += 1
     if owned:
         path.unlink()
         np.testing.assert_array_equal(results.embeddings["y"], Y)
@@ -281,15 +281,15 @@ def test_results_do_not_change_with_the_coordinates(
     else:
         with pytest.raises(InputError, match=r"embeddings\['y'\].*coordinates that have changed since"):
             results.embeddings["y"]
-        own[3] = Y[3]
+        separate[3] = Y[3]
     assert len(results.augment("y")) == LARGE_N
 
 
 def test_all_points_are_read_into_memory_below_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few points, methods and precomputed distances need all of it, which is refused above the limit."""
+    """Few points, methods and precomputed distances need the whole table; above the limit this raises an error."""
     X = table(0, 60, 5, np.float32)
-    made = mapped(tmp_path, X)
-    ev = dreval.Evaluation(made, {"pca": "pca", "y": X[:, :2]}, random_state=0)
+    result = mapped(tmp_path, X)
+    ev = dreval.Evaluation(result, {"pca": "pca", "y": X[:, :2]}, random_state=0)
     expected = dreval.Evaluation(X, {"pca": "pca", "y": X[:, :2]}, random_state=0)
     pd.testing.assert_frame_equal(
         ev.run(ci=None).tidy().drop(columns="seconds"), expected.run(ci=None).tidy().drop(columns="seconds")
@@ -300,7 +300,7 @@ def test_all_points_are_read_into_memory_below_the_limit(tmp_path: Path, monkeyp
     monkeypatch.setattr(stored, "DENSE_LIMIT", 1000)
     monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
     with pytest.raises(InputError, match=r"must take at most .* where all of it is needed at once: got a numpy array"):
-        np.asarray(as_data(made).X)
+        np.asarray(as_data(result).X)
 
 
 def _saved(path: Path, X: np.ndarray) -> Path:
@@ -309,11 +309,11 @@ def _saved(path: Path, X: np.ndarray) -> Path:
 
 
 def test_a_mapped_array_of_floats_is_used_as_it_is(tmp_path: Path) -> None:
-    """In C order its rows are what is read; a large .npy file is mapped, a small one read."""
+    """In C order its rows are read directly; a large .npy file is mapped, a small one read."""
     X = table(0, 30, 3, np.float32)
     np.save(tmp_path / "x.npy", X)
-    own = np.load(tmp_path / "x.npy", mmap_mode="r")
-    assert np.shares_memory(as_data(own).table, own)
+    separate = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.shares_memory(as_data(separate).table, separate)
     with every_file_is_large():
         data = as_data(tmp_path / "x.npy")
     base = data.table
@@ -345,27 +345,27 @@ def test_few_chunks_of_zarr_are_read_at_once(
 
     if not hasattr(zarr, "config"):
         pytest.skip("zarr 2 reads one chunk after another")
-    made = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=(2**20, 12), chunks=chunk, dtype="f4", fill_value=1)
-    seen: list[int] = []
+    result = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=(2**20, 12), chunks=chunk, dtype="f4", fill_value=1)
+    recorded: list[int] = []
 
     class Watched:
-        shape, chunks, dtype = made.shape, made.chunks, made.dtype
+        shape, chunks, dtype = result.shape, result.chunks, result.dtype
 
         def __getitem__(self, rows: slice) -> Any:
-            seen.append(zarr.config.get("async.concurrency"))
+            recorded.append(zarr.config.get("async.concurrency"))
             if rows.start:
                 raise OSError("gone")
-            return made[rows]
+            return result[rows]
 
     Watched.__module__ = "zarr"
     with zarr.config.set({"async.concurrency": usual}):
         table = as_stored(Watched(), "data")
-        monkeypatch.setattr(stored, "KEPT", 0)
+        monkeypatch.setattr(stored, "MAX_CACHED_PART_BYTES", 0)
         assert (table[:100] == 1).all()
         with pytest.raises(InputError, match="gone"):
             table[100:200]
         assert zarr.config.get("async.concurrency") == usual
-    assert seen == [most, most]
+    assert recorded == [most, most]
 
 
 @pytest.mark.doors
@@ -491,7 +491,7 @@ def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy:
 
 
 class Rows:
-    """Reads rows of a file on a worker, which it kills once if told to by a file beside it."""
+    """A reader of rows of a file on a worker that kills the worker once if a marker file exists."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.order = path, path.with_suffix(".kill")
@@ -519,9 +519,9 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
     cuts = tuple(min(60, LARGE_N - at) for at in range(0, LARGE_N, 60))
     read = Rows(tmp_path / "x.npy")
     lazy = dask.array.map_blocks(read, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
-    given = {"labels": labels, "anchors": 40, "n_neighbors": 4, "random_state": 1}
-    expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **given).run(names, None).tidy()
-    monkeypatch.setattr(stored, "TASK_BYTES", 60 * 40)  # a task for every chunk
+    passed = {"labels": labels, "anchors": 40, "n_neighbors": 4, "random_state": 1}
+    expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **passed).run(names, None).tidy()
+    monkeypatch.setattr(stored, "MAX_TASK_BYTES", 60 * 40)  # a task for every chunk
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -533,12 +533,12 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
                 streaming, "on_workers", lambda *args, **more: calls.append(args[2]) or sent(*args, **more)
             )
             for chunks in (60, 250):
-                ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **given)
+                ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **passed)
                 read.order.touch()
-                found = ev.run(names, None).tidy()
+                result = ev.run(names, None).tidy()
                 assert not read.order.exists()
                 for column in ("value", "conf_low", "conf_high", "chance"):
-                    np.testing.assert_allclose(found[column], expected[column], rtol=1e-12)
+                    np.testing.assert_allclose(result[column], expected[column], rtol=1e-12)
             client.wait_for_workers(2)
             assert len(before - set(client.run(os.getpid).values())) > 0
     assert {streaming._entered, streaming._values_here} == set(calls)
@@ -556,20 +556,20 @@ def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
     Y = X[:, :2] + RNG.normal(size=(LARGE_N, 2))
     labels = np.arange(LARGE_N) % 3
     expected, _ = numbers(X, Y, labels)
-    given = dask.array.from_array(X, chunks=(37, 2)), dask.array.from_array(Y, chunks=(110, 1))
+    lazy = dask.array.from_array(X, chunks=(37, 2)), dask.array.from_array(Y, chunks=(110, 1))
     sparse = dask.array.from_array(X, chunks=(90, 5)).map_blocks(csr_matrix)
     with dask.config.set(scheduler=scheduler), pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored, "has_workers", lambda: True)
-        patch.setattr(stored, "LEG_BYTES", 8 * 5 * 100)
-        patch.setattr(stored, "TASK_BYTES", 8 * 5 * 50)
-        for data, embedding in ((given[0], given[1]), (given[0], Y), (X, given[1]), (sparse, Y)):
-            found, _ = numbers(data, embedding, labels)
-            np.testing.assert_allclose(found, expected, rtol=1e-12)
+        patch.setattr(stored, "MAX_LEG_BYTES", 8 * 5 * 100)
+        patch.setattr(stored, "MAX_TASK_BYTES", 8 * 5 * 50)
+        for data, embedding in ((lazy[0], lazy[1]), (lazy[0], Y), (X, lazy[1]), (sparse, Y)):
+            result, _ = numbers(data, embedding, labels)
+            np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 @doors
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no table of real numbers, cannot be read, runs code or fills the memory."""
+    """Values that are not tables of real numbers, cannot be read, run code or fill the memory raise errors."""
     import dask.array
     import h5py
     import zarr
@@ -580,7 +580,7 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(InputError, match=r"got a group with x, y\. Name one of them: group\['x'\]"):
         as_data(file)
     file.create_dataset("text", data=np.array([[b"a"]] * 9, dtype=object), dtype=h5py.string_dtype())
-    for value, rule in (
+    for value, requirement in (
         (file["text"], "must hold numbers"),
         (dask.array.from_array(X + 1j), "must be real"),
         (dask.array.from_array(X[None]), "must be a table of rows and columns"),
@@ -591,7 +591,7 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         (dask.array.from_array(np.ma.masked_less(X, 0)), "must have no masked cells"),
         (dask.array.from_array(X).map_blocks(lambda block: block / "a", dtype=float), "must be readable"),
     ):
-        with pytest.raises(InputError, match=rule):
+        with pytest.raises(InputError, match=requirement):
             as_data(value)
     bad = X.copy()
     bad[[3, 17, 20, 25], 1] = np.nan

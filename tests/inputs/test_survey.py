@@ -1,4 +1,4 @@
-"""What one pass by blocks of rows finds in a table, against numpy on the whole; tables in another order."""
+"""Summaries of tables by blocks of rows equal numpy on the whole table; tables in another order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from strategies import clouds
 from dreval._random import Permutation
 from dreval.errors import InputError
 from dreval.inputs import features
-from dreval.inputs.features import Reordered, Survey, digest_of, read_blocks, row_blocks, rows_of
+from dreval.inputs.features import Reordered, TableSummary, digest_of, read_blocks, row_blocks, rows_of
 
 FORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "as it is": lambda X: X,
@@ -35,17 +35,17 @@ FORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def surveyed(table: Any, size: int, columns: tuple[str, ...] | None = None) -> Survey:
+def summarized(table: Any, size: int, columns: tuple[str, ...] | None = None) -> TableSummary:
     """Read in blocks of this size."""
     with pytest.MonkeyPatch.context() as patch:
         n = len(table)
         patch.setattr(features, "row_blocks", lambda _: [slice(at, min(at + size, n)) for at in range(0, n, size)])
-        return Survey(table, columns)
+        return TableSummary(table, columns)
 
 
-def said(found: Survey) -> dict[str, dict[str, Any]]:
+def notes_by_code(summary: TableSummary) -> dict[str, dict[str, Any]]:
     """Codes and values of the notes."""
-    return {one.code: dict(one.values) for one in found.notes()}
+    return {item.code: dict(item.values) for item in summary.notes()}
 
 
 def shares_of(X: np.ndarray) -> np.ndarray:
@@ -60,17 +60,17 @@ def test_a_survey_is_what_numpy_says_of_the_whole(X: np.ndarray, form: str, data
     """Whatever the size of the blocks: hash, sizes, ranges, special rows, and all notes."""
     X = np.ascontiguousarray(FORMS[form](X))
     n, p = X.shape
-    found, size = surveyed(X, data.draw(st.integers(1, n))), np.abs(X)
-    assert found.sha256 == hashlib.sha256(X.tobytes()).hexdigest() == digest_of(X)
-    assert found.largest == size.max()
-    assert found.smallest == (size[size > 0].min() if size.any() else np.inf)
-    assert_array_equal(found.low, X.min(axis=0))
-    assert_array_equal(found.high, X.max(axis=0))
-    assert_array_equal(found.empty_rows, np.flatnonzero(~X.any(axis=1)))
-    assert_array_equal(found.constant_rows, np.flatnonzero(X.min(axis=1) == X.max(axis=1)))
-    assert found.all_equal == (len(np.unique(X, axis=0)) == 1)
+    result, size = summarized(X, data.draw(st.integers(1, n))), np.abs(X)
+    assert result.sha256 == hashlib.sha256(X.tobytes()).hexdigest() == digest_of(X)
+    assert result.largest == size.max()
+    assert result.smallest == (size[size > 0].min() if size.any() else np.inf)
+    assert_array_equal(result.low, X.min(axis=0))
+    assert_array_equal(result.high, X.max(axis=0))
+    assert_array_equal(result.empty_rows, np.flatnonzero(~X.any(axis=1)))
+    assert_array_equal(result.constant_rows, np.flatnonzero(X.min(axis=1) == X.max(axis=1)))
+    assert result.all_equal == (len(np.unique(X, axis=0)) == 1)
 
-    notes, shares = said(found), shares_of(X)
+    notes, shares = notes_by_code(result), shares_of(X)
     constant, repeated = int(np.sum(X.min(axis=0) == X.max(axis=0))), n - len(np.unique(X + 0.0, axis=0))
     assert notes.get("data.constant", {}).get("constant", 0) == constant
     assert notes.get("data.repeated", {}).get("rows", 0) == repeated
@@ -88,21 +88,21 @@ def test_a_survey_is_what_numpy_says_of_the_whole(X: np.ndarray, form: str, data
 @given(X=clouds(scales=False), size=st.integers(1, 40), offset=st.sampled_from([0.0, 1e3, -1e8]))
 def test_shares_of_the_variance_are_those_about_the_means(X: np.ndarray, size: int, offset: float) -> None:
     """Added up over blocks, also far from the origin, to the digits that the means leave."""
-    found = surveyed(X + offset, size)
-    assert_allclose(found._spread.shares(), shares_of((X + offset) - (X + offset)[:1]), rtol=1e-9, atol=1e-12)
+    result = summarized(X + offset, size)
+    assert_allclose(result._spread.shares(), shares_of((X + offset) - (X + offset)[:1]), rtol=1e-9, atol=1e-12)
 
 
 @given(X=clouds(scales=False), size=st.integers(1, 40))
 def test_numbers_have_one_hash_in_any_type(X: np.ndarray, size: int) -> None:
     """float32 and float64 of the same numbers, whole numbers, and a table stored by column."""
     few = X.astype(np.float32)
-    expected = surveyed(few.astype(np.float64), size)
+    expected = summarized(few.astype(np.float64), size)
     for table in (few, np.asfortranarray(few), np.asfortranarray(few.astype(np.float64))):
-        found = surveyed(table, len(X))
-        assert found.sha256 == expected.sha256 == digest_of(table)
-        assert_array_equal(found._keys, expected._keys)
+        result = summarized(table, len(X))
+        assert result.sha256 == expected.sha256 == digest_of(table)
+        assert_array_equal(result._keys, expected._keys)
     whole = np.round(X).astype(np.int64)
-    assert surveyed(whole, size).sha256 == surveyed(whole.astype(np.float64), len(X)).sha256
+    assert summarized(whole, size).sha256 == summarized(whole.astype(np.float64), len(X)).sha256
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -112,14 +112,14 @@ def test_a_number_that_is_none_is_refused_in_any_block(bad: float, at: int) -> N
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[at, 1] = bad
     with pytest.raises(InputError, match=f"row {at}") as refused:
-        surveyed(X, 8, ("a", "b", "c"))
+        summarized(X, 8, ("a", "b", "c"))
     assert "'b'" in str(refused.value)
 
 
 def test_ids_are_found_by_their_name() -> None:
     """A column called id with another whole number in each row."""
     X = np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.arange(30)[::-1]]
-    assert said(surveyed(X, 7, ("a", "b", "id")))["data.ids_used"] == {"column": "id"}
+    assert notes_by_code(summarized(X, 7, ("a", "b", "id")))["data.ids_used"] == {"column": "id"}
     for name in (
         "SampleID",
         "Sample ID",
@@ -131,10 +131,10 @@ def test_ids_are_found_by_their_name() -> None:
         "No",
         "cell_id",
     ):
-        assert said(surveyed(X, 7, ("a", "b", name)))["data.ids_used"] == {"column": name}
+        assert notes_by_code(summarized(X, 7, ("a", "b", name)))["data.ids_used"] == {"column": name}
     for name in ("c", "acid", "grid", "patients_seen", "sample weight", "_", "cellular", "idle"):
-        assert "data.ids_used" not in said(surveyed(X, 7, ("a", "b", name)))
-    assert "data.ids_used" not in said(surveyed(X // 2, 7, ("a", "b", "id")))
+        assert "data.ids_used" not in notes_by_code(summarized(X, 7, ("a", "b", name)))
+    assert "data.ids_used" not in notes_by_code(summarized(X // 2, 7, ("a", "b", "id")))
 
 
 @given(n=st.integers(1, 200_000), p=st.sampled_from([1, 3, 1000, 10**7]))
@@ -149,7 +149,7 @@ def test_blocks_are_all_rows_in_order(n: int, p: int) -> None:
 
 
 def test_blocks_are_wide_and_by_row() -> None:
-    """What is read is C-ordered float64 whatever the table."""
+    """Blocks are C-ordered float64 for any table."""
     X = np.asfortranarray(np.random.default_rng(0).normal(size=(3000, 9)).astype(np.float32))
     parts = [block for _, block in read_blocks(X)]
     assert all(block.dtype == np.float64 and block.flags.c_contiguous for block in parts)
@@ -159,19 +159,19 @@ def test_blocks_are_wide_and_by_row() -> None:
 @pytest.mark.parametrize("kind", [np.float64, np.float32, csr_array])
 @given(n=st.integers(1, 60), seed=st.integers(0, 99), data=st.data())
 def test_rows_in_another_order(kind: Any, n: int, seed: int, data: Any) -> None:
-    """Slices and any places, also twice and in no order, of an order that is held and of one that is not."""
+    """Slices and positions, repeated and unordered, of an order in memory and of a lazy order."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, size=(n, 4)).astype(np.float64)
     table = csr_array(X) if kind is csr_array else X.astype(kind)
-    places = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * n)))
+    positions = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * n)))
     low, high = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
     for order in (rng.permutation(n), Permutation(n, rng)):
-        found, expected = Reordered(table, order), X[order[np.arange(n)]]
-        assert found.shape == (n, 4)
-        assert len(found) == n
-        for some in (slice(None), slice(low, high), places):
-            part = rows_of(found, some)
+        result, expected = Reordered(table, order), X[order[np.arange(n)]]
+        assert result.shape == (n, 4)
+        assert len(result) == n
+        for subset in (slice(None), slice(low, high), positions):
+            part = rows_of(result, subset)
             if isinstance(part, csr_array):
                 part = part.toarray()
             assert part.dtype == np.float64
-            assert_array_equal(part, expected[some])
+            assert_array_equal(part, expected[subset])

@@ -1,4 +1,4 @@
-"""Tensors of torch and jax are the arrays they stand for."""
+"""Tensors of torch and jax give the same results as arrays."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_sparse_tensors_stay_sparse(torch: ModuleType) -> None:
 
 
 def test_tensors_as_labels_and_embeddings(torch: ModuleType) -> None:
-    """Labels, coordinates with a gradient, and what a network returns."""
+    """Labels, coordinates with a gradient, and results of a network may be tensors."""
     data = as_data(X, labels=torch.tensor([0, 1, 2] * 3))
     assert data.labels.codes.tolist() == [0, 1, 2] * 3
-    made = as_source(torch.tensor(X[:, :2]).requires_grad_(), "e", data)
-    assert np.array_equal(made.coordinates(data), X[:, :2])
+    result = as_source(torch.tensor(X[:, :2]).requires_grad_(), "e", data)
+    assert np.array_equal(result.coordinates(data), X[:, :2])
     layer = torch.nn.Linear(3, 2).double()
     expected = X @ layer.weight.detach().numpy().T + layer.bias.detach().numpy()
     encoder = as_source(lambda points, _: layer(torch.from_numpy(points)), "n", data)
@@ -76,7 +76,7 @@ def test_tensors_that_hold_nothing_are_refused(torch: ModuleType) -> None:
 
 
 def test_arrays_of_jax(jnp: ModuleType) -> None:
-    """Arrays of jax, also in half precision, as data, labels, coordinates and what a function returns."""
+    """Arrays of jax, also in half precision, work as data, labels, coordinates and results of a function."""
     J = jnp.asarray(X, dtype=jnp.float32)
     expected = X.astype(np.float32)
     assert np.array_equal(as_data(J).X, expected)
@@ -85,5 +85,5 @@ def test_arrays_of_jax(jnp: ModuleType) -> None:
     data = as_data(X, labels=jnp.asarray([0, 1, 2] * 3))
     assert data.labels.codes.tolist() == [0, 1, 2] * 3
     assert np.array_equal(as_source(J[:, :2], "e", data).coordinates(data), expected[:, :2])
-    made = as_source(lambda points, d: jnp.asarray(points, dtype=jnp.float32)[:, :d], "f", data)
-    assert np.array_equal(made.coordinates(data), expected[:, :2])
+    result = as_source(lambda points, d: jnp.asarray(points, dtype=jnp.float32)[:, :d], "f", data)
+    assert np.array_equal(result.coordinates(data), expected[:, :2])

@@ -1,4 +1,4 @@
-"""What compressed chunks unpack to is known before they are: bombs are refused, and all usual codecs are read."""
+"""The size of compressed chunks is known before they are unpacked: bombs raise errors, usual codecs are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from dreval.errors import InputError
 from dreval.inputs.data import as_data
-from dreval.inputs.sizes import _zstd_size, check_hdf5_chunks, inflated, text_lengths
+from dreval.inputs.sizes import _zstd_size, check_hdf5_chunks, count_inflated, text_lengths
 
 pytestmark = [pytest.mark.doors, pytest.mark.filterwarnings("ignore")]
 SIZE = 300 * 2**20  # above 256 MiB, that any file may unpack to
@@ -60,13 +60,13 @@ def with_chunk(folder: Path, blob: bytes, version: int, **about: Any) -> Path:
 
 
 def test_counting() -> None:
-    """The bytes that come out, to the limit; what is cut or no deflate counts what came out of it."""
+    """The count is that of the output, up to the limit; truncated or invalid data count their partial output."""
     blob = zlib.compress(bytes(5 * 2**20))
-    assert inflated(blob, 10**9) == inflated(gzip.compress(bytes(5 * 2**20)), 10**9) == 5 * 2**20
-    assert 2**20 < inflated(blob, 2**20) <= 2 * 2**20
-    assert inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor) == 5 * 2**20
-    assert inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor) <= 5 * 2**20
-    assert inflated(b"no deflate", 10**9) == 0
+    assert count_inflated(blob, 10**9) == count_inflated(gzip.compress(bytes(5 * 2**20)), 10**9) == 5 * 2**20
+    assert 2**20 < count_inflated(blob, 2**20) <= 2 * 2**20
+    assert count_inflated(bz2.compress(bytes(5 * 2**20)), 10**9, bz2.BZ2Decompressor) == 5 * 2**20
+    assert count_inflated(lzma.compress(bytes(5 * 2**20))[:-9], 10**9, lzma.LZMADecompressor) <= 5 * 2**20
+    assert count_inflated(b"no deflate", 10**9) == 0
 
 
 @given(st.lists(st.binary(max_size=300).map(lambda part: part * 50), min_size=1, max_size=5), st.integers(0, 9))
@@ -77,11 +77,11 @@ def test_counting_all_streams(parts: list[bytes], zeros: int) -> None:
     whole = b"".join(parts)
     packed = bytes(zeros).join(map(gzip.compress, parts))
     assert gzip.decompress(packed) == whole
-    assert inflated(packed, 10**9) == len(whole)
+    assert count_inflated(packed, 10**9) == len(whole)
     for module, new in ((bz2, bz2.BZ2Decompressor), (lzma, lzma.LZMADecompressor)):
         packed = b"".join(map(module.compress, parts))
         assert module.decompress(packed) == whole
-        assert inflated(packed, 10**9, new) == len(whole)
+        assert count_inflated(packed, 10**9, new) == len(whole)
     for checked in (False, True):
         frames = [Zstd(1, checked).encode(part) for part in parts if part]
         file = io.BytesIO(b"before" + SKIPPED.join(frames) + b"behind")
@@ -102,7 +102,7 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
     third = {"codecs": [BYTES, {"name": "zstd", "configuration": {"level": 0, "checksum": False}}]}
     frame = bytes(Zstd(3).encode(zeros)) if "zstd" in form else b""
     frame = unsized(frame) if "no size" in form else frame
-    made: dict[str, Callable[[], Path]] = {
+    result: dict[str, Callable[[], Path]] = {
         "zstd 3": lambda: with_chunk(tmp_path, frame, 3, **third),
         "zstd of no size 3": lambda: with_chunk(tmp_path, frame, 3, **third),
         "gzip 3": lambda: with_chunk(
@@ -122,7 +122,7 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
         "blosc 2": lambda: with_chunk(tmp_path, Blosc("zstd", 9).encode(zeros), 2),
         "lz4 2": lambda: with_chunk(tmp_path, LZ4().encode(zeros), 2, compressor={"id": "lz4", "acceleration": 1}),
     }
-    path = made[form]()
+    path = result[form]()
     refused(path)
 
 
@@ -148,7 +148,7 @@ def shard(*blobs: bytes, changed: int = 0) -> bytes:
 
     starts = np.cumsum([0, *map(len, blobs)])[:-1]
     index = np.array(
-        [(at, (len(one) + changed) % 2**64) for at, one in zip(starts, blobs, strict=True)], "<u8"
+        [(at, (len(item) + changed) % 2**64) for at, item in zip(starts, blobs, strict=True)], "<u8"
     ).tobytes()
     return b"".join(blobs) + index + int(google_crc32c.value(index)).to_bytes(4, "little")
 
@@ -160,20 +160,23 @@ def sharding(*codecs: Any, endian: str = "little") -> dict[str, Any]:
 
 
 def behind(name: str) -> tuple[bytes, int, dict[str, Any]]:
-    """A chunk of which the part that is too large is not at its beginning; the version, and what its metadata say."""
+    """Return a chunk whose oversized part is not at its beginning, the version, and the metadata."""
     from numcodecs import Zstd
 
-    first, bomb = NUMBERS.tobytes(), bytes(5 * 2**20)
+    plain_bytes, bomb = NUMBERS.tobytes(), bytes(5 * 2**20)
     zstd = Zstd(1).encode(bomb)
     second: dict[str, tuple[bytes, dict[str, Any]]] = {
-        "two frames of zstd": (Zstd().encode(first) + zstd, {"id": "zstd", "level": 1}),
+        "two frames of zstd": (Zstd().encode(plain_bytes) + zstd, {"id": "zstd", "level": 1}),
         "a skipped frame of zstd": (SKIPPED + zstd, {"id": "zstd", "level": 1}),
         "a skipped frame of zstd, no size": (SKIPPED + unsized(zstd), {"id": "zstd", "level": 1}),
-        "a frame of zstd with a checksum": (Zstd(1, True).encode(first) + zstd, {"id": "zstd", "level": 1}),
-        "two streams of gzip": (gzip.compress(first) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
-        "gzip behind zeros": (gzip.compress(first) + bytes(40_000) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
-        "two streams of bz2": (bz2.compress(first) + bz2.compress(bomb), {"id": "bz2", "level": 1}),
-        "two streams of lzma": (lzma.compress(first) + lzma.compress(bomb), LZMA),
+        "a frame of zstd with a checksum": (Zstd(1, True).encode(plain_bytes) + zstd, {"id": "zstd", "level": 1}),
+        "two streams of gzip": (gzip.compress(plain_bytes) + gzip.compress(bomb), {"id": "gzip", "level": 1}),
+        "gzip behind zeros": (
+            gzip.compress(plain_bytes) + bytes(40_000) + gzip.compress(bomb),
+            {"id": "gzip", "level": 1},
+        ),
+        "two streams of bz2": (bz2.compress(plain_bytes) + bz2.compress(bomb), {"id": "bz2", "level": 1}),
+        "two streams of lzma": (lzma.compress(plain_bytes) + lzma.compress(bomb), LZMA),
         "many streams of lzma": (lzma.compress(bytes(10**5)) * 40, LZMA),
     }
     if name in second:
@@ -233,10 +236,10 @@ def test_codecs_that_are_not_known(name: str, tmp_path: Path) -> None:
 
 
 def test_codecs_whose_chunks_cannot_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only large chunks are looked at."""
+    """Only large chunks are checked."""
     monkeypatch.setenv("DREVAL_READ_LIMIT", str(LIMIT))
     refused(with_chunk(tmp_path, bytes(10**4), 2, compressor=LZMA | {"format": lzma.FORMAT_RAW}), "raw LZMA")
-    refused(with_chunk(tmp_path, bytes(10**4), 3, codecs=[BYTES, PACKED_ZSTD]), "no zstd")
+    refused(with_chunk(tmp_path, bytes(10**4), 3, codecs=[BYTES, PACKED_ZSTD]), "not zstd")
     about = {"codecs": [sharding(BYTES, PACKED_ZSTD, endian="big")]}
     refused(with_chunk(tmp_path, bytes(10**4), 3, **about), "an index of a shard")
     packbits = [{"id": "packbits"}] * 4
@@ -278,7 +281,7 @@ METADATA: dict[str, tuple[int, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", METADATA)
 def test_metadata_of_zarr(name: str, tmp_path: Path) -> None:
-    """Shapes are sizes, and nothing is said by keys and types that are not looked at."""
+    """Shapes must be sizes, and unknown keys and types raise errors."""
     version, about, match = METADATA[name]
     refused(with_chunk(tmp_path, bytes(720), version, **about), match)
 
@@ -300,7 +303,7 @@ def test_shapes_of_sparse_matrices_in_zarr(version: int, tmp_path: Path) -> None
 
 
 def test_copies_of_metadata(tmp_path: Path) -> None:
-    """Zarr uses those of a group within the folder: they are used where they are those of its parts."""
+    """Zarr uses copies of a group within the folder: they must equal the metadata of their parts."""
     import anndata
     import zarr
 
@@ -341,7 +344,7 @@ def test_a_bomb_in_a_shard(tmp_path: Path) -> None:
 
 
 def test_compressed_twice(tmp_path: Path) -> None:
-    """What is small could be anything."""
+    """A small chunk could have any size."""
     import h5py
 
     packed = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
@@ -364,9 +367,9 @@ def hdf5_chunk(path: Path, blob: bytes, times: int) -> Path:
         for _ in range(times):
             settings.set_deflate(9)
         space = h5py.h5s.create_simple((30, 3))
-        made = h5py.h5d.create(file["layers"].id, b"counts", h5py.h5t.NATIVE_DOUBLE, space, settings)
-        made.write_direct_chunk((0, 0), blob)
-        h5py.Dataset(made).attrs.update(about)
+        result = h5py.h5d.create(file["layers"].id, b"counts", h5py.h5t.NATIVE_DOUBLE, space, settings)
+        result.write_direct_chunk((0, 0), blob)
+        h5py.Dataset(result).attrs.update(about)
     return path
 
 
@@ -394,7 +397,7 @@ SHORT: dict[str, tuple[dict[str, Any], bytes]] = {  # how a data set is written,
 
 @pytest.mark.parametrize("kind", SHORT)
 def test_chunks_of_another_size(kind: str, tmp_path: Path) -> None:
-    """HDF5 gives what lies behind them in memory, or crashes, and is not asked to."""
+    """HDF5 would return the memory behind them, or crash; it is not called."""
     import h5py
 
     options, blob = SHORT[kind]
@@ -402,13 +405,13 @@ def test_chunks_of_another_size(kind: str, tmp_path: Path) -> None:
     dtype = h5py.string_dtype() if options["dtype"] == "str" else options["dtype"]
     led_outside.cells().write_h5ad(tmp_path / "cells.h5ad")
     with h5py.File(tmp_path / "cells.h5ad", "r+") as file:
-        made = file["uns"].create_dataset("short", shape=(30, 3), chunks=(30, 3), **(options | {"dtype": dtype}))
-        made.id.write_direct_chunk((0, 0), blob)
+        result = file["uns"].create_dataset("short", shape=(30, 3), chunks=(30, 3), **(options | {"dtype": dtype}))
+        result.id.write_direct_chunk((0, 0), blob)
     refused(tmp_path / "cells.h5ad", "has a chunk of .* bytes where|has the filter 6; write")
 
 
 def test_filters_of_other_packages(tmp_path: Path) -> None:
-    """By the headers of zstd; of others, as Blosc, it is not known what they do with chunks or settings."""
+    """Sizes are those in the headers of zstd; for other filters, such as Blosc, the size is unknown."""
     import h5py
     from numcodecs import Blosc, Zstd
 
@@ -423,14 +426,14 @@ def test_filters_of_other_packages(tmp_path: Path) -> None:
             settings.set_chunk((30, 3))
             settings.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
             space = h5py.h5s.create_simple((30, 3))
-            made = h5py.Dataset(h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_DOUBLE, space, settings))
-            made.id.write_direct_chunk((0, 0), blob)
+            result = h5py.Dataset(h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_DOUBLE, space, settings))
+            result.id.write_direct_chunk((0, 0), blob)
             if size == 720:
-                check_hdf5_chunks(made)
+                check_hdf5_chunks(result)
                 continue
             match = f"the filter {number}" if size is None else f"a chunk of {size} bytes where 720 belong"
             with pytest.raises(ValueError, match=match):
-                check_hdf5_chunks(made)
+                check_hdf5_chunks(result)
 
 
 WRITTEN: dict[str, dict[str, Any]] = {
@@ -449,16 +452,16 @@ WRITTEN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("latest", [False, True])
 @pytest.mark.parametrize("layout", WRITTEN)
 def test_what_h5py_writes_is_read(layout: str, latest: bool, tmp_path: Path) -> None:
-    """Numbers that pack well and badly, texts, lists and fields; also chunks that were never written.
+    """Numbers that compress well and badly, texts, lists and fields are read; also chunks that were never written.
 
-    HDF5 has no checksums of what is of any length.
+    HDF5 has no checksums for data of variable length.
     """
     import h5py
 
     rng = np.random.default_rng(0)
     lists = np.empty((30, 3), object)
-    for place in np.ndindex(30, 3):
-        lists[place] = rng.integers(0, 9, 3)
+    for location in np.ndindex(30, 3):
+        lists[location] = rng.integers(0, 9, 3)
     fields = np.dtype(
         [("a", "i4"), ("text", h5py.string_dtype()), ("two", "f4", (2,)), ("list", h5py.vlen_dtype("i2"))]
     )
@@ -476,9 +479,9 @@ def test_what_h5py_writes_is_read(layout: str, latest: bool, tmp_path: Path) -> 
         if "fletcher32" not in WRITTEN[layout]:
             file.create_dataset("texts", data=texts, dtype=h5py.string_dtype(), **WRITTEN[layout])
             file.create_dataset("lists", (30, 3), h5py.vlen_dtype("i8"), **WRITTEN[layout])[...] = lists
-            made = file.create_dataset("fields", (30, 3), fields, **WRITTEN[layout])
-            made[0, 0] = (1, "text", (1, 2), np.array([1, 2], "i2"))
-            references = np.full((30, 3), made.ref)
+            result = file.create_dataset("fields", (30, 3), fields, **WRITTEN[layout])
+            result[0, 0] = (1, "text", (1, 2), np.array([1, 2], "i2"))
+            references = np.full((30, 3), result.ref)
             file.create_dataset("references", data=references, dtype=h5py.ref_dtype, **WRITTEN[layout])
         file.create_dataset("none", shape=(30, 3), dtype="f8", **WRITTEN[layout])[:7] = 1.0
         file.create_dataset("empty", shape=(0, 3), dtype="f8", maxshape=(None, 3))
@@ -503,15 +506,15 @@ def repeated(path: Path, name: str, count: int, text: str) -> None:
     import h5py
 
     with h5py.File(path, "r+") as file:
-        made = file.create_dataset(name, (count,), dtype=h5py.string_dtype())
-        made[0], made[count - 1] = text, "x"
-        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
-        place = made.id.get_offset()
+        result = file.create_dataset(name, (count,), dtype=h5py.string_dtype())
+        result[0], result[count - 1] = text, "x"
+        result.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+        location = result.id.get_offset()
     with path.open("r+b") as file:
-        file.seek(place)
-        one = file.read(16)
-        file.seek(place)
-        file.write(one * count)
+        file.seek(location)
+        item = file.read(16)
+        file.seek(location)
+        file.write(item * count)
 
 
 def test_one_text_many_times(tmp_path: Path) -> None:
@@ -558,16 +561,16 @@ def test_usual_codecs_are_read(version: int, tmp_path: Path) -> None:
     X[:, 0] = np.arange(4000)
     second = [getattr(numcodecs, name)() for name in ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")]
     packed = second if version == 2 else [third.ZstdCodec(), third.GzipCodec(), third.BloscCodec()]
-    for i, one in enumerate([None, *packed]):  # what is written with the defaults, too, is in other tests
+    for i, item in enumerate([None, *packed]):  # what is written with the defaults, too, is in other tests
         path = tmp_path / f"{i}.zarr"
-        options = {"zarr_format": version, "compressors": one}
-        made = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)
-        made[:] = X
-        assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+        options = {"zarr_format": version, "compressors": item}
+        result = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)
+        result[:] = X
+        assert np.array_equal(np.asarray(as_data(path).dense()), X), item
 
 
 def test_usual_filters_are_read(tmp_path: Path) -> None:
-    """Of numbers, with what compresses by default; in shards, too."""
+    """Numbers with the default compression are read, also in shards."""
     import numcodecs
     import zarr
     from zarr import codecs as third
@@ -580,14 +583,14 @@ def test_usual_filters_are_read(tmp_path: Path) -> None:
         numcodecs.Quantize(3, "<f8"),
         numcodecs.Shuffle(8),
     ]
-    options: list[dict[str, Any]] = [{"zarr_format": 2, "filters": [one]} for one in filters]
+    options: list[dict[str, Any]] = [{"zarr_format": 2, "filters": [item]} for item in filters]
     options += [{}, {"shards": (500, 3)}, {"filters": [third.TransposeCodec(order=(1, 0))]}]
     options += [{"compressors": [third.ZstdCodec(), third.Crc32cCodec()]}]
-    for i, one in enumerate(options):
+    for i, item in enumerate(options):
         path = tmp_path / f"{i}.zarr"
-        made = zarr.create_array(str(path), shape=X.shape, chunks=(100, 3), dtype="f8", **one)
-        made[:] = X
-        assert np.array_equal(np.asarray(as_data(path).dense()), X), one
+        result = zarr.create_array(str(path), shape=X.shape, chunks=(100, 3), dtype="f8", **item)
+        result[:] = X
+        assert np.array_equal(np.asarray(as_data(path).dense()), X), item
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -631,7 +634,7 @@ def test_the_number_of_texts_in_a_chunk(version: int, packed: str | None, tmp_pa
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_texts_in_zarr_are_read(version: int, tmp_path: Path) -> None:
-    """In several chunks, of which the last one is not full, and in shards; with all that compresses."""
+    """Texts in several chunks, the last of them partial, and in shards, with all compressors, are read."""
     import numcodecs
     import zarr
     from zarr import codecs as third
@@ -646,13 +649,13 @@ def test_texts_in_zarr_are_read(version: int, tmp_path: Path) -> None:
     texts = np.array(list("abc") * 10, dtype=object)
     path = with_chunk(tmp_path, bytes(720), version)
     obs = zarr.open_group(str(path), mode="r+", use_consolidated=False)["obs"]
-    for one in options:
-        made = obs.create_array("kind", shape=(30,), chunks=(4,), dtype=str, overwrite=True, **one)
-        made[:] = texts
-        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+    for item in options:
+        result = obs.create_array("kind", shape=(30,), chunks=(4,), dtype=str, overwrite=True, **item)
+        result[:] = texts
+        result.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
         labels = as_data(path, labels="kind").labels
         assert labels is not None
-        assert labels.values.tolist() == texts.tolist(), one
+        assert labels.values.tolist() == texts.tolist(), item
 
 
 LAYOUTS: dict[str, dict[str, Any]] = {
@@ -670,8 +673,8 @@ def test_lengths_of_texts(layout: str, tmp_path: Path) -> None:
 
     texts = ["a" * size for size in np.random.default_rng(0).integers(0, 9000, 40)]
     with h5py.File(tmp_path / "x.h5", "w") as file:
-        made = file.create_dataset("x", (50,), h5py.string_dtype(), **LAYOUTS[layout])
-        made[:40] = texts
+        result = file.create_dataset("x", (50,), h5py.string_dtype(), **LAYOUTS[layout])
+        result[:40] = texts
         file.create_dataset("none", (50,), h5py.string_dtype(), **LAYOUTS[layout])
         file.create_dataset("lzf", data=texts, dtype=h5py.string_dtype(), compression="lzf")
         file.create_dataset("fixed", data=np.array(texts, "S9000"))
@@ -684,7 +687,7 @@ def test_lengths_of_texts(layout: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "lzf"])
 def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts that no label can have, in a file of such a size, are refused before they are read."""
+    """Texts longer than any label, in a file of such a size, raise an error before they are read."""
     import h5py
 
     monkeypatch.setattr("dreval.inputs.sizes.SMALL", 2**22)
@@ -694,10 +697,10 @@ def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with h5py.File(path, "r+") as file:
         del file["obs/kind"]
         options = {} if kind == "plain" else {"compression": "lzf", "chunks": (1,)}
-        made = file["obs"].create_dataset("kind", (30,), h5py.string_dtype(), **options)
+        result = file["obs"].create_dataset("kind", (30,), h5py.string_dtype(), **options)
         for i in range(30):
-            made[i] = "abc"[i % 3] * 3 * 10**5
-        made.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+            result[i] = "abc"[i % 3] * 3 * 10**5
+        result.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
     refused(path, "must have texts of at most")
 
 
@@ -730,7 +733,7 @@ def test_many_columns_of_the_same_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_long_fill_value(version: int, tmp_path: Path) -> None:
-    """A text that stands for each element of which no chunk was written."""
+    """The fill value of elements without a written chunk is a long text."""
     import anndata
 
     anndata.settings.zarr_write_format = version
@@ -756,7 +759,7 @@ def test_shapes_of_sparse_matrices(key: str, shape: list[Any], tmp_path: Path) -
     path = tmp_path / "cells.h5ad"
     led_outside.cells().write_h5ad(path)
     with h5py.File(path, "r+") as file:
-        made = file["uns"].create_group("sparse")
-        made["indptr"] = [0]
-        made.attrs[key] = shape
+        result = file["uns"].create_group("sparse")
+        result["indptr"] = [0]
+        result.attrs[key] = shape
     refused(path, "unpack to at most" if shape[0] == 2**62 else "a shape of")

@@ -28,8 +28,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def codes(notes: Any, *wanted: str) -> list[str]:
-    return [note.code for note in notes if note.code in wanted]
+def codes(notes: Any, *prefixes: str) -> list[str]:
+    return [note.code for note in notes if note.code in prefixes]
 
 
 NAMING = {
@@ -43,17 +43,17 @@ NAMING = {
 @pytest.mark.parametrize("form", ["csv", "tsv", "frame"])
 @pytest.mark.parametrize("argument", ["covariates", "latent"])
 def test_a_column_that_names_the_rows_is_no_variable(case: str, form: str, argument: str) -> None:
-    """It is left out with a note that names it, and the tests of the others stay what they are without it."""
+    """It is dropped with a note that names it, and the tests of the other columns do not change."""
     name, values = NAMING[case]
     table: Any = pd.DataFrame({name: values, "age": AGE, "weight": X[:, 0]})
     if form != "frame":
         table.to_csv(f"v.{form}", index=False, sep="\t" if form == "tsv" else ",")
         table = f"v.{form}"
     record = as_data(X, **{argument: table})
-    got = np.column_stack([*record.covariates.values()]) if argument == "covariates" else record.latent
-    assert np.array_equal(got, np.column_stack([AGE, X[:, 0]]))
-    (said,) = [note for note in record.notes if note.code == "rows.names_dropped"]
-    assert dict(said.values)["columns"] == (repr(name),)
+    received = np.column_stack([*record.covariates.values()]) if argument == "covariates" else record.latent
+    assert np.array_equal(received, np.column_stack([AGE, X[:, 0]]))
+    (message,) = [note for note in record.notes if note.code == "rows.names_dropped"]
+    assert dict(message.values)["columns"] == (repr(name),)
 
 
 def test_it_is_matched_where_the_data_have_its_names() -> None:
@@ -67,39 +67,39 @@ def test_it_is_matched_where_the_data_have_its_names() -> None:
 
 
 def test_a_table_of_names_alone_is_used_with_a_note() -> None:
-    """Nothing is left where it is the only column; each value is a class of its own, which is said."""
+    """The only column stays; each value is a class, with a note."""
     for table in (pd.DataFrame({"Barcode": NAMES}), {"Barcode": NAMES}, pd.DataFrame({"a": NAMES, "b": NAMES[::-1]})):
         record = as_data(X, covariates=table)
         assert set(codes(record.notes, "labels.many", "rows.names_dropped")) == {"labels.many"}
 
 
 def test_integers_that_differ_in_every_row_are_numbers_with_a_note() -> None:
-    """A number of a patient is no class; its name does not show what it is."""
+    """A number of a patient is not a class, and its name does not show this."""
     record = as_data(X, covariates={"patient": np.arange(N) + 100, "age": AGE, "weight": X[:, 0]})
-    said = [note for note in record.notes if note.code == "covariates.names_rows"]
-    assert [dict(note.values)["argument"] for note in said] == ["covariates['patient']"]
+    message = [note for note in record.notes if note.code == "covariates.names_rows"]
+    assert [dict(note.values)["argument"] for note in message] == ["covariates['patient']"]
     assert codes(as_data(X, covariates={"patient": np.arange(N)}, covariate_types={"patient": "number"}).notes) == []
 
 
 @pytest.mark.parametrize("form", ["csv", "array", "frame", "row names"])
 def test_latent_variables_are_told_of_columns_that_name_the_rows(form: str) -> None:
-    """A column of ids beside decimals is used, and named; without it the value is that of the variables."""
+    """A column of ids next to decimals is used, with a note; without it the value is that of the variables."""
     ids = np.arange(N) + 7001
-    table, said = pd.DataFrame({"key": ids, "t1": X[:, 2], "t2": X[:, 3]}), "latent['key']"
+    table, message = pd.DataFrame({"key": ids, "t1": X[:, 2], "t2": X[:, 3]}), "latent['key']"
     latent: Any = table
     if form == "csv":
         table.to_csv("l.csv", index=False, header=False)
-        latent, said = "l.csv", "latent[:, 0]"
+        latent, message = "l.csv", "latent[:, 0]"
     elif form == "array":
-        latent, said = table.to_numpy(), "latent[:, 0]"
+        latent, message = table.to_numpy(), "latent[:, 0]"
     elif form == "row names":
         order = np.random.default_rng(1).permutation(N)
-        latent, said = table.rename(columns={"key": "id"}).iloc[order], "latent['id']"
+        latent, message = table.rename(columns={"key": "id"}).iloc[order], "latent['id']"
     record = as_data(pd.DataFrame(X), latent=latent)
     assert record.latent is not None
     assert np.array_equal(record.latent[:, 0], ids)
-    found = [dict(note.values)["argument"] for note in record.notes if note.code == "covariates.names_rows"]
-    assert found == [said]
+    result = [dict(note.values)["argument"] for note in record.notes if note.code == "covariates.names_rows"]
+    assert result == [message]
     assert codes(as_data(X, latent=X[:, 2:]).notes, "covariates.names_rows") == []
 
 
@@ -111,21 +111,21 @@ def test_spaces_at_the_ends_of_a_class_do_not_count(form: str, argument: str) ->
     values: Any = ["  ", " nan ", *padded[2:]] if argument != "batch" else padded
     if form == "file":
         pd.DataFrame({"kind": values, "z": 1}).to_csv("l.csv", index=False)
-        given: Any = {"kind": "l.csv:kind"} if argument == "covariates" else "l.csv:kind"
+        passed: Any = {"kind": "l.csv:kind"} if argument == "covariates" else "l.csv:kind"
     else:
-        made = {
+        result = {
             "list": list,
             "array": np.array,
             "objects": lambda v: np.array(v, dtype=object),
             "series": pd.Series,
             "categories": lambda v: pd.Series(v, dtype="category"),
         }[form](values)
-        given = {"kind": made} if argument == "covariates" else made
-    record = as_data(X, **{argument: given})
-    got = record.covariates["kind"] if argument == "covariates" else getattr(record, argument).values
+        passed = {"kind": result} if argument == "covariates" else result
+    record = as_data(X, **{argument: passed})
+    received = record.covariates["kind"] if argument == "covariates" else getattr(record, argument).values
     missing = 0 if argument == "batch" else 2
-    assert [*got[:missing]] == [None] * missing
-    assert got[missing:].tolist() == KINDS[missing:].tolist()
+    assert [*received[:missing]] == [None] * missing
+    assert received[missing:].tolist() == KINDS[missing:].tolist()
     assert codes(record.notes, "labels.spaces") == ["labels.spaces"]
 
 
@@ -144,7 +144,7 @@ def test_padded_classes_have_the_value_of_scikit_learn() -> None:
 
 @pytest.mark.parametrize("argument", ["labels", "batch"])
 def test_the_classes_next_to_a_column_of_names(argument: str) -> None:
-    """A file of names and classes has one variable; names in the data match its rows, and two variables are refused."""
+    """A file of names and classes has one variable; names of the data match its rows; two variables raise an error."""
     table = pd.DataFrame({"Barcode": NAMES, "kind": KINDS}).iloc[ORDER]
     table.sort_index().to_csv("l.csv", index=False)
     record = as_data(X, **{argument: "l.csv"})

@@ -122,7 +122,7 @@ VARIABLES: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 @pytest.mark.parametrize("case", VARIABLES)
 def test_vectors_are_no_classes_and_no_names(case: str) -> None:
-    """A variable of one value per point refuses vectors with the row and what to do, not with a raw error."""
+    """The error for vectors in a variable has the row and a hint, and is not a raw error."""
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "emb": list(Y)})
     with pytest.raises(InputError, match=r"must be one value per point.*in row 0"):
         VARIABLES[case](frame)

@@ -1,4 +1,4 @@
-"""Functions that give a number without notes warn of the guesses of which an evaluation has notes."""
+"""Functions that return a number without notes warn of the guesses that an evaluation reports as notes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LABELS = np.array(list("ABC"))[np.arange(N) // 20]
 
 
 def warned(function: Any, *args: Any, **options: Any) -> list[str]:
-    """Return what a function warns of."""
+    """Return the warnings of a function."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         function(*args, **options)
-    return [str(one.message) for one in caught if issubclass(one.category, InputWarning)]
+    return [str(item.message) for item in caught if issubclass(item.category, InputWarning)]
 
 
 FUNCTIONS = {
@@ -43,7 +43,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (FRAME.assign(patient=ORDER), "Column 'patient' looks like row ids"),
         (np.column_stack([ORDER, X]), "Column '0' holds a different integer in every row"),
@@ -51,24 +51,24 @@ FUNCTIONS = {
         (FRAME.assign(sick=X[:, 0] > 0), "'sick' holds True and False"),
     ],
 )
-def test_columns_of_the_data_that_may_be_no_features(name: str, data: Any, said: str) -> None:
+def test_columns_of_the_data_that_may_be_no_features(name: str, data: Any, message: str) -> None:
     """They change the number, with or without a record."""
-    assert [text[: len(said)] for text in warned(FUNCTIONS[name], data)] == [said]
+    assert [text[: len(message)] for text in warned(FUNCTIONS[name], data)] == [message]
 
 
 def test_a_metric_that_does_not_reach_the_method() -> None:
     """The method ran on Euclidean distances."""
-    (said,) = warned(dreval.trustworthiness, X, "isomap", metric="cosine")
-    assert said.startswith("isomap has no parameter `metric`")
+    (message,) = warned(dreval.trustworthiness, X, "isomap", metric="cosine")
+    assert message.startswith("isomap has no parameter `metric`")
 
 
 def test_labels_that_become_one() -> None:
     """Values that differ in spaces, and a text for a missing value."""
     padded = np.where(np.arange(N) < 10, "A ", LABELS)
-    (said,) = warned(dreval.silhouette, X, Y, labels=padded)
-    assert "differs from another only in spaces" in said
-    first, second = warned(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
-    assert "the text 'NA' stands for a missing value" in first
+    (message,) = warned(dreval.silhouette, X, Y, labels=padded)
+    assert "differs from another only in spaces" in message
+    left, second = warned(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
+    assert "the text 'NA' stands for a missing value" in left
     assert "40 labeled points of 60" in second
 
 
@@ -76,14 +76,14 @@ def test_labels_that_become_one() -> None:
 def test_names_of_the_data_alone(argument: str) -> None:
     """An array has no names, so that its rows can only go by position: no warning; tables with names are matched."""
     frame, other = NAMED.iloc[ORDER], pd.DataFrame(Y, NAMED.index)
-    given = {"Y": (Y, pd.Series(LABELS, NAMED.index)), "labels": (other, LABELS)}[argument]
-    assert warned(dreval.silhouette, frame, given[0], labels=given[1]) == []
+    passed = {"Y": (Y, pd.Series(LABELS, NAMED.index)), "labels": (other, LABELS)}[argument]
+    assert warned(dreval.silhouette, frame, passed[0], labels=passed[1]) == []
     right = dreval.silhouette(NAMED, other, labels=pd.Series(LABELS, NAMED.index))
     assert dreval.silhouette(frame, other, labels=pd.Series(LABELS, NAMED.index)) == pytest.approx(right)
 
 
 def test_notes_that_change_no_number_are_not_warned_of() -> None:
-    """Constant columns, repeated rows, one that carries the variance, and rows matched by names."""
+    """Constant columns, repeated rows, a dominating column, and rows matched by names cause no warning."""
     data = pd.DataFrame(np.vstack([X[:-1], X[0]]), NAMED.index).assign(none=0.5, most=100 * X[[*range(N - 1), 0], 0])
     data.columns = data.columns.map(str)
     codes = {note.code for note in dreval.Evaluation(data, {}).data.notes}

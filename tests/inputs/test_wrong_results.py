@@ -1,4 +1,4 @@
-"""What a callable or an estimator returns that is no array is named, and nothing is taken out of it."""
+"""The error for a callable or an estimator that returns no array describes the result; no part of it is used."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ VALID: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_the_function_in_the_error_works(case: str) -> None:
-    """The error says what was returned; the lambda that it names, with the function in it, gives the coordinates."""
+    """The error describes the result; the lambda in its hint gives the coordinates."""
     function, received = WRONG[case]
     with pytest.raises(MethodFailed, match=re.escape(f"got {received}.")) as error:
         dreval.embed(X, function)
@@ -71,7 +71,7 @@ def test_the_function_in_the_error_works(case: str) -> None:
 
 @pytest.mark.parametrize("case", USELESS)
 def test_what_is_no_embedding_is_named(case: str) -> None:
-    """Other results are named, and the failure is one of the method."""
+    """Other results are described, as a failure of the method."""
     result, received = USELESS[case]
     with pytest.raises(MethodFailed, match=re.escape(f"got {received}")):
         dreval.embed(X, lambda X, n_components: result)  # noqa: ARG005
@@ -79,9 +79,9 @@ def test_what_is_no_embedding_is_named(case: str) -> None:
 
 @pytest.mark.parametrize("case", VALID)
 def test_arrays_in_other_forms_stay_accepted(case: str) -> None:
-    """Lists and tuples of rows, frames and sparse arrays are what they were."""
-    found = np.asarray(dreval.embed(X, VALID[case]))
-    np.testing.assert_array_equal(found, X[:, : found.shape[1]])
+    """Lists and tuples of rows, frames and sparse arrays are accepted as before."""
+    result = np.asarray(dreval.embed(X, VALID[case]))
+    np.testing.assert_array_equal(result, X[:, : result.shape[1]])
 
 
 def test_estimators_and_evaluations_too() -> None:
