@@ -1,4 +1,4 @@
-"""Several processes on one study, and processes that are killed: no cell is lost, none is computed twice.
+"""Several processes on one study, and processes that are killed: every cell is computed once.
 
 The size of the claim is that of ``tests/calibration/test_study_killed.py``; here it is small.
 """
