@@ -445,7 +445,7 @@ def _replicate_kinds(sources: Mapping[str, Source], over: str) -> tuple[dict[str
     kinds, reasons = {}, {}
     for name, source in sources.items():
         if source.recording is not None:
-            reasons[name] = "recorded runs, which are not made again"
+            reasons[name] = "recorded runs, which cannot be re-run"
         elif source.reason is not None:
             reasons[name] = source.reason
         elif over == "seeds" and source.reseed_reason is not None:

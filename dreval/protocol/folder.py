@@ -71,7 +71,7 @@ def place_in(folder: Path, name: str, *, is_folder: bool = False) -> Path:
         if stat.S_ISLNK(mode):
             received = f"a link to {os.readlink(path)!r}"
             if os.path.exists(path):
-                requirement = "must lie in the folder"
+                requirement = "must be in the folder"
             else:
                 received = f"{received}, which leads to nothing"
         hint = f"Delete it, or put {expected} itself in its place."

@@ -561,7 +561,7 @@ class Protocol:
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
         if self.seed >= folders.MAX_SEED:
-            requirement = "must be below 2**63, so that tools outside Python can have it"
+            requirement = "must be below 2**63, so that tools outside Python can read it"
             raise InputError("random_state", requirement, describe(self.seed), "Pass an integer such as 0.")
 
     def __repr__(self) -> str:

@@ -828,7 +828,7 @@ class Study:
             threads = None if n_jobs in (None, 1) else 1
             return RunSpec(cell, data, source, settings, threads, self.keep_embeddings)
 
-        with StudyFile(self.path, self._provenance(settings)) as file:
+        with StudyFile(self.path, self._recipe(settings)) as file:
             self._check(file)
             for name, data in self.datasets.items():
                 file.add_part(STUDY_DATASETS, name, about_data(data))
@@ -1067,14 +1067,14 @@ class Study:
             raise InputError("run", "needs data sets and methods", "a study from Study.open", hint)
         return self.settings
 
-    def _provenance(self, settings: Settings) -> dict[str, Any]:
+    def _recipe(self, settings: Settings) -> dict[str, Any]:
         """Return the settings that a file stores; data sets, methods, components and replicates may be added later."""
         installed = versions()
         return {"format": 1, **asdict(settings), "versions": {name: installed[name] for name in NUMERICAL_PACKAGES}}
 
     def _check(self, file: StudyFile) -> None:
         """Check that the file was begun with the same settings, data sets and methods."""
-        file.check_recipe(self._provenance(self._check_can_run()))
+        file.check_recipe(self._recipe(self._check_can_run()))
         for name, data in self.datasets.items():
             file.check_part(STUDY_DATASETS, name, about_data(data), f"datasets[{name!r}]")
         for name, source in self.methods.items():

@@ -71,7 +71,7 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("given", "asked"),
+    ("settings", "arguments"),
     [
         ({}, {}),
         ({"labels": LABELS}, {}),
@@ -93,12 +93,12 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
     ],
     ids=str,
 )
-def test_the_bar_counts_the_steps_of_the_run(given: Any, asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_counts_the_steps_of_the_run(settings: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step that is announced is finished, by itself, nothing else is, and the total is met exactly."""
     bar, announced, finished = watched(monkeypatch)
-    ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **given)
-    with pytest.warns() if asked.get("measures") in ("silhouette",) else nullcontext():
-        ev.run(**asked)
+    ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **settings)
+    with pytest.warns() if arguments.get("measures") in ("silhouette",) else nullcontext():
+        ev.run(**arguments)
     assert set(announced) <= set(finished)
     expected = {VALUE, TEST}
     assert {key for key in finished if key[0] in expected} <= set(announced)
@@ -316,7 +316,7 @@ def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "arguments",
     [
         {"measures": "trustworthines"},
         {"tests": "hsicc"},
@@ -329,13 +329,13 @@ def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
     ],
     ids=str,
 )
-def test_it_refuses_what_a_run_refuses(asked: dict[str, Any]) -> None:
+def test_it_refuses_what_a_run_refuses(arguments: dict[str, Any]) -> None:
     """The texts of the errors are the same."""
     ev = dreval.Evaluation(X, SOURCES, random_state=0)
     with pytest.raises(DrevalError) as refused:
-        ev.run(**asked)
+        ev.run(**arguments)
     with pytest.raises(type(refused.value), match=re.escape(str(refused.value))):
-        ev.estimate_cost(**asked)
+        ev.estimate_cost(**arguments)
     with pytest.raises(UnknownName):
         ev.estimate_cost(conf_level=0.9)
     with pytest.raises(InputError, match="at least one embedding"):

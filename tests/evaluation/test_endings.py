@@ -223,8 +223,8 @@ sys.stderr = Broken()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["none", "descriptor", "closed", "no flush", "broken", "full"])
-def test_without_stderr(way: str) -> None:
+@pytest.mark.parametrize("mode", ["none", "descriptor", "closed", "no flush", "broken", "full"])
+def test_without_stderr(mode: str) -> None:
     """A missing, closed or full stderr changes no result, and stderr is restored afterwards."""
     close = {
         "none": "sys.stderr = None",
@@ -232,23 +232,23 @@ def test_without_stderr(way: str) -> None:
         "no flush": "sys.stderr = type('W', (), {'write': len})()",
         "broken": BROKEN,
     }
-    text = CLOSED.format(close=close.get(way, ""))
-    if way == "full":  # what prints there itself fails there
+    text = CLOSED.format(close=close.get(mode, ""))
+    if mode == "full":  # what prints there itself fails there
         text = text.replace('print("text", file=sys.stderr)', "pass")
-    if way == "full" and not os.path.exists("/dev/full"):
+    if mode == "full" and not os.path.exists("/dev/full"):
         pytest.skip("a device of Linux")
-    if way == "descriptor" and os.name != "posix":
+    if mode == "descriptor" and os.name != "posix":
         pytest.skip("a shell of POSIX")
     command = [sys.executable, "-c", text]
     shell = {"descriptor": 'exec "$@" 2>&-', "full": 'exec "$@" 2>/dev/full'}
     done = subprocess.run(
-        ["sh", "-c", shell[way], "sh", *command] if way in shell else command,
+        ["sh", "-c", shell[mode], "sh", *command] if mode in shell else command,
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
     assert done.returncode == 0
-    assert done.stdout.split("\n")[0] == f"[3, 3, 3, 4, True, 40] {way in ('none', 'descriptor')}"
+    assert done.stdout.split("\n")[0] == f"[3, 3, 3, 4, True, 40] {mode in ('none', 'descriptor')}"
 
 
 @pytest.mark.slow

@@ -99,7 +99,7 @@ def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
         with pytest.raises(ProtocolError, match=rf"`{name}` must .*: got a link to "):
             protocol.export(folder, embedding=X[:, :2])
         if kind == "complete":
-            with pytest.raises(ProtocolError, match=rf"`{name}` must lie in the folder: got a link to "):
+            with pytest.raises(ProtocolError, match=rf"`{name}` must be in the folder: got a link to "):
                 dreval.Protocol.collect(folder)
         assert {key: value for key, value in state(tmp_path / kind).items() if "other" in key} == {
             key: value for key, value in before.items() if "other" in key

@@ -251,7 +251,7 @@ def test_wrong_settings_are_refused_before_anything_is_written(
 
 
 @pytest.mark.parametrize(
-    ("change", "word"),
+    ("change", "key"),
     [
         ({"n_components": 3}, "n_components"),
         ({"amplitude": 0.7}, "amplitude"),
@@ -262,12 +262,12 @@ def test_wrong_settings_are_refused_before_anything_is_written(
         ({"n_replicates": 5}, "n_replicates"),
     ],
 )
-def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], word: str, folder: Path) -> None:
+def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], key: str, folder: Path) -> None:
     """Exporting other settings, other data or another format into a folder raises an error and changes nothing."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     before = (folder / "manifest.json").read_bytes()
 
-    with pytest.raises(ProtocolError, match=f"must be of the {word} that is passed"):
+    with pytest.raises(ProtocolError, match=f"must be of the {key} that is passed"):
         dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
     assert dreval.Protocol(X).export(folder).round == 1
     with pytest.raises(ProtocolError, match="must be of the data that are passed"):

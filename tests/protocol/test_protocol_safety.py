@@ -114,18 +114,18 @@ PLACES: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
-@pytest.mark.parametrize("got", PLACES)
-def test_what_is_no_file_of_the_folder_is_said(got: str, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("received", PLACES)
+def test_what_is_no_file_of_the_folder_is_said(received: str, folder: Path, tmp_path: Path) -> None:
     """It is neither missing nor suggested as what was meant, and nothing is read or written through a link."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     other = tmp_path / "other.csv"
     path.rename(other)
-    PLACES[got](path, other)
-    printed = got.replace("reseed-00.csv", path.name)
+    PLACES[received](path, other)
+    printed = received.replace("reseed-00.csv", path.name)
     for partial in (False, True):
         with pytest.raises(
-            ProtocolError, match=rf"`returned/{path.name}` must (be a file|lie in the folder): got {printed}"
+            ProtocolError, match=rf"`returned/{path.name}` must (be a file|be in the folder): got {printed}"
         ):
             dreval.Protocol.collect(folder, partial=partial)
     assert dreval.Protocol.status(folder).wrong == [f"returned/{path.name}"]

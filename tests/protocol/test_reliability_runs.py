@@ -161,7 +161,7 @@ def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "text"),
     [
         ({"seeds": 2}, "at least 3"),
         ({"halves": 2}, "at least 3"),
@@ -171,18 +171,18 @@ def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
         ({"null": "gaussian"}, "noise="),
     ],
 )
-def test_runs_that_no_analysis_could_use_are_refused(data, settings, words):
-    with pytest.raises(InputError, match=words):
+def test_runs_that_no_analysis_could_use_are_refused(data, settings, text):
+    with pytest.raises(InputError, match=text):
         dreval.Protocol(data, **settings)
     with pytest.raises(InputError, match="fewer than 40 points"):
         dreval.Protocol(data[:30], halves=4)
 
 
-@pytest.mark.parametrize("given", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
-def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, given):
+@pytest.mark.parametrize("settings", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
+def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, settings):
     """The score is the silhouette, as for a method; where the caller asks for columns it is not, and a note says so."""
     source = dreval.Protocol.collect(folder)
-    result = dreval.noise_test(data, source, **given)
+    result = dreval.noise_test(data, source, **settings)
     plain = dreval.noise_test(
         data, method, null="columns", statistic="silhouette", n_clusters=2, n_replicates=9, random_state=7
     )
@@ -193,7 +193,7 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, g
     assert not {"noise.blind", "noise.unasked"} & {item.code for item in result.notes}
     repeated = eval(result.call, {"dreval": dreval, "data": data, "source": source})
     assert repeated.statistic == result.statistic
-    requested = [dreval.noise_test(data, item, null="columns", n_replicates=9, **given) for item in (source, method)]
+    requested = [dreval.noise_test(data, item, null="columns", n_replicates=9, **settings) for item in (source, method)]
     for item in requested:
         assert item.extra["score"].startswith("neighborhood_overlap")
         codes = {note.code for note in item.notes}
@@ -246,7 +246,8 @@ def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_p
     assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.cure
     assert "again" not in caught.value.cure
     name, _, count = setting.partition("=")
-    requested = {"n_transformations": 0, "n_replicates": 0, name: int(count)}
+    small = {"noise": 9, "n_transformations": 6}.get(name, int(count))  # fewer runs serve as well
+    requested = {"n_transformations": 0, "n_replicates": 0, name: small}
     protocol = dreval.Protocol(data, **requested, random_state=7)
     for _ in range(2):
         protocol.export(tmp_path / "new")
@@ -267,7 +268,7 @@ def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("analysis", "asked", "cure"),
+    ("analysis", "arguments", "hint"),
     [
         ("noise_test", {"n_replicates": 10}, r"Protocol\(\.\.\., noise=10\)"),
         ("noise_test", {"n_seeds": 2}, "Leave n_seeds out: each data set is run once"),
@@ -275,9 +276,9 @@ def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
         ("stability", {"n_replicates": 10, "over": "halves"}, r"Protocol\(\.\.\., halves=10\)"),
     ],
 )
-def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, asked, cure):
-    with pytest.raises(UndefinedMeasure, match=cure):
-        getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **asked)
+def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, arguments, hint):
+    with pytest.raises(UndefinedMeasure, match=hint):
+        getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **arguments)
 
 
 def test_null_data_of_one_column_are_refused_before_any_run(data):

@@ -159,15 +159,15 @@ def test_own_null_and_own_score():
 
 
 @pytest.mark.parametrize(
-    ("null", "statistic", "words"),
+    ("null", "statistic", "text"),
     [
         (lambda X, _rng: X[:3], "auto", "shape"),
         (lambda X, _rng: X * np.nan, "auto", "finite"),
         ("auto", lambda _X, Y: Y[:3, 0], "40 numbers"),
     ],
 )
-def test_wrong_answers_of_own_functions_are_refused(null, statistic, words):
-    with pytest.raises((InputError, MethodFailed), match=words):
+def test_wrong_answers_of_own_functions_are_refused(null, statistic, text):
+    with pytest.raises((InputError, MethodFailed), match=text):
         dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
 
 
@@ -389,18 +389,18 @@ def test_settings_of_coordinates_are_refused_as_coordinates_are():
             dreval.noise_test(data(), data()[:, :2], **options)
 
 
-@pytest.mark.parametrize("asked", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
-def test_a_failure_names_the_argument_and_no_other_embeddings(asked):
+@pytest.mark.parametrize("function", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
+def test_a_failure_names_the_argument_and_no_other_embeddings(function):
     def fails(X, n_components):
         raise RuntimeError("no luck")
 
-    argument = "method" if asked is dreval.embed else "source"
+    argument = "method" if function is dreval.embed else "source"
     with pytest.raises(MethodFailed, match=f"^`{argument}` must") as caught:
-        asked(data(), fails)
+        function(data(), fails)
     assert "no luck" in str(caught.value)
     assert "other embeddings" not in str(caught.value)
     assert "embeddings[" not in str(caught.value)
-    if asked is dreval.embed:
+    if function is dreval.embed:
         assert isinstance(caught.value.__cause__, RuntimeError)
 
 

@@ -214,8 +214,8 @@ def test_components_are_settings_and_labels_are_read():
 
 
 def test_many_points_are_evaluated_at_some(monkeypatch):
-    monkeypatch.setattr("dreval.study.sweep.MANY", 60)
-    monkeypatch.setattr("dreval.study.sweep.SCORED", 50)
+    monkeypatch.setattr("dreval.study.sweep.MAX_ALL_POINTS", 60)
+    monkeypatch.setattr("dreval.study.sweep.SCORED_POINTS", 50)
     X = data(200)
     result = dreval.sweep(X, noisy, {"size": [0.1, 3.0]}, measures="trustworthiness", n_replicates=3, random_state=0)
     full = dreval.sweep(X, noisy, {"size": [0.1, 3.0]}, measures="trustworthiness", n_replicates=3, random_state=0)
