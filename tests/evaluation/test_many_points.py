@@ -34,13 +34,15 @@ def made() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
     return X, {**maps, "none": rng.normal(size=(N, 2))}, labels
 
 
-def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None) -> Any:
+def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None, **options: Any) -> Any:
     """The result, with this number of points up to which all ranks are computed."""
     X, embeddings, labels = made()
     with pytest.MonkeyPatch.context() as patch:
         for place in (blocks, rows, coranking) if limit is not None else ():
             patch.setattr(place, "ALL_RANKS", limit, raising=False)
-        return dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=seed).run(measures, tests)
+        return dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=seed).run(
+            measures, tests, **options
+        )
 
 
 def by_measure(result: Any) -> pd.DataFrame:
@@ -48,7 +50,7 @@ def by_measure(result: Any) -> pd.DataFrame:
     return result.tidy().set_index(["embedding", "measure"])
 
 
-@pytest.mark.parametrize("measures", ["default", OTHERS])
+@pytest.mark.parametrize("measures", ["default", pytest.param(OTHERS, marks=pytest.mark.slow)])
 def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
     """Values, errors and intervals exactly, and stated chance levels; those of tied maps are stated too."""
     many, subset = by_measure(table(measures, 1000)), by_measure(table(measures, None))
@@ -67,13 +69,13 @@ def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
 
 
 def test_chance_levels_are_those_of_random_pairings() -> None:
-    """Means of chance levels over ten seeds differ by at most 4 standard errors, since the permutations differ."""
+    """Means of chance levels over five seeds differ by at most 4 standard errors, since the permutations differ."""
     names = ["knn_accuracy", "procrustes_rc", "stress", "silhouette"]
     many, subset = (
-        np.array([by_measure(table(names, limit, seed))["chance"].to_numpy() for seed in range(10)])
+        np.array([by_measure(table(names, limit, seed, ci=None))["chance"].to_numpy() for seed in range(5)])
         for limit in (1000, None)
     )
-    error = np.sqrt((many.var(axis=0, ddof=1) + subset.var(axis=0, ddof=1)) / 10)
+    error = np.sqrt((many.var(axis=0, ddof=1) + subset.var(axis=0, ddof=1)) / 5)
     assert (np.abs(many.mean(axis=0) - subset.mean(axis=0)) < 4 * error + 1e-9).all()
 
 
@@ -114,7 +116,7 @@ def test_what_needs_all_ranks_is_refused_by_name() -> None:
 def test_tests_of_permuted_embeddings_run() -> None:
     """Statistics are those of the pass in memory, and p-values of a map that knows nothing are not small."""
     requested = ["kcca", "hsic"]
-    many, subset = (table(["stress"], limit, tests=requested).tidy() for limit in (1000, None))
+    many, subset = (table(["stress"], limit, tests=requested, n_resamples=99).tidy() for limit in (1000, None))
     many, subset = many[many["test"] != ""], subset[subset["test"] != ""]
     assert_array_equal(many["test"], subset["test"])
     assert sorted(set(many["test"])) == sorted(requested)
@@ -223,6 +225,6 @@ def test_of_an_embedding_nothing_is_left_when_the_next_one_is_measured() -> None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "evaluate_where_labeled", measured)
-        table("default", 1000, tests="hsic")
+        table("default", 1000, tests="hsic", n_resamples=9)
     assert list(observed) == ["some", "tied", "none"]
     assert alive == [[], [], []]

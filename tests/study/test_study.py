@@ -54,7 +54,7 @@ METHODS = {"first": first, "noisy": noisy}
 def make(tmp_path):
     """Return a small study; keywords change it."""
     default = {"datasets": DATA, "methods": METHODS, "measures": MEASURES, "n_neighbors": 3, "random_state": 5}
-    return lambda name="study.dreval", **words: dreval.Study(tmp_path / name, **{**default, **words})
+    return lambda name="study.dreval", **keywords: dreval.Study(tmp_path / name, **{**default, **keywords})
 
 
 @pytest.fixture
@@ -482,8 +482,8 @@ def test_embeddings_are_kept_or_not(make):
 
 def test_compare_speaks_of_one_number_of_components(make):
     """``dreval.compare`` of the table; each number of components is a separate family."""
-    single = make("one", n_replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}).run()
-    both = make("both", n_replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
+    single = make("one", datasets={**DATA, "c": cloud(18, seed=2)}).run()
+    both = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
     result, split = single.compare(tests="wilcoxon"), both.compare(tests="wilcoxon", measure="trustworthiness")
 
     for same in (single.table(), single.path, [str(single.path)]):
